@@ -1,8 +1,11 @@
-"""Flat arrays that models share: list pointers, features numbered by frequency (columns), read-only arrays."""
+"""Arrays that models share: list pointers, features by frequency (columns), read-only ones; products in blocks."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.validation import check_count, check_row
+
+BLOCK = 5_000_000  # most pairs of columns of a row that a block of a product is made of
 
 
 def by_frequency(X):
@@ -74,3 +77,14 @@ def largest_values(x, n: int = 5) -> list[tuple[int, float]]:
     n, x = check_count(n, "n"), check_row(x)
     order = np.lexsort((x.indices, -np.abs(x.data)))[:n]
     return list(zip(x.indices[order].tolist(), x.data[order].astype(float).tolist()))
+
+
+def products_in_blocks(left, right):
+    """Yield ``left.T @ right`` of CSR matrices with the same rows as blocks of its lines, each with its first line."""
+    columns, sizes = sp.csr_array(left.T), np.diff(right.indptr)
+    work = np.cumsum(np.bincount(left.indices, np.repeat(sizes, np.diff(left.indptr)), left.shape[1]))
+    start, done = 0, 0.0
+    while start < left.shape[1]:
+        stop = max(int(np.searchsorted(work, done + BLOCK, side="right")), start + 1)
+        yield start, columns[start:stop] @ right
+        start, done = stop, work[stop - 1]

@@ -115,24 +115,29 @@ def _rows_of_label(data, run, key, k, label):
     if frame.empty:
         st.caption("No test row has this label, and it is predicted for none.")
         return
+    table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
+    n_listed = list_rows(data, run, frame.assign(how=frame["how"].map(HOW)), table_key, label)
+    counts = frame["how"].value_counts()
+    counted = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
+    st.caption(
+        f"Showing {n_listed:,} of {format.count(len(frame), 'row')}: {counted}. Tick a row to look at it in the "
+        "section Single predictions, and on the Explain page."
+    )
+    if st.session_state[table_key]["selection"]["rows"]:
+        addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])
+
+
+def list_rows(data, run, frame, key, label, other=None) -> int:
+    """Show the first rows of a table, and return how many; a row that is ticked is looked at, with its labels."""
     listed = frame.head(LISTED_ROWS)
     named = tables.rows(data, "test", listed["row"])
     score = predictions.scores(run, listed["score"])
-    shown = listed.assign(how=listed["how"].map(HOW), score=score, labels=named["labels"])
-    if "name" in named:
-        shown.insert(1, "name", named["name"])
-    if "text" in named:
-        shown.insert(shown.columns.get_loc("how"), "text", named["text"])
-    table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
-
-    def tick():
-        rows = st.session_state[table_key].selection.rows
-        if rows and rows[0] < len(listed):
-            look(row=listed["row"].iloc[rows[0]], label=label)
-
+    shown = listed.assign(score=score, labels=named["labels"])
+    for at, column in enumerate(column for column in ("name", "text") if column in named):
+        shown.insert(1 + at, column, named[column])
     tables.show(
         shown,
-        table_key,
+        key,
         {
             "row": tables.number("Row", 60, "%d"),
             "name": tables.text("Name", 220),
@@ -143,14 +148,6 @@ def _rows_of_label(data, run, key, k, label):
             "labels": tables.text("True labels", 320),
         },
         most=300,
-        on_select=tick,
-        selection_mode="single-row",
+        **tables.on_tick(key, listed["row"], lambda row: look(row=row, label=label, other=other)),
     )
-    counts = frame["how"].value_counts()
-    counted = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
-    st.caption(
-        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {counted}. Tick a row to look at it in the "
-        "section Single predictions, and on the Explain page."
-    )
-    if st.session_state[table_key].selection.rows:
-        addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])
+    return len(listed)

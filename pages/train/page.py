@@ -1,9 +1,10 @@
 """The Train page: how well does a model predict this data set's labels?
 
 answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
-that trains a model, listed.py the choice of the run shown. In sections stand labels.py (each label), rows.py (single
-predictions), every.py (all measures), more_data.py (what more rows would give), calibration.py (whether its
-probabilities are right) and about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
+that trains a model, listed.py the choice of the run shown. In sections stand labels.py (each label), confusions.py
+(which label is predicted where another is missed), rows.py (single predictions), every.py (all measures), more_data.py
+(what more rows would give), calibration.py (whether its probabilities are right) and about.py (its size and settings).
+trying.py tries settings, tried.py shows what came of it.
 """
 
 import streamlit as st
@@ -11,7 +12,20 @@ import streamlit as st
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
-from pages.train import about, answer, calibration, controls, every, labels, listed, more_data, rows, tried, trying
+from pages.train import (
+    about,
+    answer,
+    calibration,
+    confusions,
+    controls,
+    every,
+    labels,
+    listed,
+    more_data,
+    rows,
+    tried,
+    trying,
+)
 from xmlcore import experiment
 
 
@@ -64,6 +78,7 @@ def _of_result(data, run, record, data_file, file_name):
     key = record["key"]
     sections_of_result = {
         "Label by label": lambda: labels.show(data, run, key, file_name),
+        "Confusions": lambda: confusions.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
         "All measures": lambda: every.show(run, key, file_name),
         "More data": lambda: more_data.show(run, file_name),

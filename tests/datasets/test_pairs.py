@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from xmlcore import arrays
 from xmlcore.datasets.statistics import pairs
 from xmlcore.datasets.statistics.pairs import cooccurrence, label_pairs
 
@@ -43,7 +44,7 @@ def test_pairs_and_exclusions_are_those_of_a_dense_matrix(Y, monkeypatch):
         enough = [phi for both, _, _, phi in expected.values() if sign == 1 or both >= 2]
         np.testing.assert_allclose(frame["phi"], sorted(enough, key=lambda v: sign * v)[:25], atol=1e-9)
     assert found.n_pairs == sum(both > 0 for both, *_ in expected.values())
-    monkeypatch.setattr(pairs, "BLOCK", 200)  # labels in many blocks
+    monkeypatch.setattr(arrays, "BLOCK", 200)  # labels in many blocks
     again = label_pairs(sp.csr_array(Y), n_pairs=25)
     assert all(a.equals(b) for a, b in zip(found[:3], again[:3]))
 

@@ -75,3 +75,15 @@ def _weighted(name, true, top, k, weights):
             gains += sum(d * weights[label] for d, label in zip(discount, row) if label in t) / norm
             most += sum(d * weight for d, weight in zip(discount, best)) / norm
     return _ratio(gains, most, math.nan)
+
+
+def confused(true, ranking, k=None):
+    """Swaps and rows of each pair of a missed and a wrong label; ``k`` None: as many labels as are true."""
+    pairs = {}
+    for i, (of_row, row) in enumerate(zip(true, ranking)):
+        top = row[: len(of_row) if k is None else k]
+        missed, wrong = of_row - set(top), [label for label in top if label not in of_row]
+        for pair in ((a, b) for a in missed for b in wrong):
+            swaps, rows = pairs.setdefault(pair, (0.0, []))
+            pairs[pair] = swaps + 1 / max(len(missed), len(wrong)), [*rows, (max(len(missed), len(wrong)), i)]
+    return pairs

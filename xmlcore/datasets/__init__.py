@@ -41,9 +41,9 @@ from xmlcore.datasets.writers.matrices import write_matrix
 __all__ = [
     "SYNTHETIC_SHAPES", "CatalogEntry", "Dataset", "DatasetFormatError", "DatasetWarning", "Description",
     "DownloadError", "Examination", "Goodness", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
-    "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "facts_of_rows", "fit_power_law", "folds", "guess_columns",
-    "goodness_of_fit", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved", "make_synthetic",
-    "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_row_numbers",
+    "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "facts_of_rows", "fit_power_law", "folds",
+    "guess_columns", "goodness_of_fit", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
+    "make_synthetic", "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_row_numbers",
     "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file", "rows_of_label_set",
     "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split", "synthetic_sizes", "together",
     "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff", "write_matrix",

@@ -6,6 +6,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 
 from xmlcore.figures import _needs  # noqa: F401  # isort: split
 from xmlcore.figures._comparisons import buckets_compared, differences, measures_compared, parameters_compared
+from xmlcore.figures._confusions import confusions
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference
 from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
@@ -46,14 +47,14 @@ from xmlcore.figures._treemap import treemap
 
 __all__ = [
     "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "bucket_bars", "buckets_compared",
-    "buckets_under_noise", "candidate_curves", "candidate_features", "contribution_bars", "contributions_compared",
-    "cooccurrence_heat", "critical_difference", "differences", "cut_apart", "deletion_curves", "feature_bars",
-    "feature_bars_of_node", "feature_weights", "features_per_row", "frontier", "group_heat", "imbalance_ratios",
-    "importance_bars", "label_frequency", "label_network", "label_tree", "labels_by_bucket", "labels_per_row",
-    "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k", "measures_compared", "measures_of_prefixes",
-    "node_bars", "noisy_features", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
-    "pareto", "path_products", "path_shares", "patterns_compared", "prediction_times", "reliability_curve",
-    "robustness_curves", "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat",
-    "significance_diagram", "stability_boxes", "stability_curves", "sweep_values", "template", "tree", "trials",
-    "timeline", "treemap",
+    "buckets_under_noise", "candidate_curves", "candidate_features", "confusions", "contribution_bars",
+    "contributions_compared", "cooccurrence_heat", "critical_difference", "differences", "cut_apart", "deletion_curves",
+    "feature_bars", "feature_bars_of_node", "feature_weights", "features_per_row", "frontier", "group_heat",
+    "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree", "labels_by_bucket",
+    "labels_per_row", "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k", "measures_compared",
+    "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth", "objective_in_training",
+    "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares", "patterns_compared",
+    "prediction_times", "reliability_curve", "robustness_curves", "sampled_classes", "sampling_sweep",
+    "score_against_share", "selection_heat", "significance_diagram", "stability_boxes", "stability_curves",
+    "sweep_values", "template", "tree", "trials", "timeline", "treemap",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_a
 from xmlcore.metrics.bootstrap import intervals, intervals_of_several, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
+from xmlcore.metrics.confusions import Confusions, confused_rows, confusions
 from xmlcore.metrics.data_sets import Friedman, friedman, wilcoxon
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
 from xmlcore.metrics.measures import (
@@ -53,13 +54,13 @@ from xmlcore.metrics.sets import at_threshold, precision_recall_f1, subset_accur
 from xmlcore.metrics.significance import Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
 
 __all__ = [
-    "MEASURES", "MORE_MEASURES", "SCORE_MEASURES", "USUAL_MEASURES", "CalibrationError", "Difference", "Friedman",
-    "Measure", "PrecisionRecallF1", "abandonment_at_k", "accuracy", "as_ranking", "at_threshold", "average_precision",
-    "brier_score_at_k", "by_label", "calibration_error", "compare_rankings", "coverage_at_k", "f1_at_k", "f1_of_labels",
-    "first_class_by_bucket", "friedman", "hamming_loss", "hamming_loss_at_k", "hits", "holm", "inverse_log_frequency",
-    "intervals", "intervals_of_several", "inverse_propensity", "is_smaller_better", "labels_by_bucket", "macro_f1",
-    "measures", "micro_auc", "ndcg_at_k", "one_error", "paired_bootstrap", "paired_permutation", "per_row",
-    "precision_at_k", "precision_recall_f1", "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k",
-    "psprecision_at_k", "psrecall_at_k", "ranking_loss", "recall_at_k", "reliability", "scorer", "subset_accuracy",
-    "subset_accuracy_at_k", "warm_up", "wilcoxon",
+    "MEASURES", "MORE_MEASURES", "SCORE_MEASURES", "USUAL_MEASURES", "CalibrationError", "Confusions", "Difference",
+    "Friedman", "Measure", "PrecisionRecallF1", "abandonment_at_k", "accuracy", "as_ranking", "at_threshold",
+    "average_precision", "brier_score_at_k", "by_label", "calibration_error", "compare_rankings", "confused_rows",
+    "confusions", "coverage_at_k", "f1_at_k", "f1_of_labels", "first_class_by_bucket", "friedman", "hamming_loss",
+    "hamming_loss_at_k", "hits", "holm", "inverse_log_frequency", "intervals", "intervals_of_several",
+    "inverse_propensity", "is_smaller_better", "labels_by_bucket", "macro_f1", "measures", "micro_auc", "ndcg_at_k",
+    "one_error", "paired_bootstrap", "paired_permutation", "per_row", "precision_at_k", "precision_recall_f1",
+    "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k", "psprecision_at_k", "psrecall_at_k", "ranking_loss",
+    "recall_at_k", "reliability", "scorer", "subset_accuracy", "subset_accuracy_at_k", "warm_up", "wilcoxon",
 ]  # fmt: skip

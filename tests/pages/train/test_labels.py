@@ -80,11 +80,12 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
     monkeypatch.setattr(labels, "look", lambda **fields: asked.append(fields))
     monkeypatch.setattr(labels.tables, "show", lambda frame, key, columns, on_select=None, **settings: on_select())
     run = SimpleNamespace(model="PLT", ranking=Ranking(np.array([[0]] * 20, np.int32), np.ones((20, 1), np.float32)))
-    ticks = {f"train.labels.rows.{'k' * 8}.1.0": SimpleNamespace(selection=SimpleNamespace(rows=[2]))}
+    ticks = {f"train.labels.rows.{'k' * 8}.1.0": {"selection": {"rows": [2]}}}
     monkeypatch.setattr(labels.st, "session_state", ticks)
     monkeypatch.setattr(labels.addresses, "link", lambda *text: None)
     labels._rows_of_label(small_data(), run, "k" * 8, 1, 0)
-    assert asked == [{"row": rows_of_label(small_data(), run.ranking, 0, 1)["row"].iloc[2], "label": 0}]
+    row = rows_of_label(small_data(), run.ranking, 0, 1)["row"].iloc[2]
+    assert asked == [{"row": row, "label": 0, "other": None}]
 
 
 @pytest.mark.usefixtures("all_sections_open")

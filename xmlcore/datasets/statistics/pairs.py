@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import products_in_blocks
 from xmlcore.typing import DataFrame
 
-BLOCK = 20_000_000  # most pairs of labels of a row that are counted at once
 WIDEST = 4096  # most of the frequent labels among which exclusions are searched
 
 
@@ -55,7 +55,8 @@ def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least:
     n_rows, n_labels = Y.shape
     counts = np.bincount(Y.indices, minlength=n_labels).astype(np.float64)
     best, negative, partners, total = [], [], [], 0
-    for start, block in _blocks(Y):
+    rows = Y.astype(np.int32)
+    for start, block in products_in_blocks(rows, rows):
         table = block.tocoo()
         first, second, both = start + table.row.astype(np.int64), table.col.astype(np.int64), table.data
         keep = first != second
@@ -113,20 +114,6 @@ def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
             "phi": phi[i, j],
         }
     )
-
-
-def _blocks(Y):
-    """Yield the counts of rows with both labels as blocks of rows of a sparse L x L matrix, and their first row."""
-    columns = sp.csr_array(Y.T).astype(np.int32)
-    rows = Y.astype(np.int32)
-    sizes = np.diff(Y.indptr)
-    by_label = np.bincount(Y.indices, weights=np.repeat(sizes, sizes), minlength=Y.shape[1])
-    work = np.concatenate([[0.0], np.cumsum(by_label)])
-    start = 0
-    while start < Y.shape[1]:
-        stop = max(int(np.searchsorted(work, work[start] + BLOCK, side="right")) - 1, start + 1)
-        yield start, columns[start:stop] @ rows
-        start = stop
 
 
 def _phi(n_first, n_second, both, n_rows):

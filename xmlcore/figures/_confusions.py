@@ -1,0 +1,71 @@
+"""A figure of the wrong labels that are predicted where true ones are missed."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._axes import LINE
+from xmlcore.figures._style import VERMILION, apart, need_columns, new_figure, short
+
+LETTERS = 18  # of a name beside the squares
+LARGEST = 18  # width of the largest square, in pixels
+
+
+def confusions(
+    frame: pd.DataFrame, *, total: int | None = None, most: int = 15, title: str = "Predicted instead"
+) -> go.Figure:
+    """Draw a square for each confused pair: its line is the label missed, its column the one predicted instead.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``pairs`` of :func:`xmlcore.metrics.confusions`, with ``missed_name`` and ``wrong_name``; the first are drawn.
+    total : int, optional
+        Number of all pairs, of which the frame may have the first.
+    most : int
+        Number of lines, and of columns, that are drawn at most.
+    title : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The first of a square's ``customdata`` is its line in the frame.
+    """
+    need_columns(frame, ["missed", "wrong", "missed_name", "wrong_name", "swaps", "rows", "n_missed"], "confusions")
+    lines, columns, drawn = {}, {}, []
+    for at, (missed, wrong) in enumerate(zip(frame["missed"], frame["wrong"])):
+        if (missed in lines or len(lines) < most) and (wrong in columns or len(columns) < most):
+            lines.setdefault(missed, at), columns.setdefault(wrong, at)
+            drawn.append(at)
+    figure = new_figure(title, shown=len(drawn), total=len(frame) if total is None else total)
+    pairs, places = frame.iloc[drawn], {side: {label: at for at, label in enumerate(of)} for side, of in
+                                        (("missed", lines), ("wrong", columns))}  # fmt: skip
+    figure.add_scatter(
+        x=pairs["wrong"].map(places["wrong"]),
+        y=pairs["missed"].map(places["missed"]),
+        mode="markers",
+        marker={
+            "symbol": "square",
+            "color": VERMILION,
+            "size": np.maximum(LARGEST * np.sqrt(pairs["swaps"] / max(pairs["swaps"].max(), 1e-9)), 4),
+            "opacity": 1,
+        },
+        customdata=[
+            [at, f"<b>{short(pair.missed_name, 60)}</b> missed,<br><b>{short(pair.wrong_name, 60)}</b> predicted<br>"
+             f"in {pair.rows:,} of {pair.n_missed:,} rows that miss the first; swaps: {pair.swaps:.3g}"]
+            for at, pair in zip(drawn, pairs.itertuples())
+        ],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        showlegend=False,
+    )  # fmt: skip
+    for update, of, side in ((figure.update_yaxes, lines, "missed"), (figure.update_xaxes, columns, "wrong")):
+        names = [str(frame[f"{side}_name"].iloc[at]) for at in of.values()]
+        cut = apart(names, LETTERS)
+        update(
+            tickvals=list(range(len(of))), ticktext=[cut[name] for name in names], range=[-0.6, len(of) - 0.4],
+            tickfont={"size": 11}, ticks="", fixedrange=True,
+        )  # fmt: skip
+    figure.update_yaxes(title_text="Missed", range=[len(lines) - 0.4, -0.6])
+    figure.update_xaxes(title_text="Predicted instead", tickangle=-60)
+    figure.update_layout(height=LINE * len(lines) + 260)
+    return figure
