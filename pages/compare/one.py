@@ -60,7 +60,7 @@ def show(line, record: dict, frame) -> None:
         place = int((same["P@1"] > line["P@1"]).sum()) + 1
         st.markdown(
             f"P@1 is **{format.percent(line['P@1'])}**: number {place:,} of {format.count(len(same), 'result')} on "
-            f"this data set. Training took {format.duration(line['fit_s'])}."
+            "this data set." + (f" Training took {format.duration(line['fit_s'])}." if line["fit_s"] > 0 else "")
         )
     results.mark(record)
     with st.container(horizontal=True, gap="small"):
@@ -92,7 +92,7 @@ def show(line, record: dict, frame) -> None:
         columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
         tables.show(frame, "compare.one.facts", columns, most=600)
     _log(record)
-    if not line["problem"]:
+    if not (line["problem"] or results.is_given(record)):
         run_code.show(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
     charts.csv_button("All of this, CSV", lambda: _everything(line), f"result-{line['key'][:6]}", "Names and values")
 
@@ -159,7 +159,10 @@ def _origin(line, record) -> dict:
             facts["Most memory while training"] = format.size(line["training_bytes"])
         facts["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     facts |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
-    facts |= {"Trained": f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"]}
+    facts |= {
+        "Read" if results.is_given(record) else "Trained": f"{format.when(line['created'])} ({format.zone()})",
+        "Key": line["key"],
+    }
     facts["xmlcore"] = line["xmlcore"]
     if store.exists("runs", line["key"]):
         record = store.info("runs", line["key"])
@@ -172,7 +175,7 @@ def _log(record) -> None:
     if run is None:
         jobs.watch(jobs.active(key=record["key"]))
         return
-    st.subheader("Warnings of the training")
+    st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
     warnings = list(dict.fromkeys(run.warnings))
     if not warnings:
         st.caption("There were none.")

@@ -2,12 +2,13 @@
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
 it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, one.py shows all
-that is known of one; ahead.py makes what the page shows first before it is opened.
+that is known of one; given.py takes predictions of another program; ahead.py makes what the page shows first before it
+is opened.
 """
 
 import streamlit as st
 
-from pages.compare import answer, listed, one, side, table
+from pages.compare import answer, given, listed, one, side, table
 
 
 def main() -> None:
@@ -20,6 +21,7 @@ def main() -> None:
             table.missing(frame, records)
         else:
             answer.without_results()
+        given.show()
         return
     if key is not None:
         one.show(frame[frame["key"] == key].iloc[0], records[key], frame)
@@ -35,6 +37,7 @@ def main() -> None:
     ticked = [k for k in table.chosen_keys() if k in records]
     table.buttons([records[k] for k in ticked], lines, frame, choice)
     side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame, pictures)
+    given.show()
 
 
 main()

@@ -17,7 +17,7 @@ from pages.shared.results import results, run_names
 
 def main(used) -> None:
     data, fingerprint, name = used
-    runs = results.kept("runs", fingerprint)
+    runs = results.with_model(fingerprint)
     if not runs:
         text = "Which features made a model predict a label, and is the explanation reliable?"
         begin.no_run(used, "explain", text, example=examples.bars)

@@ -18,7 +18,7 @@ def main() -> None:
     st.title("Predict")
     used = begin.dataset(ready="Models can be trained on it and predict", without="no model of this workspace predicts")
     fingerprint = None if used is None else used.fingerprint
-    runs = [] if used is None else results.kept("runs", fingerprint)
+    runs = [] if used is None else results.with_model(fingerprint)
     carry.choose_opened(fingerprint)
     opened = predictor.opened()
     if not runs and not opened:

@@ -186,9 +186,9 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
         state = None if job is None else job.state
         if same and state in jobs.ACTIVE:
             return False
-        # Remove messages of earlier failures: of this task, or of any training (or selection) on the data set. Jobs
+        # Remove messages of earlier failures: of this task, or of any of its kind on the data set that is listed. Jobs
         # that are done stay: collect() lists their results in the next run of the script.
-        alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
+        alike = task.kind in result_list.LISTS and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
@@ -314,7 +314,7 @@ def _done(record, job):
     jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result
     if record["kind"] == "prepare" and record["params"]["name"] != DEFAULT_DATASET:
         workspace.notify(f"{record['params']['name']} is ready: it is in the list of data sets.")
-    if record["kind"] in ("train", "select"):
+    if record["kind"] in result_list.LISTS:
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
 

@@ -13,6 +13,8 @@ TREE_MODELS = ("PLT", "LdSM")
 
 
 def show(run, record, file_name) -> None:
+    if not run.has_model:
+        return _links(run, record)
     times, size = run.times, run.size
     cards = [
         (
@@ -35,6 +37,11 @@ def show(run, record, file_name) -> None:
     trained = "From the cache, trained at" if cached else "Trained at"
     st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
     _chosen(run, file_name)
+    _links(run, record)
+    run_code.show(record, file_name, "train")
+
+
+def _links(run, record) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not workspace.only_looks():
             run_changes.name_button([record], "train")
@@ -44,7 +51,6 @@ def show(run, record, file_name) -> None:
         if run.model == "DoubleSampling":
             addresses.link("Sampling", "What was sampled", "filter_alt")
         addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
-    run_code.show(record, file_name, "train")
 
 
 def _chosen(run, name):

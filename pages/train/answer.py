@@ -6,7 +6,7 @@ from pages.shared import format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from pages.train import labels
-from xmlcore import figures, metrics
+from xmlcore import experiment, figures, metrics
 from xmlcore.wording import hundredths
 
 HEIGHT = 340  # of the figures, in pixels
@@ -21,9 +21,13 @@ def sentence(data, name, run) -> None:
         )
         return
     st.markdown(
-        f"On **{format.plain(name)}**, **{format.plain(run.model)}** ranks a true label first for "
+        f"On **{format.plain(name)}**, **{format.plain(title(run))}** ranks a true label first for "
         f"**{hundredths(value(run.measures, 'P@k', 1))}\u00a0%** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
+
+
+def title(run) -> str:
+    return run.model if run.has_model else experiment.model_title(run.model, run.params)
 
 
 def show(run, record) -> None:

@@ -108,4 +108,7 @@ def _rows(data, run, k, missed, wrong, key) -> None:
         f"Showing {shown:,} of {format.count(len(rows), 'row')}, those with few other mistakes first. Rank and score "
         f"are those of {names[1]}."
     )
-    addresses.link("Explain", f"Why {names[1]} and not {names[0]}", addresses.ICONS["Explain"], section="Another label")
+    if run.has_model:
+        addresses.link(
+            "Explain", f"Why {names[1]} and not {names[0]}", addresses.ICONS["Explain"], section="Another label"
+        )

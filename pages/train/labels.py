@@ -123,7 +123,7 @@ def _rows_of_label(data, run, key, k, label):
         f"Showing {n_listed:,} of {format.count(len(frame), 'row')}: {counted}. Tick a row to look at it in the "
         "section Single predictions, and on the Explain page."
     )
-    if st.session_state[table_key]["selection"]["rows"]:
+    if run.has_model and st.session_state[table_key]["selection"]["rows"]:
         addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])
 
 

@@ -21,8 +21,9 @@ def choose(runs, shown) -> None:
 
     def reopen(key):
         workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
-        workspace.remember("train.model", by_key[key]["model"])
-        st.session_state["train.model"] = by_key[key]["model"]
+        if not results.is_given(by_key[key]):
+            workspace.remember("train.model", by_key[key]["model"])
+            st.session_state["train.model"] = by_key[key]["model"]
 
     help = "All results of this workspace on this data set. The Compare page lists them with their measures."
     fields.pick("Result shown", run_names.names(runs), "train.shown", shown["key"], reopen, help=help)
@@ -44,12 +45,12 @@ def frontier(runs, name) -> None:
 
 
 def table(runs) -> pd.DataFrame:
-    """Return a line per run that can be read: its name, model, P@1 in percent and time of training."""
+    """Return a line per run that can be read and was trained: its name, model, P@1 in percent and time of training."""
     titles, lines = run_names.names(runs), []
     for record in runs:
         listed = results.measures(record)
         if listed is not None:
             measures, times = listed
             line = {"key": record["key"], "run": titles[record["key"]], "model": run_names.style_model(record)}
-            lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1), COST: times["fit_s"]})
-    return pd.DataFrame(lines)
+            lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1), COST: times.get("fit_s")})
+    return pd.DataFrame(lines).dropna(subset=[COST], ignore_index=True)

@@ -68,7 +68,7 @@ def _figures(run, record, runs, file_name):
     with left:
         answer.buckets(record["key"], file_name)
     with right:
-        if len(runs) > 1:
+        if sum(not results.is_given(r) for r in runs) > 1:
             listed.frontier(runs, file_name)
         else:
             answer.measures(run, file_name, "train.measures")
@@ -81,8 +81,9 @@ def _of_result(data, run, record, data_file, file_name):
         "Confusions": lambda: confusions.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
         "All measures": lambda: every.show(run, key, file_name),
-        "More data": lambda: more_data.show(run, file_name),
     }
+    if run.has_model:
+        sections_of_result["More data"] = lambda: more_data.show(run, file_name)
     if run.model in experiment.MODELS and not experiment.MODELS[run.model].cls.ABOUT.scores:
         sections_of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
     return sections_of_result | {"About this result": lambda: about.show(run, record, file_name)}

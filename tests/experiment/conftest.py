@@ -117,6 +117,7 @@ def some_of_each(easy, classes, monkeypatch):
         of_file("import_workspace", {}, written.file().read_bytes(), "workspace"),
         packed := kept("pack_model", {"run": run.key}),
         opened := of_file("open_model", {}, packed.file().read_bytes(), "model"),
+        of_file("given_predictions", of, b"0\n" * easy.n_test, "predictions", name="other"),
         of_file("predict", {"run": run.key}, b"0:1 3:2\n1:1\n"),
         of_file("predict_opened", {"packed": opened.key}, b"0:1 3:2\n1:1\n"),
     ]

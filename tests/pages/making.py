@@ -86,6 +86,15 @@ def train(session, model="PLT", data=None, **params):
     return add(session, "runs", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
 
 
+def predictions(session, name="other", data=None):
+    """Put the predictions of another program into the workspace, as the Compare page would; return the result's key."""
+    data = data or word_data()
+    key = experiment.add_predictions(data, [[0]] * data.n_test, name)
+    return add(
+        session, "runs", {"key": key, "fingerprint": data.fingerprint, **store.info("runs", key)["params"]}, data
+    )
+
+
 def show(session, key, data):
     """Let a workspace show a run, as after its training."""
     with fields_of(session) as fields:

@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared import addresses
 from tests.pages.conftest import Session
-from tests.pages.making import damage, estimate, figure, said_plainly, select, train, use, word_data
+from tests.pages.making import damage, estimate, figure, predictions, said_plainly, select, train, use, word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
@@ -95,6 +95,20 @@ def test_a_data_set_and_no_result(ready, server):
 def test_results_of_every_model(ready, server, model):
     train(ready, model)
     open_all(ready, server)
+
+
+@pytest.mark.parametrize("state", ["alone", "beside a model", "damaged"])
+@pytest.mark.usefixtures("all_sections_open")
+def test_a_result_that_is_only_predictions(ready, server, state):
+    if state == "beside a model":
+        train(ready)
+    key = predictions(ready)
+    if state == "damaged":
+        damage("runs", key)
+    open_all(ready, server)
+    said = ready.go("explain").text()
+    assert "Left out, because only the predictions are known and no model: other" in said.replace("**", "")
+    assert ("No model has been trained on" in said) == (state != "beside a model")
 
 
 @pytest.mark.slow  # test_damaged.py has the pages that show the result

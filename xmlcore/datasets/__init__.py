@@ -3,6 +3,7 @@
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.readers.new_rows import NewRows, read_new_rows
+from xmlcore.datasets.readers.rankings import read_ranking
 from xmlcore.datasets.readers.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry.catalog import catalog, load, prepare
 from xmlcore.datasets.registry.entries import CatalogEntry
@@ -43,8 +44,9 @@ __all__ = [
     "DownloadError", "Examination", "Goodness", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
     "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "facts_of_rows", "fit_power_law", "folds",
     "guess_columns", "goodness_of_fit", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
-    "make_synthetic", "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_row_numbers",
-    "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file", "rows_of_label_set",
-    "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split", "synthetic_sizes", "together",
-    "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff", "write_matrix",
+    "make_synthetic", "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
+    "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
+    "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",
+    "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff",
+    "write_matrix",
 ]  # fmt: skip

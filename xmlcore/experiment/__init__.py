@@ -9,7 +9,7 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` 
 """
 
 # The import registers their kinds of task.
-from xmlcore.experiment.catalog import MODELS, SELECTORS
+from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
 from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
 from xmlcore.experiment.engine.estimates import candidate_bytes, most_adversaries, selection_plan
 from xmlcore.experiment.engine.leftovers import remove_leftovers
@@ -50,6 +50,7 @@ from xmlcore.experiment.kinds import (  # noqa: F401
 )
 from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.kinds.examine import examining_seconds
+from xmlcore.experiment.kinds.given_predictions import add_predictions
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.kinds.measures import Measured, measure_ranking
 from xmlcore.experiment.kinds.node_quality import label_tree_model
@@ -81,14 +82,15 @@ from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.warm_up import warm_up
 
 __all__ = [
-    "KINDS", "MODELS", "MORE_MEASURES", "SELECTORS", "BundleError", "DamagedResultWarning", "Driver", "Estimate",
-    "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run", "Selection", "Sweep", "Task",
-    "WorkspaceFileError", "best_of_models", "bundle", "candidate_bytes", "changed_params", "code_of",
-    "compare_selections", "comparison_titles", "estimator", "evaluate", "examining_seconds", "export_workspace",
-    "fitting_depth", "from_record", "full_params", "half_width", "held_out", "import_workspace", "keep",
-    "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model", "measure_ranking", "model_style",
-    "model_title", "most_adversaries", "needed_by_sweeps", "pack_fitted", "pack_run", "parameters", "prefix_measures",
-    "prefix_points", "provenance", "remake", "remove_leftovers", "report", "rerun", "run", "runs", "sampling_study",
-    "scaled", "seeds_grouped", "select", "selection_params", "selection_plan", "selection_stability", "selection_title",
-    "selector", "submit", "sweep", "task", "union_of_features", "warm_up", "with_names", "without_held_out",
+    "GIVEN", "KINDS", "MODELS", "MORE_MEASURES", "SELECTORS", "BundleError", "DamagedResultWarning", "Driver",
+    "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run", "Selection", "Sweep",
+    "Task", "WorkspaceFileError", "add_predictions", "best_of_models", "bundle", "candidate_bytes", "changed_params",
+    "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate", "examining_seconds",
+    "export_workspace", "fitting_depth", "from_record", "full_params", "half_width", "held_out", "import_workspace",
+    "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model", "measure_ranking",
+    "model_style", "model_title", "most_adversaries", "needed_by_sweeps", "pack_fitted", "pack_run", "parameters",
+    "prefix_measures", "prefix_points", "provenance", "remake", "remove_leftovers", "report", "rerun", "run", "runs",
+    "sampling_study", "scaled", "seeds_grouped", "select", "selection_params", "selection_plan", "selection_stability",
+    "selection_title", "selector", "submit", "sweep", "task", "union_of_features", "warm_up", "with_names",
+    "without_held_out",
 ]  # fmt: skip

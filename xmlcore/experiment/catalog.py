@@ -76,6 +76,8 @@ MODELS = {
     cls.__name__: ModelInfo(cls, (*in_form(cls.PARAMETERS), *NOISE)) for cls in (PLT, LdSM, OneVsRest, DoubleSampling)
 }
 
+GIVEN = "Predictions"  # in the place of a model, in results whose predictions another program has made
+
 # Forms set n_features as a share; a number of features is also accepted.
 SELECTORS = {
     name: ModelInfo(cls, in_form(cls.PARAMETERS))

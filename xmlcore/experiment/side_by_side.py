@@ -8,6 +8,7 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.experiment.catalog import GIVEN
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import KS, Ranking
@@ -165,7 +166,9 @@ def model_style(model: str, params: dict[str, Any]) -> str:
 
 
 def model_title(model: str, params: dict[str, Any]) -> str:
-    """Return the name of a model, and whether it was trained with noise."""
+    """Return the name of a model, and whether it was trained with noise; or that of another program."""
+    if model == GIVEN:
+        return params.get("program", GIVEN)
     return (
         f"{model} trained with noise σ = {params['noise_sigma']:g}" if trained_with_noise({"params": params}) else model
     )

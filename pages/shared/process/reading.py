@@ -51,6 +51,8 @@ def read_run(key: str) -> None:
     """Read a run, its data set and its model, and explain a prediction, which prepares the model and loads kernels."""
     from xmlcore import explain
 
+    if not server.run(key).has_model:
+        return
     x = server.dataset(server.run(key).fingerprint).X_test[[0]]
     first = server.model(key).predict_topk(x, 1).labels[0]
     explain.contributions(server.model(key), x, max(int(first[0]), 0))

@@ -34,6 +34,8 @@ def cards(key: str) -> list[tuple]:
         line = frame.loc[measure, k]
         text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
         shown.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))
+    if not run.has_model:
+        return shown
     whose = "own settings" if settings.changed(run.model, run.params) else "default settings"
     return [*shown, ("Training", format.duration(run.times["fit_s"]), _compile_help(run.times), whose)]
 

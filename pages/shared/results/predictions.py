@@ -122,7 +122,8 @@ def score_column(of, values) -> dict:
 
 def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
-    full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
+    largest = float(values.max())
+    full = largest if largest > 1 or run.model == "LdSM" and largest > 0 else 1.0
     full = 100.0 if are_probabilities(run) else full
     column = score_column(run, values)
     return st.column_config.ProgressColumn(**column, min_value=0.0, max_value=full, width=105)

@@ -19,9 +19,22 @@ def kept(kind: str, fingerprint: str) -> list:
     return [r for r in of if store.exists(kind, r["key"])][::-1]
 
 
+def is_given(record: dict) -> bool:
+    """Return whether a result is the predictions of another program, so that there is no model."""
+    return record.get("model") == experiment.GIVEN
+
+
+def with_model(fingerprint: str) -> list:
+    """Return the runs of :func:`kept` that have a model; a caption names the others."""
+    every = kept("runs", fingerprint)
+    if out := [format.plain(r.get("name") or r["model"]) for r in every if is_given(r)]:
+        st.caption(f"Left out, because only the predictions are known and no model: **{format.listed(out)}**.")
+    return [r for r in every if not is_given(r)]
+
+
 def usable(kind: str, fingerprint: str) -> list:
-    """Return what :func:`kept` does without results that only another version can read; a caption names these."""
-    every = kept(kind, fingerprint)
+    """Return results with a model that this version can read; a caption names the others."""
+    every = with_model(fingerprint) if kind == "runs" else kept(kind, fingerprint)
     out = {r["key"]: why for r in every if (why := _not_here(r)) and not ("model" in r and _is_readable(r["key"]))}
     if out:
         names = run_names.names(every) if kind == "runs" else run_names.selections(every)
@@ -110,6 +123,9 @@ def read(reading, record: dict):
 
 def _make_again(record, note):
     """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
+    if is_given(record):
+        st.error("The stored predictions of this program cannot be read. Give their file again on the Compare page.")
+        return
     try:
         task = task_of(record)
     except (ValueError, TypeError) as error:
@@ -123,6 +139,9 @@ def _make_again(record, note):
 
 def mark(record: dict) -> None:
     """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing."""
+    if is_given(record):
+        st.caption("Another program has made these predictions: there is no model of them, and no time of training.")
+        return
     damaged = settings.damaged(record.get("model") or record["method"], record["params"])
     if damaged:
         st.warning(format.plain(f"The stored settings of this result are damaged. {' '.join(damaged)}"))

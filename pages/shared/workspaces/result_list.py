@@ -3,7 +3,11 @@
 from pages.shared.workspaces import records, workspace
 
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
-LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
+LISTS = {
+    "train": "runs",
+    "given_predictions": "runs",
+    "select": "selections",
+}  # kinds of tasks whose results the workspace lists
 
 
 def add_made(kind: str, key: str) -> None:
@@ -30,7 +34,7 @@ def add_result(kind: str, record: dict) -> None:
             listed[:] = [kept for kept in listed if kept not in replaced]
             given = {name: kept[name] for kept in replaced for name in records.OWN if name in kept}
             listed.append(record | given)
-        if kind == "train":
+        if LISTS[kind] == "runs":
             field, name = "shown", record["fingerprint"]
         else:
             field, name = "widgets", f"{workspace.FEATURES_SELECTION} {record['fingerprint']}"

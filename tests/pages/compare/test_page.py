@@ -16,7 +16,7 @@ from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server
 from pages.shared.process import reading
-from tests.pages.making import damage, fields_of, figure, train, use, workspace_row
+from tests.pages.making import damage, fields_of, figure, predictions, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment import side_by_side
@@ -387,3 +387,41 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     train(ready, "LdSM")
     said = plainly(ready.go("compare"))
     assert "PLT chose settings by trials on training rows; LdSM (Trees 20) did not, so other settings" in said
+
+
+def give(page, name, content):
+    """Give a file of another program's predictions, which AppTest cannot do, and have it compared."""
+    real, file = st.file_uploader, io.BytesIO(content)
+    file.name, file.file_id = "ranked.csv", name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "file_uploader", lambda *label, **settings: (real(*label, **settings), file)[1])
+        page.set("compare.given.name", name).press("compare.given.start")
+
+
+def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
+    data, key = word_data(), train(ready)
+    run = experiment.load("train", key)
+    page = ready.go("compare")
+    give(page, "other", "\n".join("9" for _ in range(data.n_test)).encode())
+    said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
+    assert "the file of other, line 1: cell 1 of the line: '9' is no label of the data set" in said
+    ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
+    give(page, "other", ranked.encode())
+    page.until(lambda s: "best of 2 settings" in s.text())
+    assert not page.at.error
+    measured = page.frame("run", "P@1").set_index("run")
+    assert measured["P@1"].nunique() == 1 and {"other", "PLT"} == set(measured.index)
+    listed_as = experiment.runs().set_index("model")["key"]
+    page.at.query_params[FIELD] = listed_as[experiment.GIVEN][:DIGITS]
+    said = plainly(page.run())
+    assert "Another program has made these predictions" in said and "fewer than 5 predicted labels" in said
+    assert "Training took" not in said and "Code and files" not in str(page.at.expander)
+
+
+def test_the_train_page_shows_predictions_of_another_program_without_what_needs_a_model(ready):
+    predictions(ready)
+    page = ready.go("train")
+    assert "other ranks a true label first" in plainly(page)
+    assert "P@5" in page.metrics() and "Training" not in page.metrics()
+    titles = [tab.label for tab in page.at.tabs]
+    assert "Confusions" in titles and "More data" not in titles and "Calibration" not in titles

@@ -28,7 +28,7 @@ _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for e
 
 def parse(text, source, max_bytes=None, classes=False) -> Rows:
     """Parse a NumPy archive with the features, and the labels unless they are in another file."""
-    arrays = _arrays(text, source, max_bytes)
+    arrays = arrays_of(text, source, max_bytes)
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
     Y = label_names = is_exact = None
     if any(name in arrays for name in ("Y", "y", "Y_indptr")):
@@ -48,7 +48,12 @@ def _lists_classes(arrays) -> bool:
 
 def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
     """Parse a NumPy archive that holds labels alone, or labels beside features that are not read."""
-    return _labels(_arrays(text, source, max_bytes), source, classes, alone=True)
+    return _labels(arrays_of(text, source, max_bytes), source, classes, alone=True)
+
+
+def scores_of(arrays, source) -> sp.csr_array | np.ndarray:
+    """Return the only matrix of an archive."""
+    return _matrix(arrays, "X", source, alone=True)
 
 
 def _labels(arrays, source, classes, alone=False):
@@ -116,7 +121,7 @@ def _checked(check, matrix, source, noun):
         ) from error
 
 
-def _arrays(text, source, max_bytes):
+def arrays_of(text, source, max_bytes):
     if not holds_npz(text):
         raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
     try:

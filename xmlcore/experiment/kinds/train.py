@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore import metrics, store
-from xmlcore.experiment.catalog import MODELS, SELECTORS
+from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
@@ -38,7 +38,7 @@ LEAST_RANKED = 5  # least number of labels that are kept for each test row
 class Run:
     """The result of training a model and measuring it on the test rows."""
 
-    model: str  # a key of :data:`MODELS`
+    model: str  # a key of :data:`MODELS`, or :data:`GIVEN`: another program has made the predictions, without a model
     params: dict  # all parameters, also those left at their defaults
     dataset_name: str
     fingerprint: str  # of the data set
@@ -55,6 +55,11 @@ class Run:
     # "peak_bytes": the most memory of the process in training, with the program and the data; "before_bytes": what it
     # had when the training began. Empty where the system does not tell.
     memory: dict = field(default_factory=dict)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model made the predictions; else there are no times and sizes either."""
+        return self.model != GIVEN
 
 
 class Evaluation(dict[str, Any]):
@@ -296,10 +301,12 @@ def value_text(value, parameter=None) -> str:
 
 
 def load_run_model(key: str) -> "MultiLabelModel":
-    """Read the fitted model of a kept run."""
+    """Read the fitted model of a kept run; StoreError if its predictions were made by another program."""
     from xmlcore.models import load_model
 
     store.check(FOLDER, key)
+    if store.info(FOLDER, key).get("model") == GIVEN:
+        raise store.StoreError(f"the run {key} has no model, only predictions that another program has made")
     try:
         store.verify(FOLDER, key)
         return load_model(store.folder(FOLDER, key) / "model")

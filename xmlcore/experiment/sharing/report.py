@@ -149,7 +149,8 @@ def _names(lines, names) -> list[str]:
         differing = {name: line["params"].get(name) for name in parameters(others, seed=False)}
         info = MODELS.get(line["model"])
         text = changed_params(info, differing) if info and differing else ""
-        found.append(given or (f"{line['model']} ({text})" if text else line["model"]))
+        title = line["model"] if info else side_by_side.model_title(line["model"], line["params"])
+        found.append(given or (f"{title} ({text})" if text else title))
     again = {(f, name) for f, name in zip(lines["fingerprint"], found) if _count(lines, found, f, name) > 1}
     return [
         f"{name} [{key[:4]}]" if (f, name) in again else name

@@ -17,6 +17,8 @@ _IMPORT = "from xmlcore import {}"
 def code_of(key: str, files: dict[str, Any] | None = None) -> str:
     """Return the lines of Python that make a kept run again, for a notebook."""
     run = load("train", key)
+    if not run.has_model:
+        raise store.StoreError(f"another program has made the predictions of run {key}, so no code makes them again")
     data, made_here = data_code(run.fingerprint, files or {})
     imports, model = model_code(run.model, run.params)
     first = run.measures[(run.measures["measure"] == "P@k") & (run.measures["k"] == 1)]["value"]

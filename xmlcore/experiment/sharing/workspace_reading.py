@@ -217,7 +217,7 @@ def _check_result(value, artifact):
     """Raise an exception unless a value can be a result of its kind."""
     type(artifact.task).view(dict(value))
     facts = store.info(DATASETS, artifact.task.fingerprint)
-    if artifact.task.kind == "train":
+    if artifact.kind == "runs":
         labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
         whole = labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]
         if not (

@@ -1,0 +1,54 @@
+"""Predictions of another program: the user gives their file, and they become a result."""
+
+import re
+
+import streamlit as st
+
+from pages.shared import actions, fields, format, jobs, sending, tasks
+from pages.shared.results import results
+from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import made, workspace
+
+KIND = "given_predictions"
+ROUND = "compare.given round"  # key of st.session_state: a new number makes an empty field
+LONGEST_NAME = 60
+FORMS = """A **line for each test row**, in their order, with its labels, best first, and perhaps
+scores: `law:0.9, art:0.4`.
+
+A **table** with the columns `row` (from 0) and `label`, and perhaps `score`.
+
+An **npz** file: a sparse matrix of scores, rows × labels, by `scipy.sparse.save_npz`.
+
+A label is its name, or its id from 0 where no label has that name."""
+
+
+def show() -> None:
+    """Show the form, folded, for the data set in use, and what came of it."""
+    fingerprint = workspace.get("dataset")
+    if fingerprint is None:
+        return
+    jobs.watch(jobs.active(KIND, fingerprint=fingerprint))
+    _failures(fingerprint)
+    if actions.refused():
+        return
+    with st.expander("Predictions of another program", key="compare.given", icon=":material/upload:"):
+        left, right = st.columns([1, 2], gap="medium")
+        name = fields.text(
+            "Name of the program", "compare.given.name", place=left, placeholder="fastText", max_chars=LONGEST_NAME
+        )
+        with right:
+            field = (
+                f"For the test rows of {format.plain(tasks.dataset_name(fingerprint) or 'the data set')}: CSV or npz"
+            )
+            file = st.file_uploader(field, key=f"compare.given.{reconnected.number(ROUND)}", help=FORMS)
+        if sending.button("Compare them", "compare.given.start", file if name.strip() else None):
+            params = {"name": name.strip(), "k": results.K}
+            sending.start(KIND, {"dataset": fingerprint}, params, {"predictions": file}, ROUND)
+
+
+def _failures(fingerprint) -> None:
+    for record, job in jobs.failed(KIND, fingerprint=fingerprint):
+        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+        reason = made.with_names(reason, {"predictions": f"the file of {record['params']['name']}"})
+        st.error(f"**The predictions could not be read.** {format.plain(reason)}")
+        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))

@@ -1,0 +1,161 @@
+"""Results whose predictions another program has made: they are measured and compared as those of our models."""
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore.experiment.catalog import GIVEN
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import Estimate, as_plain, keep, register, task
+from xmlcore.experiment.engine.task_parameters import K
+from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
+from xmlcore.parameters import REQUIRED, Parameter, filled
+from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.typing import Dataset, Predictions, Source
+from xmlcore.validation import check_count
+
+FILE = "predictions"  # what the file is called that is given to the task
+OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow from the others here
+LONGEST = 60  # characters of a name
+START, READ_BYTE = 1.0, 4e-7  # seconds to begin, and for a byte of the file
+
+
+class _Ranked:
+    """What evaluates as a model whose predictions are known."""
+
+    def __init__(self, ranking):
+        self.ranking = ranking
+
+    def predict_topk(self, X, k):
+        return self.ranking
+
+
+@register
+class GivenPredictions(Train):
+    """Measure the labels that another program predicts for the test rows. Inputs: ``dataset``.
+
+    The file is given as for ``read``, and is as :func:`xmlcore.datasets.read_ranking` says. The result is a run with
+    :data:`xmlcore.experiment.GIVEN` in the place of a model.
+    """
+
+    kind, on_cluster = "given_predictions", False  # the file is here
+
+    PARAMETERS = (
+        Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=(FILE,)),
+        Parameter("name", "Name", "What the other program is called.", "text", REQUIRED),
+        K,
+    )
+
+    def accepted(self, params):
+        made = filled(self.PARAMETERS, {name: params[name] for name in params if name not in OF_RUNS}, self.kind)
+        n_letters = len(made["name"].strip())
+        if not 0 < n_letters <= LONGEST:
+            raise ValueError(f"the name of the program has {n_letters} characters: give 1 to {LONGEST}")
+        return made | {"name": made["name"].strip()}
+
+    def complete(self, params):
+        about = {"program": params["name"], "file": params["files"][FILE]["hash"]}
+        return params | {"model": GIVEN, "params": about}
+
+    @property
+    def can_be_made_again(self):
+        return False
+
+    def title_on(self, dataset):
+        return f"Reading predictions of {self.params['name']} for {dataset}"
+
+    def estimate(self) -> Estimate:
+        n_bytes = self.params["files"][FILE]["bytes"]
+        return Estimate(START + READ_BYTE * n_bytes, 30 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import read_ranking
+
+        data, k = self.dataset(progress), self.params["k"]
+        of_data = (data.n_test, data.n_labels, data.label_names, max(k, LEAST_RANKED))
+        with given.taken(self.key, (FILE,)) as paths:
+            ranking = read_ranking(paths[FILE], *of_data, max_bytes=given.MAX_TEXT, progress=progress)
+        progress("Measuring", 0.0)
+        made = Run(
+            model=self.params["model"],
+            params=self.params["params"],
+            dataset_name=data.name,
+            fingerprint=data.fingerprint,
+            k=k,
+            measures=evaluate(_Ranked(ranking), data, k).to_frame(),
+            times={},
+            size={},
+            ranking=ranking,
+            warnings=_warnings(ranking, k),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        return as_plain(made)
+
+    def after_keeping(self):
+        """Nothing was computed on the way to the result."""
+
+
+def _warnings(ranking, k) -> list[str]:
+    there = (ranking.labels[:, :k] >= 0).sum(axis=1)
+    few = int((there < k).sum())
+    if not few:
+        return []
+    return [
+        f"{few:,} of {there.size:,} test rows have fewer than {k} predicted labels: the missing ones count as wrong."
+    ]
+
+
+def add_predictions(
+    dataset: "Dataset", predictions: Predictions | Source, name: str, k: int = 5, progress: ProgressLike = silent
+) -> str:
+    """Keep the predictions of any other program for the test rows as a result, and measure them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    predictions : path, bytes, binary file object, Ranking, ndarray, sparse matrix or list of lists of int
+        A file as :func:`xmlcore.datasets.read_ranking` reads it; or labels, best first, or scores, in the forms of
+        :func:`xmlcore.metrics.as_ranking`.
+    name : str
+        What the other program is called; 1 to 60 characters.
+    k : int
+        Measures are taken at 1 to k. A row with fewer predicted labels misses the others.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+
+    Returns
+    -------
+    str
+        The key: ``load("train", key)`` is the :class:`Run`, with ``has_model`` False, and :func:`runs` lists it.
+
+    Raises
+    ------
+    DatasetFormatError
+        The predictions are not those of the test rows; the message names the place.
+    ValueError, TypeError
+        Labels or scores that are not in one of the forms.
+    """
+    from xmlcore.datasets import save_dataset
+    from xmlcore.metrics import as_ranking
+
+    k = check_count(k, "k")
+    if isinstance(predictions, (str, Path)):
+        content = Path(predictions).read_bytes()
+    elif isinstance(predictions, (bytes, bytearray)):
+        content = bytes(predictions)
+    elif hasattr(predictions, "read"):
+        content = predictions.read()
+    else:
+        if getattr(predictions, "dtype", np.dtype(int)).kind == "f" and predictions.shape[1] != dataset.n_labels:
+            raise ValueError(f"the scores have {predictions.shape[1]} columns, but there are {dataset.n_labels} labels")
+        file = io.BytesIO()
+        np.savez_compressed(file, **as_ranking(predictions, max(k, LEAST_RANKED))._asdict())
+        content = file.getvalue()
+    files = {FILE: io.BytesIO(content)}
+    made = task(
+        "given_predictions", {"dataset": save_dataset(dataset)}, {"files": given.described(files), "name": name, "k": k}
+    )
+    if not made.exists():
+        given.give(made.key, files)
+    return keep(made, to_progress(progress))
