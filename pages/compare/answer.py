@@ -76,18 +76,17 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
         if keys:
             tables.cards(measured.cards(keys[0]))
         return
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _costs(lines, choice.measure, file_name, compared)
+    known = [column for column in COSTS if (lines[column] > 0).sum() > 1]
+    *left, right = st.columns(2, gap="medium") if known else [st.container()]
+    if left:
+        with left[0]:
+            _costs(lines, known, choice.measure, file_name, compared)
     with right:
         if len(keys) > 1:
             _differences(keys, names, choice.measure, file_name)
 
 
-def _costs(lines, measure, file_name, compared) -> None:
-    known = [column for column in COSTS if (lines[column] > 0).sum() > 1]
-    if not known:
-        return
+def _costs(lines, known, measure, file_name, compared) -> None:
     place = st.container()
     titles = {column: COSTS[column][0] for column in known}
     cost = fields.radio(

@@ -49,6 +49,6 @@ def show() -> None:
 def _failures(fingerprint) -> None:
     for record, job in jobs.failed(KIND, fingerprint=fingerprint):
         reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
-        reason = made.with_names(reason, {"predictions": f"the file of {record['params']['name']}"})
+        reason = made.with_names(reason, {"predictions": f"File of {record['params']['name']}"})
         st.error(f"**The predictions could not be read.** {format.plain(reason)}")
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))

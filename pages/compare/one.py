@@ -107,6 +107,8 @@ def _put_in_use(record) -> None:
 
 
 def _settings(line) -> None:
+    if results.is_given(line):
+        return
     info = experiment.MODELS.get(line["model"])
     defaults = {p.name: p.default for p in info.parameters} if info else {}
     params = line["params"]

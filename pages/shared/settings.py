@@ -11,11 +11,14 @@ from xmlcore.parameters import AUTO
 # Parameter names without "_" that are no English words, so :func:`in_form` replaces them wherever they occur. Other
 # names, such as "loss", may be meant as words.
 _NO_WORDS = ("tol", "l2")
+_OF_ANOTHER = "predictions of another program"  # in the place of settings
 
 
 def changed(model: str, params: dict) -> str:
     """Return what differs from the defaults, such as ``Trees: 3, Arity: 16``; empty when nothing does."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    if model == experiment.GIVEN:
+        return _OF_ANOTHER
     if info is None:  # a model of another version of xmlcore
         return ", ".join(f"{name}: {value_text(value)}" for name, value in params.items())
     return changed_params(info, params)
@@ -30,6 +33,8 @@ def short_changed(model: str, params: dict) -> str:
 
 def words(model: str, params: dict) -> str:
     """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
+    if model == experiment.GIVEN:
+        return _OF_ANOTHER
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     known = {p.name: p for p in info.parameters} if info else {}
     return "; ".join(
@@ -40,6 +45,8 @@ def words(model: str, params: dict) -> str:
 
 def short_words(model: str, params: dict) -> str:
     """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what tells them apart."""
+    if model == experiment.GIVEN:
+        return ""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     known = {p.name: p for p in info.parameters} if info else {}
     often = Counter(p.label.split(",")[0] for p in known.values())

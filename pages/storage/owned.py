@@ -12,7 +12,7 @@ from xmlcore import store
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
     "train": "trained model",
-    "given_predictions": "predictions of another program",
+    "given_predictions": "given predictions",
     "select": "selection of features",
     "compare_selections": "comparison of selections",
     "selection_stability": "stability of a selection",

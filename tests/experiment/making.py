@@ -67,8 +67,8 @@ def reading(kind, inputs, contents, **params):
     return task
 
 
-def of_file(kind, inputs, content, name="rows", **params):
+def of_file(kind, inputs, content, file="rows", /, **params):
     """A kept task that reads a file which is given to it."""
-    task = reading(kind, inputs, {name: content}, **params)
+    task = reading(kind, inputs, {file: content}, **params)
     experiment.keep(task)
     return task

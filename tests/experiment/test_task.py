@@ -108,7 +108,7 @@ def test_every_kind_is_described():
     for kind, cls in KINDS.items():
         assert cls.kind == kind and cls.__doc__ and isinstance(cls.version, int) and cls.folder
         assert isinstance(cls.needs, tuple) and hasattr(cls.result, "__dataclass_fields__")
-    folders = [cls.folder for kind, cls in KINDS.items()]
+    folders = [cls.folder for kind, cls in KINDS.items() if kind != "given_predictions"]  # a run, as what train makes
     assert len(set(folders)) == len(folders)
     with pytest.raises(ValueError, match="there is a kind"):
         task_module.register(type("Other", (Add,), {"kind": "train"}))

@@ -6,6 +6,7 @@ A result is given as its record in the workspace. ``page`` is the name of the pa
 import streamlit as st
 
 from pages.shared import actions, format
+from pages.shared.results import results
 from pages.shared.workspaces import removed, result_list
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
@@ -71,7 +72,10 @@ def delete_button(records: list, page: str) -> None:
     noun = "this result" if len(records) == 1 else f"{len(records)} results"
     with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
         again = "it" if len(records) == 1 else "them"
-        st.markdown(f"Remove {noun} from this workspace? Training with the same settings brings {again} back.")
+        of_files = " or giving the file again" if any(map(results.is_given, records)) else ""
+        st.markdown(
+            f"Remove {noun} from this workspace? Training with the same settings{of_files} brings {again} back."
+        )
         actions.button(f"Delete {noun}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
 
 

@@ -404,7 +404,7 @@ def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
     page = ready.go("compare")
     give(page, "other", "\n".join("9" for _ in range(data.n_test)).encode())
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
-    assert "the file of other, line 1: cell 1 of the line: '9' is no label of the data set" in said
+    assert "File of other, line 1: cell 1 of the line: '9' is no label of the data set" in said
     ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
     give(page, "other", ranked.encode())
     page.until(lambda s: "best of 2 settings" in s.text())
