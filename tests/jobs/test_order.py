@@ -266,3 +266,23 @@ def test_a_job_has_a_log_of_phases_warnings_and_messages_and_its_memory(single):
     long = single.submit(work.chatter, 1000, title="Chatter")
     assert long.wait(LONG) and len(long.log) == 200 and "Phase 999" in long.log[-1]
     assert max(map(len, long.log)) < 320
+
+
+def test_an_unasked_job_is_stopped_by_one_that_is_asked_for(single, tmp_path):
+    unasked = start(single, work.until, str(tmp_path / "go"), plan=Plan(unasked=True))
+    waiting = add(single, "w", unasked=True)
+    assert unasked.state == "running" and waiting.active, "two unasked jobs do not stop each other"
+    asked = add(single, "a")
+    assert asked.result(LONG) == 2
+    assert unasked.wait(LONG) and waiting.wait(LONG) and unasked.gave_way and waiting.gave_way
+
+
+def test_an_unasked_job_that_somebody_asks_for_is_not_stopped(single, tmp_path):
+    unasked = start(single, work.until, str(tmp_path / "go"), key="k", plan=Plan(unasked=True))
+    assert single.submit(work.add, 1, 1, title="the same", owner="m", key="k") is unasked
+    other = add(single, "a")
+    (tmp_path / "go").touch()
+    assert other.wait(LONG) and unasked.state == "done"
+    stopped = start(single, work.until, str(tmp_path / "never"))
+    single.cancel(stopped.id)
+    assert stopped.wait(LONG) and not stopped.gave_way, "a user stopped it"

@@ -41,6 +41,7 @@ class Plan:
     writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
     here: bool = False  # whether it must run on this machine
     after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
+    unasked: bool = False  # whether nobody waits for it: it is stopped when another job is submitted
 
 
 class JobError(RuntimeError):
@@ -157,6 +158,11 @@ class Job:
     @property
     def cancelling(self) -> bool:
         return self._cancelling and self.active
+
+    @property
+    def gave_way(self) -> bool:
+        """Whether the queue stopped the job by itself, such as an unasked one for another job."""
+        return self.state == "cancelled" and not self._by_user
 
     @property
     def owners(self) -> tuple[Any, ...]:

@@ -139,6 +139,8 @@ class Queue:
             if key is not None:
                 for job in self._jobs.values():
                     if job.key == key and job.active and not job._cancelling:
+                        if job.plan.unasked and not (plan and plan.unasked):
+                            job.plan = replace(job.plan, unasked=False)
                         if owner not in job._owners:
                             job._owners[owner] = title
                             self._records.write(job)
@@ -149,6 +151,9 @@ class Queue:
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
+            for other in () if job.plan.unasked else [*self._jobs.values()][::-1]:  # before the parts that it needs
+                if other.plan.unasked and other.active and not other._cancelling:
+                    self._stop(other, self._grace)
             self._start_what_can(raise_for=job)
         return job
 

@@ -19,6 +19,7 @@ def submit(
     again: bool = False,
     estimate: Estimate | None = None,
     apart: bool | None = None,
+    unasked: bool = False,
 ) -> Job:
     """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
 
@@ -42,6 +43,8 @@ def submit(
         By default what :meth:`Task.estimate` returns.
     apart : bool, optional
         Whether the trees of an ensemble are trained apart; by default if the queue has a cluster with several workers.
+    unasked : bool
+        Whether nobody waits for the result: the job is stopped when another one is submitted.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def submit(
         Its result is the key.
     """
     title = task.title if title is None else title
-    plan = planned(task, estimate)
+    plan = replace(planned(task, estimate), unasked=unasked)
     if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
         plan = _in_parts(queue, task, plan, owner, title)
     return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)
@@ -63,7 +66,8 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
     jobs = []
     for number, tree in enumerate(trees, start=1):
         if not tree.exists():
-            own = replace(planned(tree), task=None)  # not started again by itself: the training is, as a whole
+            # Without a task: it is not started again by itself, but the training as a whole.
+            own = replace(planned(tree), task=None, unasked=plan.unasked)
             named = f"{title}, tree {number} of {len(trees)}"
             jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=own))
     reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
