@@ -8,6 +8,7 @@ import pytest
 
 from xmlcore.system import KERNEL_CACHE_VARIABLE, kernel_cache_root
 
+os.environ["XMLCORE_FIRST_RESULTS"] = "off"  # tests say themselves what is computed
 os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all tests and their worker processes
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
 

@@ -5,7 +5,6 @@ import streamlit as st
 from pages.data import choose
 from pages.shared import addresses, format
 from pages.shared.workspaces import dataset_list, workspace
-from pages.shared.workspaces.records import DEFAULT_DATASET
 
 CLOSED = "data.start.closed"
 INTRODUCTION = "**New here?** Each row of data has several labels out of very many; models learn to predict them."
@@ -28,11 +27,13 @@ def show(used: dict | None) -> None:
 
 
 def is_closed() -> bool:
-    return workspace.get("widgets").get(CLOSED) is True or bool(workspace.get("runs")) or workspace.only_looks()
+    unasked = workspace.get("first")
+    trained = any(not unasked.get(run["key"]) for run in workspace.get("runs"))
+    return workspace.get("widgets").get(CLOSED) is True or trained or workspace.only_looks()
 
 
 def about(used: dict | None) -> str:
     """Return what the data set in use predicts; without one, what the one predicts that comes with the program."""
-    if used is None or used["source"] == "catalog" and dataset_list.catalog_name(used) == DEFAULT_DATASET:
+    if used is None or dataset_list.is_default(used):
         return API_DOCS
     return OTHER.format(format.plain(used["name"]))

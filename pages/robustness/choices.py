@@ -157,7 +157,7 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
     transferred = KINDS[kind].is_attack and _transferred(runs)
     tree = surrogate(fingerprint, results.K).key if transferred else ""
     scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
-    levels = _levels(kind, options, scale(fingerprint), scope)
+    levels = _levels(kind, options, server.value_scale(fingerprint), scope)
     n_repeats = 1
     left, right = st.columns(2, vertical_alignment="bottom") if KINDS[kind].repeats else (None, st.container())
     if left is not None:  # where nothing is random, repeats would be equal
@@ -259,8 +259,3 @@ def _levels(kind, options, values, scope) -> list[float]:
     if problem:
         st.error(format.plain(f"{title}: {problem}"))
     return fields.read_or_last(widget, levels, first, noise.written)
-
-
-@server.shared(max_entries=20)
-def scale(fingerprint: str) -> robustness.ValueScale:
-    return robustness.ValueScale.of(server.dataset(fingerprint).X_test)

@@ -65,7 +65,7 @@ def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
 
 def _choose(data, fingerprint, plain, titles):
     by_key = {r["key"]: r for r in sorted(plain, key=_training_time)}  # the quickest first
-    first_sigma = robustness.training_sigma(choices.scale(fingerprint))
+    first_sigma = robustness.training_sigma(server.value_scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")

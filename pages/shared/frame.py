@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, fragments, jobs, keeping, sidebar, tasks, view
+from pages.shared import addresses, first_results, format, fragments, jobs, keeping, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading
 from pages.shared.process.serving import serving
@@ -91,6 +91,7 @@ def _draw(page, compare):
         st.stop()
     guard.let_in(workspace.token())
     tasks.collect()
+    first_results.go_on()
     view.follow()
     fragments.begin()
     with st.container(key="in-address"):  # hidden: see STYLE

@@ -3,7 +3,8 @@
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
 ``note`` (shown beside its progress), ``about`` (for whoever lists the result), ``asked`` (when it was started, in
-seconds since 1970) and ``seconds`` (how long it was expected to take; None if that is not known).
+seconds since 1970; at most 0 if nobody asked for it) and ``seconds`` (how long it was expected to take; None if that is
+not known).
 """
 
 import time
@@ -55,6 +56,11 @@ def own() -> list:
     waiting_parts = {job.id for job in every if job.id in of_others and job.state == "queued"}
     others = [job for job in every if job.active and job.id not in ids | waiting_parts]
     return listed + others[::-1]
+
+
+def is_unasked(record: dict) -> bool:
+    """Return whether nobody asked for a job: see :mod:`pages.shared.first_results`."""
+    return record.get("asked", 1.0) <= 0
 
 
 def failed(kind: str | None = None, **fields) -> list:
@@ -275,28 +281,41 @@ def _name(job_id):
 
 
 def submit(
-    task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict | None = None
+    task,
+    fingerprint: str,
+    *,
+    title: str,
+    again: bool = False,
+    note: str = "",
+    about: dict | None = None,
+    asked: float | None = None,
 ) -> bool:
-    """Have a worker run a task for this workspace, and return whether it was not refused."""
+    """Have a worker run a task for this workspace, and return whether it was not refused; ``asked`` is now if None."""
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
+    asked = time.time() if asked is None else asked
+    unasked = is_unasked({"asked": asked})
     if (why := limits.refusal()) is not None:
-        audit.note("refused", kind=task.kind, key=task.key)
-        workspace.notify(f"Not started: {title}. {why}")
+        if not unasked:
+            audit.note("refused", kind=task.kind, key=task.key)
+            workspace.notify(f"Not started: {title}. {why}")
         return False
     owner, records = workspace.token(), job_queue.job_records()
-    asked, estimate = time.time(), server.estimated(task)
+    estimate = server.estimated(task)
     seconds = None if estimate is None else estimate.seconds + job_queue.compiling_seconds()
     try:
-        job = experiment.submit(job_queue.queue(), task, owner=owner, title=title, again=again, estimate=estimate)
+        queue, more = job_queue.queue(), {"again": again, "estimate": estimate, "unasked": unasked}
+        job = experiment.submit(queue, task, owner=owner, title=title, **more)
     except OSError as error:  # the disk is full, or the cache cannot be written to
-        workspace.notify(f"Not started: {title}. {store.trouble() or error}")
+        if not unasked:
+            workspace.notify(f"Not started: {title}. {store.trouble() or error}")
         return False
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record
     remember(record)
-    audit.note("job", kind=task.kind, key=task.key, data=fingerprint or None)
+    if not unasked:
+        audit.note("job", kind=task.kind, key=task.key, data=fingerprint or None)
     return True
 
 
@@ -312,6 +331,8 @@ def remember(record) -> None:
         """Replace or append the record in the workspace's list; an interrupted job with the same task is no longer."""
         left = (r for r in data["jobs"] if r["id"] != record["id"])
         data["jobs"] = [r for r in left if "interrupted" not in r or r["key"] != record["key"]] + [record]
+        if is_unasked(record):
+            data["first"][record["key"]] = True
 
     workspace.update(add)
 

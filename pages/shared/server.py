@@ -10,7 +10,7 @@ import json
 import streamlit as st
 
 from pages.shared.process import in_memory
-from xmlcore import datasets, experiment, store
+from xmlcore import datasets, experiment, robustness, store
 from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
@@ -145,6 +145,11 @@ def measures(key: str) -> tuple:
     """Return the measures and times of a run, which are small: those of many runs are kept in memory."""
     loaded = run(key)
     return loaded.measures, loaded.times
+
+
+@shared(max_entries=20)
+def value_scale(fingerprint: str) -> robustness.ValueScale:
+    return robustness.ValueScale.of(dataset(fingerprint).X_test)
 
 
 @shared(max_entries=20)

@@ -5,7 +5,7 @@ import urllib.parse
 import streamlit as st
 
 from pages.shared import addresses, fields, format, fragments, jobs, sections, server, sweeping, tasks, view
-from pages.shared.operator import accounts, user_workspaces
+from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
 from pages.shared.workspaces import dataset_list, stored, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
@@ -29,13 +29,20 @@ def show(page):
 
 
 def _automatic():
-    """Show whether pages start by themselves what takes little time."""
-    fields.switch(
-        "Compute short results automatically",
+    """Show what is computed before anybody asks for it."""
+    short = f"what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s"
+    options, default = {False: "Nothing", True: f"{short[0].upper()}{short[1:]}"}, False
+    if limits.first_results():
+        default = "first"
+        options = {False: "Nothing", default: f"First results on {DEFAULT_DATASET}", True: f"These, and {short}"}
+    fields.choice(
+        "Computed without a press",
+        options,
         tasks.AUTOMATIC,
-        False,
-        help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s when you open it. "
-        "Off: it shows a button.",
+        default,
+        help=f"*First results*: on {DEFAULT_DATASET}, something for each page, one after another while no other job "
+        "waits or runs. One that you stop or delete does not come back.  \n*What takes less …*: a page starts it "
+        "when you open it.",
     )
 
 

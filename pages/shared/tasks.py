@@ -171,20 +171,21 @@ def _mark_all(marked, key):
                 )
 
 
-def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool:
-    """Have a worker run a task, unless its result is stored or the task runs already."""
+def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:
+    """Have a worker run a task, unless its result is stored or the task runs already; ``asked`` as for jobs.submit."""
     if workspace.refuse():
         return False
     kind, fingerprint = _about(task)
     if not again and task.exists() and not _imported_elsewhere(task):
-        record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title, "asked": time.time()}
+        record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title}
+        record["asked"] = time.time() if asked is None else asked
         _list_result(record, task.key)
         return True
     for record in workspace.get("jobs"):
         same = record["key"] == task.key
         job = jobs.find(record)
         state = None if job is None else job.state
-        if same and state in jobs.ACTIVE:
+        if same and state in jobs.ACTIVE and not jobs.is_unasked(record):
             return False
         # Remove messages of earlier failures: of this task, or of any of its kind on the data set that is listed. Jobs
         # that are done stay: collect() lists their results in the next run of the script.
@@ -193,7 +194,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
-    jobs.submit(task, fingerprint, title=title, again=again or _imported_elsewhere(task), note=note)
+    jobs.submit(task, fingerprint, title=title, again=again or _imported_elsewhere(task), note=note, asked=asked)
     return False
 
 
@@ -286,6 +287,8 @@ def collect() -> None:
             _lost(record)
         elif job.state == "done":
             _done(record, job)
+        elif job.gave_way and jobs.is_unasked(record):
+            _begin_later(record)
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
@@ -296,6 +299,12 @@ def collect() -> None:
     wanted = workspace.get("wanted")
     if wanted is not None:
         prepare(wanted)
+
+
+def _begin_later(record):
+    """Forget a job that nobody asked for, and that has no result: it is begun again when nothing else runs."""
+    jobs.dismiss(record["id"])
+    workspace.update(lambda data: data["first"].pop(record["key"], None))
 
 
 def drop_files(key: str) -> None:
@@ -314,7 +323,7 @@ def _done(record, job):
     jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result
     if record["kind"] == "prepare" and record["params"]["name"] != DEFAULT_DATASET:
         workspace.notify(f"{record['params']['name']} is ready: it is in the list of data sets.")
-    if record["kind"] in result_list.LISTS:
+    if record["kind"] in result_list.LISTS and not jobs.is_unasked(record):
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
 
@@ -326,7 +335,9 @@ def _lost(record):
     state = job_queue.past_states().get(record["id"])
     if state in jobs.ACTIVE:  # another server runs it, and works on the same cache
         return
-    if record["kind"] == "prepare":
+    if jobs.is_unasked(record):
+        _begin_later(record)
+    elif record["kind"] == "prepare":
         jobs.dismiss(record["id"])  # collect() starts it again if it is still wanted
     elif store.exists(folder, record["key"]):
         _list_result(record, record["key"])

@@ -10,6 +10,7 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 import streamlit as st
 
 from pages.shared import begin, format, sections, settings
+from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
 
@@ -23,8 +24,8 @@ def main(used) -> None:
     runs, titles = [r for r in every if r["model"] in words.SHOWN], run_names.names(every)
     if not runs:
         text = "How does a PLT group labels in its tree, and how does an LdSM divide rows, with which objective J?"
-        link = "Other settings on the Train page"
-        begin.no_run(used, "trees", text, train="PLT, LdSM", others=link, subject="Neither has")
+        about = {"train": "PLT, LdSM", "others": "Other settings on the Train page", "subject": "Neither has"}
+        begin.no_run(used, "trees", text, **about, example=examples.tree)
         return
     key = results.chosen("trees.run", fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)

@@ -252,8 +252,8 @@ def ready(session, server, visited, tmp_path_factory):
             return "Labels per row" in session.metrics() and not any(job.active for job in server.jobs())
 
         opened = session().until(is_at_rest)
-        opened.at.toggle(key="preferences.automatic").set_value(True)
-        token, kept = opened.run().until(is_at_rest).token, tmp_path_factory.mktemp("visit") / "cache"
+        token = opened.set("preferences.automatic", True).until(is_at_rest).token
+        kept = tmp_path_factory.mktemp("visit") / "cache"
         # Folders of ended jobs are not needed, and are removed about now.
         shutil.copytree(cache_root(), kept, copy_function=_copy_if_there, ignore=shutil.ignore_patterns("jobs"))
         visited += [kept, token]

@@ -39,6 +39,14 @@ def sweep():
     return figures.sampling_sweep(frame.assign(seed=0, macro_f1=0.5, pair_bytes=1e6, model_bytes=1e6), (10, 1))
 
 
+def tree():
+    nodes = [(-1, 0, 0, 6, "Root"), (0, 1, 0, 4, "music +3"), (0, 1, 4, 2, "football +1")]
+    labels = ("music", "guitar", "concert", "album", "football", "tennis")
+    nodes += [(1 if at < 4 else 2, 2, at, 1, label) for at, label in enumerate(labels)]
+    frame = pd.DataFrame(nodes, columns=["parent", "depth", "start", "n_labels", "name"])
+    return figures.label_tree(frame.rename_axis("node").reset_index(), "n_labels", axis="Labels")
+
+
 def show(figure) -> None:
     title = f"Example: {figure.layout.title.text}"
     figure.update_layout(title_text=title, height=360, showlegend=False)

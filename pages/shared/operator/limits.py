@@ -20,6 +20,7 @@ from xmlcore.datasets.texts import words
 JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
 DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
 UPLOAD = "XMLCORE_UPLOAD_SIZE"  # one uploaded file, such as "200 MB"
+FIRST = "XMLCORE_FIRST_RESULTS"  # "off": nothing is computed that nobody asked for
 
 
 def size(variable: str) -> int | None:
@@ -32,12 +33,21 @@ def apply() -> None:
     """Set what this server process takes at most: files that are uploaded, searches; called when the server starts."""
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
+    first_results()
     in_memory.bound()
     words.limit_search(words.SECONDS)
     size(DISK)
     most = size(UPLOAD)
     if most is not None:  # the fields of pages say so
         config.set_option("server.maxUploadSize", max(1, min(st.get_option("server.maxUploadSize"), most // 2**20)))
+
+
+def first_results() -> bool:
+    """Return whether this server computes first results, which nobody asks for; ValueError for neither on nor off."""
+    text = os.environ.get(FIRST, "").strip() or "on"
+    if text not in ("on", "off"):
+        raise ValueError(f"{FIRST} is {text!r}, and must be on or off")
+    return text == "on"
 
 
 def tokens() -> list[str]:
@@ -49,7 +59,8 @@ def refusal() -> str | None:
     """Return why the present user can start nothing now, and what to do; None if he can."""
     most = whole_number(JOBS, None)
     if most is not None:
-        active = {job.id for token in tokens() for job in job_queue.queue().jobs(owner=token) if job.active}
+        own = [job for token in tokens() for job in job_queue.queue().jobs(owner=token) if job.active]
+        active = {job.id for job in own if not job.plan.unasked}
         if len(active) >= most:
             return f"You have {format.count(len(active), 'job')} already, and this server allows {most}. Wait for one."
     return full()

@@ -38,6 +38,11 @@ def catalog_name(entry: dict) -> str:
     return entry.get("entry", entry["name"])
 
 
+def is_default(entry: dict | None) -> bool:
+    """Return whether the record of a data set is of the one that comes with the program."""
+    return entry is not None and entry["source"] == "catalog" and catalog_name(entry) == DEFAULT_DATASET
+
+
 def rename_dataset(fingerprint: str, name: str) -> None:
     """Give a data set of the workspace another name; results and downloads are then called by it."""
     if workspace.refuse():

@@ -26,6 +26,8 @@ EMPTY = {
     "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
+    # First results that are not begun again: key -> whether nobody asked for it. See pages.shared.first_results.
+    "first": {},
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces

@@ -128,8 +128,17 @@ def _is_visit(data) -> bool:
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    made = any(data.get(name) for name in ("runs", "selections", "sweeps", "made", "jobs", "forms", "look"))
+    first = data.get("first", {})
+    results = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
+    made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(_is_first(r, first) for r in results)
     known = data.get("known", {})  # a damaged workspace is none of a mere visit
     if made or not isinstance(known, dict):
         return False
     return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())
+
+
+def _is_first(entry, first) -> bool:
+    """Return whether nobody asked for a result or a job: see :mod:`pages.shared.first_results`."""
+    with contextlib.suppress(KeyError, IndexError, TypeError, AttributeError):  # a damaged entry was asked for
+        return first.get(entry["key"] if isinstance(entry, dict) else entry[1]) is True
+    return False

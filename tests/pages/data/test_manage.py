@@ -94,7 +94,7 @@ def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_questi
 
 
 def test_the_button_for_statistics_counts_data_sets(two):
-    two.at.toggle(key="preferences.automatic").set_value(False)
+    two.at.selectbox(key="preferences.automatic").set_value(False)
     use(two, small_data("third", seed=2))
     use(two, small_data("fourth", seed=3))
     two.run()

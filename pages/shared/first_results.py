@@ -1,0 +1,105 @@
+"""First results on the data set that comes with the program: on a first visit no page of it is empty.
+
+Nobody asks for them. They are computed one after another while no other job waits or runs, and each is stopped when
+another job is submitted. The workspace lists them like other results. One that was stopped, or deleted, does not come
+back, and no further one is begun.
+"""
+
+from pages.shared import jobs, server, tasks
+from pages.shared.operator import limits
+from pages.shared.operator.user_workspaces import listed_keys
+from pages.shared.process import job_queue
+from pages.shared.results import results
+from pages.shared.workspaces import dataset_list, workspace
+from xmlcore import experiment, robustness
+from xmlcore.robustness.perturbations import KINDS
+
+NOTE = "A first result, computed while nothing else runs: any other job goes first."
+FEW = 1  # results that a user has at most when the first of these is begun
+ROWS = 500  # test rows of the measurement under noise
+CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (2, 10, 50), (0.5, 2.0, 10.0)
+COUNT = 9  # of these results
+
+
+def table(fingerprint: str) -> list[tuple]:
+    """Return the tasks in their order, each with the values of the fields with which its page shows the result."""
+    data = server.dataset(fingerprint)
+    plt, double, ldsm = (tasks.train_task(fingerprint, m, None, results.K) for m in ("PLT", "DoubleSampling", "LdSM"))
+    noises = [_under_noise(data, run) for run in (plt, double, ldsm)]
+    return [
+        (plt, {}),  # Train, Predict, Explain, Trees
+        (double, {}),  # Compare, Sampling
+        noises[0],  # Robustness
+        _with_candidates(data, double),  # Sampling
+        _sweep(data, double),
+        (tasks.select_task(fingerprint, "FALS", None), {}),  # Features
+        noises[1],
+        (ldsm, {}),  # Trees
+        noises[2],
+    ]
+
+
+def _under_noise(data, run):
+    levels = robustness.default_levels("gaussian", 2, server.value_scale(data.fingerprint))
+    n_rows, n_repeats = min(ROWS, data.n_test), KINDS["gaussian"].repeats
+    params = {"kind": "gaussian", "levels": levels, "options": {"support": "all"}, "n_repeats": n_repeats}
+    params["n_rows"] = None if n_rows == data.n_test else n_rows
+    fields = {f"robustness.rows gaussian  {data.fingerprint[:8]} all": n_rows}
+    return experiment.task("robustness", {"run": run.key}, params), fields
+
+
+def _with_candidates(data, run):
+    own = min(run.params["params"]["n_candidates"], data.n_labels)
+    numbers = sorted({own, *(n for n in CANDIDATES if n <= data.n_labels)})
+    task = experiment.task("sampling", {"run": run.key}, {"n_candidates": numbers})
+    return task, {f"sampling.candidates {run.key[:8]}": _written(numbers)}
+
+
+def _sweep(data, run):
+    own, short = run.params["params"], run.key[:8]
+    most = experiment.most_adversaries(own, data.n_labels)
+    kappas = sorted({min(own["n_adversarial"], most), *(n for n in ADVERSARIAL if n <= most)})
+    examples = sorted({float(own["examples_per_class"]), *EXAMPLES})
+    task = experiment.task("sampling", {"run": run.key}, {"n_adversarial": kappas, "examples_per_class": examples})
+    typed = {"kappa": _written(kappas), "examples": _written(examples), "repeats": 1}
+    return task, {f"sampling.{field} {short}": value for field, value in typed.items()}
+
+
+def _written(values):
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def go_on() -> None:
+    """List the first results that are kept, and begin the next one if no job waits or runs."""
+    fingerprint, begun = workspace.get("dataset"), workspace.get("first")
+    if workspace.only_looks() or not _is_wanted() or len(begun) >= COUNT:
+        return
+    if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
+        return
+    listed = listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
+    under_way = any(jobs.is_unasked(record) for record in workspace.get("jobs"))
+    if under_way or begun.keys() - listed or (not begun and len(workspace.get("runs")) > FEW):
+        return
+    every = table(fingerprint)
+    if not begun:
+        first_values = {name: value for _, fields in every for name, value in fields.items()}
+        workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
+    for rank, (task, _) in enumerate(every):
+        if task.key not in begun and not _is_there(task, rank, task.key in listed):
+            return
+
+
+def _is_there(task, rank, is_listed):
+    """Return whether the workspace lists a result now; if it is not kept, begin it if no job waits or runs."""
+    is_kept = is_listed or task.exists()
+    if not is_kept and any(job.active for job in job_queue.queue().jobs()):
+        return False
+    if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
+        tasks.start(task, note=NOTE, asked=-float(rank))
+    if is_kept:
+        workspace.update(lambda data: data["first"].update({task.key: not is_listed}))
+    return is_kept
+
+
+def _is_wanted():
+    return limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False

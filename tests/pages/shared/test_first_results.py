@@ -1,0 +1,144 @@
+"""First results: what is computed on the data that come with the program, and that nobody asks for."""
+
+import time
+
+import pytest
+
+from pages.shared import first_results
+from pages.shared.operator import limits
+from pages.shared.workspaces import stored
+from tests.pages.making import fields_of, titles, train, use, word_data, workspace_row
+from tests.pages.small import small_data
+
+PRESSED = ("Measure", "Train ", "Select features")  # how the labels begin of buttons on a page without a result
+
+
+@pytest.fixture(autouse=True)
+def on(monkeypatch):
+    monkeypatch.setenv(limits.FIRST, "on")
+
+
+def fields(session):
+    return workspace_row(session).read()
+
+
+def is_complete(session):
+    return len(fields(session)["first"]) == first_results.COUNT and not fields(session)["jobs"]
+
+
+def unasked(server):
+    return [job for job in server.jobs() if job.plan.unasked]
+
+
+@pytest.fixture
+def trains(session, server, held):
+    """A first visit while its first training goes on, which nobody has asked for."""
+    page = session().until(lambda s: unasked(server) and unasked(server)[0].state == "running")
+    assert [job.title for job in unasked(server)] == ["Training PLT on api-docs"]
+    return page
+
+
+def test_a_first_visit_shows_a_result_on_every_page_without_a_press(session, server):
+    page = session().until(is_complete, 300)
+    assert "New here?" in page.text(), "nobody has trained a model"
+    assert "Done:" not in page.text()
+    for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
+        page.go(name)
+        offered = [b.label for b in page.at.main.button if b.label.startswith(PRESSED)]
+        assert titles(page) and not [title for title in titles(page) if title.startswith("Example")], name
+        assert "in this workspace yet" not in page.text() and offered == [], name
+    assert "PLT ranks" in page.go("train").text().replace("**", ""), "the others do not take the place of the first"
+    made = unasked(server)
+    assert len(made) == first_results.COUNT and {job.state for job in made} == {"done"}
+    other = session().until(is_complete)
+    assert unasked(server) == made and fields(other)["runs"] and other.token != page.token, "workspaces share them"
+
+
+def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains, server, held):
+    trains.go("train").at.selectbox(key="train.model").select("OneVsRest")
+    trains.run().press("train.OneVsRest.submit")
+    assert unasked(server)[0].wait(60) and unasked(server)[0].gave_way
+    trains.run()
+    assert len(unasked(server)) == 1 and "Stopped" not in trains.text(), "it waits until nothing else runs"
+    held()
+    trains.until(lambda s: len(unasked(server)) > 1)
+    assert fields(trains)["shown"] == {key["fingerprint"]: key["key"] for key in fields(trains)["runs"][:1]}
+
+
+def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, server, held):
+    trains.go("train").press("train.PLT.submit")
+    assert not unasked(server)
+    trains.at.selectbox(key="train.model").select("OneVsRest")
+    trains.run().press("train.OneVsRest.submit")
+    held()
+    assert "Done: Training PLT on api-docs" in trains.until(lambda s: len(fields(s)["runs"]) == 2).text()
+
+
+def test_what_the_user_stops_is_not_begun_again(trains, server, held):
+    trains.press(f"stop-side-{unasked(server)[0].id}").until(lambda s: not fields(s)["jobs"])
+    held()
+    assert "Stopped: Training PLT on api-docs" in trains.text()
+    trains.go("train").go("data")
+    assert len(unasked(server)) == 1
+
+
+def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(trains, server, held):
+    held()
+    trains.until(lambda s: fields(s)["runs"])
+    with fields_of(trains) as changed:
+        changed |= {"runs": [], "shown": {}}
+    trains.run().until(lambda s: not fields(s)["jobs"])
+    n_jobs = len(unasked(server))
+    trains.go("train").go("data")
+    assert len(unasked(server)) == n_jobs and "PLT" not in [run["model"] for run in fields(trains)["runs"]]
+
+
+def test_nothing_is_begun_where_the_user_wants_nothing_or_uses_other_data(session, server, held):
+    page = session()
+    page.set("preferences.automatic", False).until(lambda s: "Labels per row" in s.metrics())
+    use(page, word_data())
+    page.set("preferences.automatic", "first").run()
+    assert not unasked(server)
+    page.go("data").set("preferences.automatic", True)
+    with fields_of(page) as changed:
+        changed["dataset"] = next(key for key, entry in changed["known"].items() if entry["name"] == "api-docs")
+        changed["used"] = time.time()
+    page.run()
+    assert len(unasked(server)) == 1
+
+
+def test_nothing_is_begun_in_a_workspace_with_several_results_of_the_user(monkeypatch, session, server):
+    monkeypatch.setenv(limits.FIRST, "off")
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    for trees in (1, 2):
+        train(page, data=small_data("api-docs"), n_estimators=trees)
+    with fields_of(page) as changed:
+        changed["known"][changed["dataset"]]["source"] = "catalog"
+    monkeypatch.setenv(limits.FIRST, "on")
+    page.go("train").go("data")
+    assert not unasked(server)
+
+
+def test_the_operator_switches_first_results_off(monkeypatch, session, server):
+    monkeypatch.setenv(limits.FIRST, "off")
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    field = page.at.selectbox(key="preferences.automatic")
+    assert field.value is False and len(field.options) == 2
+    assert not unasked(server)
+    monkeypatch.setenv(limits.FIRST, "never")
+    with pytest.raises(ValueError, match="XMLCORE_FIRST_RESULTS is 'never', and must be on or off"):
+        limits.apply()
+
+
+def test_first_results_take_nothing_of_what_a_user_may_run(trains, monkeypatch, server):
+    monkeypatch.setenv(limits.JOBS, "1")
+    trains.go("train").at.selectbox(key="train.model").select("OneVsRest")
+    trains.run().press("train.OneVsRest.submit")
+    assert [job.title for job in server.jobs() if not job.plan.unasked][0] == "Training OneVsRest on api-docs"
+
+
+def test_a_visit_with_first_results_only_is_a_mere_visit(session, held):
+    held()
+    page = session().until(lambda s: len(fields(s)["runs"]) > 1)
+    assert stored.remove_visits(time.time() + 1000 * 24 * 3600) == 1
+    assert not workspace_row(page).read()
