@@ -193,7 +193,7 @@ def dashboard():
         server = subprocess.Popen(
             [*command, "--server.headless", "true"],
             cwd=machine.ROOT,
-            env={**os.environ, "XMLCORE_CACHE": cache},
+            env={**os.environ, "XMLCORE_CACHE": cache, "XMLCORE_FIRST_RESULTS": "off"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

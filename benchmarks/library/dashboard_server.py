@@ -54,7 +54,8 @@ class Server:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        variables = {**os.environ, "XMLCORE_CACHE": str(self.cache), "TMPDIR": str(temporary), **self._variables}
+        variables = {**os.environ, "XMLCORE_CACHE": str(self.cache), "TMPDIR": str(temporary)}
+        variables |= {"XMLCORE_FIRST_RESULTS": "off", **self._variables}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, "--server.headless", "true", *self._options],

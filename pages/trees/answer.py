@@ -16,14 +16,13 @@ def sentence(data, name, model) -> None:
     same = f"{sizes[0]:,} nodes" + ("" if is_one else " each")
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
     deepest = max(int(tree.depth.max()) for tree in trees)
-    grown = "a decision tree" if is_one else f"{len(trees):,} decision trees"
-    down = "the tree" if is_one else "each tree"
     st.markdown(
-        f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree splits the training rows again and "
-        f"again, into groups with similar labels; the deepest group is **{format.count(deepest, 'split')}** below the "
-        f"root. A new row goes down {down} to one group or several, and gets the labels that are frequent there."
+        f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'decision tree')}** of {nodes}; the "
+        f"deepest group of rows is **{format.count(deepest, 'split')}** below the root. {_quality(model)}",
+        help="A tree splits the training rows again and again, into groups with similar labels. A new row goes down "
+        "each tree to one group or several, and gets the labels that are frequent there. J is small if all children of "
+        "a node get about equally many rows, the rows of a label stay together, and each row goes only one way.",
     )
-    st.markdown(_quality(model))
 
 
 def _quality(model) -> str:
@@ -34,11 +33,9 @@ def _quality(model) -> str:
     roots, best = np.array([tree.objective[0] for tree in trees]), words.best_objective(model)
     mean = "" if len(trees) == 1 else ", on average"
     return (
-        "The objective **J** says how good a split is: the smaller, the better. It is small if all children get about "
-        "equally many rows, the rows of a label stay together, and each row goes only one way. J is "
-        f"**{format.number(np.nanmean(roots))}** at the root{'' if len(trees) == 1 else 's'}{mean}, and "
-        f"**{format.number(np.nanmean(split))}** on average over all splits"
-        + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
+        f"The objective **J**, small where a split is good, is **{format.number(np.nanmean(roots))}** at the "
+        f"root{'' if len(trees) == 1 else 's'}{mean}, and **{format.number(np.nanmean(split))}** on average over all "
+        "splits" + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
     )
 
 

@@ -40,26 +40,30 @@ def show(data, model, key, files) -> None:
             key=f"trees.depth.{key[:8]}",
         )
     with right:
-        objective = tree_frames.objective_by_depth(chosen, words.weights(model))
-        if objective.empty:
-            st.caption("There is no split, so there is no J.")
-            return
-        lambdas = words.weights(model)
-        best, least = "", words.best_objective(model)
-        if least is not None:
-            best = f" The smallest possible J is {least:g}, of a balanced split with each label in one child.".replace(
-                "-", "−"
-            )
-        weight = {
-            tree_frames.OBJECTIVE: best,
-            tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",
-            tree_frames.PARTS[2]: f" It counts {lambdas[1]:g} times in J, as drawn.",
-        }.get(part, "")
-        charts.show_figure(
-            figures.objective_by_depth(objective, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
-            objective,
-            f"{files}-objective-{'all' if everything else t + 1}",
-            "Least, mean and greatest over the splits at each depth; smaller is better (Figure 1 of the paper)."
-            + weight,
-            key=f"trees.objective.{key[:8]}",
-        )
+        objective(model, chosen, part, whose, f"{files}-objective-{'all' if everything else t + 1}", key)
+
+
+def objective(model, trees, part: str, whose: str, file: str, key: str, place: str = "depth") -> None:
+    """Draw J, or a part of it, of the splits of trees by depth."""
+    frame = tree_frames.objective_by_depth(trees, words.weights(model))
+    if frame.empty:
+        st.caption("There is no split, so there is no J.")
+        return
+    (integrity, multiway), least = words.weights(model), words.best_objective(model)
+    best = (
+        ""
+        if least is None
+        else f" The smallest possible J is {least:g}: a balanced split with each label in one child."
+    )
+    about = {
+        tree_frames.OBJECTIVE: best.replace("-", "−"),
+        tree_frames.PARTS[1]: f" It counts −{integrity:g} times in J, as drawn.",
+        tree_frames.PARTS[2]: f" It counts {multiway:g} times in J, as drawn.",
+    }.get(part, "")
+    charts.show_figure(
+        figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
+        frame,
+        file,
+        f"Least, mean and greatest over the splits at each depth; smaller is better (Figure 1 of the paper).{about}",
+        key=f"trees.objective.{place}.{key[:8]}",
+    )

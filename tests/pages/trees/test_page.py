@@ -65,6 +65,7 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     tree = model.trees_[0]
     assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
     assert title == f"Tree 1 below the root: {len(nodes)} of {tree.parent.size} nodes"
+    assert titles(page)[1] == "J of the splits, tree 1", "J by depth stands beside its tree"
     assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 
@@ -252,3 +253,9 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
     assert "There is no split, so there is no J" in page.text()
     assert "in tree 1" in drawing(page.set("trees.mode", "Path of a test row"))[0]
+
+
+def test_a_page_without_a_result_has_an_example_and_a_button(ready):
+    page = ready.go("trees")
+    assert titles(page) == ["Example: Label tree"]
+    assert [b.label.split(" with")[0] for b in page.at.main.button] == ["Train PLT", "Train LdSM"]
