@@ -42,8 +42,6 @@ def sentence(view, label) -> str:
         text += f", the same for all {n_labels}: those {why}. {_best_features(view, label)}."
     else:
         text += f" for each of {n_labels}: those {why}. {_best_features(view, label)}."
-    if view.closest is not None and np.isfinite(view.closest[3]):
-        text += f" Two labels share **{100 * view.closest[3]:.0f}\u00a0%** of the features that they keep, on average."
     return text
 
 
@@ -56,17 +54,13 @@ def _best_features(view, label) -> str:
     say_rows = not view.selection.shared and occurrences_differ(table)
     table, parts = table.head(3), []
     for feature, share in zip(table["name"], table["with_label"]):
-        rows = f" (in {format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
+        rows = f" ({format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
         parts.append(f"**{format.plain(feature)}**{rows}")
     best, is_one = format.listed(parts), len(parts) == 1
     if view.selection.shared:
         return f"Best {'is' if is_one else 'are'} {best}"
     if view.weighted:
-        subject = "the feature that matters" if is_one else "the features that matter"
-        return (
-            f"Weighted by how often the label’s rows have them, {subject} most to the label {name} "
-            f"{'is' if is_one else 'are'} {best}"
-        )
+        return f"Weighted by how often rows of {name} have them, best {'is' if is_one else 'are'} {best}"
     return f"For the label {name}, best {'is' if is_one else 'are'} {best}"
 
 
@@ -107,16 +101,18 @@ def _warnings(view):
         # Parameters are renamed before names are filled in, because a name may look like a parameter.
         text = settings.in_form(selection.method, warning)
         st.warning(format.plain(words.with_names(view.data, text)))
-    few_rows = words.few_rows(view.data, selection)
-    if few_rows:
-        st.caption(few_rows)
-    rare = words.rare(view.data, selection)
-    if rare:
-        st.info(rare)
     if selection.method == "FALS":
         note = words.few_steps_note(plan(view.fingerprint, selection.method, selection.params))
         if note:
             st.warning(note)
+
+
+def notes(view) -> None:
+    """Say of how few rows the features of many labels are."""
+    if few_rows := words.few_rows(view.data, view.selection):
+        st.caption(few_rows)
+    if rare := words.rare(view.data, view.selection):
+        st.caption(rare, help=words.RARE_HELP)
 
 
 def _kind(selection) -> str:

@@ -30,18 +30,19 @@ def main(used) -> None:
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
+        label = choices.choose_label(view)
+        view.weighted = choices.choose_order(view)
         if len(past) > 1:
             choices.choose_selection(view)
         results.mark(record)
         select.controls_and_jobs(data, fingerprint, view.key)
     with left:
-        label = choices.choose_label(view)
-        view.weighted = choices.choose_order(view)
         answer.bars(view, label)
     sentence.markdown(answer.sentence(view, label))
     with cards:
         answer.cards(view)
     answer.label_table(view, label)
+    answer.notes(view)
     if selection.shared:
         st.caption(
             f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."

@@ -38,9 +38,10 @@ def begin(data, fingerprint, name) -> None:
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
-    """Show running or failed selections, and the form; ``shown`` is the key of the selection shown."""
-    _jobs(fingerprint)  # above the form, which is higher than a window
-    fragments.alone(_controls)(data, fingerprint, shown)
+    """Show running or failed selections, and the form, folded; ``shown`` is the key of the selection shown."""
+    _jobs(fingerprint)
+    with st.expander("Select features", icon=":material/filter_list:", expanded=shown is None):
+        fragments.alone(_controls)(data, fingerprint, shown)
 
 
 def _jobs(fingerprint):

@@ -11,6 +11,12 @@ from xmlcore.selection import frames
 FEW_STEPS = 300  # training steps; with fewer steps, the network has hardly learned
 RARE = 5  # a feature that occurs in at most this many training rows is rare
 MANY = 0.1  # a note is shown if so large a share of the labels has few rows
+RARE_HELP = (
+    "A gradient says what would change an output most, whether or not rows have it. To predict from the features, keep "
+    "it: on seven of eight data sets decision trees were better with them than with those of the attribution "
+    "“DeepLIFT”. To read what a label’s rows are about, choose “DeepLIFT”: it counts a feature only in rows that have "
+    "it."
+)
 BEST = 3  # first features of each label that are checked for being rare
 
 
@@ -42,13 +48,8 @@ def rare(data, selection) -> str:
     median_rows = frames.rows_of_best_features(selection.selected, data.X_train, BEST)
     if median_rows > RARE:
         return ""
-    return (
-        f"Of the three features of largest score of each label, half occur in at most "
-        f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
-        "or not rows have it. To predict from the features, keep it: on seven of eight data sets decision trees were "
-        "better with them than with those of the attribution “DeepLIFT”. To read what a label’s rows are about, choose "
-        "“DeepLIFT”: it counts a feature only in rows that have it."
-    )
+    rows = format.count(int(median_rows), "training row")
+    return f"Of the three features of largest score of each label, half occur in at most {rows}."
 
 
 def few_rows(data, selection) -> str:
@@ -62,7 +63,7 @@ def few_rows(data, selection) -> str:
     return (
         f"{few:,} of {format.count(data.n_labels, 'label')} have at most {format.count(RARE, 'training row')}"
         + (f", {none:,} of them none" if none else "")
-        + f". Each keeps {format.count(selection.n_selected, 'feature')} all the same, most of which say little of it."
+        + f": most of the {format.count(selection.n_selected, 'feature')} that each of these keeps say little of it."
     )
 
 

@@ -123,9 +123,8 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     single = len(dropping) == 1
     return (
-        f"{names} {'takes' if single else 'take'} negative values as 0 in each prediction, so a part of the "
-        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if single else 'them'}: other "
-        "models get all of it. More noise may then do less harm than a little."
+        f"{names} {'takes' if single else 'take'} negative values as 0, so a part of the "
+        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if single else 'them'}."
     )
 
 
@@ -153,6 +152,11 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
         format_func=lambda kind: KINDS[kind].title,
         help="  \n".join(f"**{kind.title}**: {kind.about}" for kind in KINDS.values()),
     )
+    with st.expander("Levels, repeats and rows", icon=":material/tune:"):
+        return _choose_settings(data, fingerprint, runs, kind)
+
+
+def _choose_settings(data, fingerprint, runs, kind):
     options = _options(kind)
     transferred = KINDS[kind].is_attack and _transferred(runs)
     tree = surrogate(fingerprint, results.K).key if transferred else ""

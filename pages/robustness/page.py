@@ -56,7 +56,8 @@ def main(used) -> None:
     else:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements)
-        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}")
+        more = "More noise may then do less harm than a little." if milder else None
+        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}", help=more)
         with left:
             fragments.alone(answer.curves)(measurements, settings, files)
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE

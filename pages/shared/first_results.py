@@ -17,7 +17,7 @@ from xmlcore.robustness.perturbations import KINDS
 NOTE = "A first result, computed while nothing else runs: any other job goes first."
 FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
-CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (2, 10, 50), (0.5, 2.0, 10.0)
+CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
 COUNT = 9  # of these results
 
 

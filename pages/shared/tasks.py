@@ -287,7 +287,7 @@ def collect() -> None:
             _lost(record)
         elif job.state == "done":
             _done(record, job)
-        elif job.gave_way and jobs.is_unasked(record):
+        elif jobs.is_unasked(record) and job.gave_way:
             _begin_later(record)
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])

@@ -78,11 +78,13 @@ def full() -> str | None:
 
 
 def kept() -> int:
-    """Return the bytes of all that the workspaces of the present user list; what several list counts once."""
+    """Return the bytes of what the workspaces of the present user list and he asked for; each thing counts once."""
     found = room.inventory()
     names = {}
     for token in tokens():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
-            listed = user_workspaces.listed_keys(stored.read(token))
+            fields = stored.read(token)
+            unasked = {key for key, is_unasked in fields.get("first", {}).items() if is_unasked}
+            listed = user_workspaces.listed_keys(fields) - unasked
             names |= {artifact.name: artifact.bytes for key in listed for artifact in found.with_key(key)}
     return sum(names.values())

@@ -16,6 +16,7 @@ from pages.shared.operator import accounts, audit, limits, user_workspaces
 from pages.shared.process import in_memory, job_queue, room
 from pages.shared.workspaces import dataset_list, stored, workspace
 from xmlcore import experiment
+from xmlcore.jobs import Plan
 from xmlcore.system import cache_root
 
 ANN = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "email": "Ann@Example.org"})
@@ -93,7 +94,8 @@ def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cac
     sign_in(ANN)
     first = workspace.token()
     workspace.begin()
-    active = {first: [SimpleNamespace(id="a", active=True), SimpleNamespace(id="b", active=False)]}
+    plan = Plan()
+    active = {first: [SimpleNamespace(id=name, active=name == "a", plan=plan) for name in "ab"]}
     queue = SimpleNamespace(jobs=lambda owner=None: active.get(owner, []))
     monkeypatch.setattr(job_queue, "queue", lambda: queue)
     assert limits.refusal() is None
@@ -122,6 +124,8 @@ def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monke
         uploads.read(io.BytesIO(b"2 1 1\n0 0:1\n0 0:1\n"), None)
     assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "read"
     assert limits.kept() == room.inventory().with_key(fingerprint)[0].bytes
+    workspace.update(first={fingerprint: True})
+    assert limits.kept() == 0, "nobody asked for it"
 
 
 def test_a_limit_that_is_none_is_said_when_the_server_starts(monkeypatch):
