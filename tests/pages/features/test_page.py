@@ -89,7 +89,7 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     order = np.argsort(-found.selected_scores[5] * occurrence)
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
     share = 100 * occurrence[order]
-    assert f"**{best[0]}** (in {share[0]:.3g} % of its rows)" in page.text()
+    assert f"**{best[0]}** ({share[0]:.3g} % of its rows)" in page.text()
     drawn = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
     assert drawn == best[: len(drawn)] and len(drawn) == np.count_nonzero(share)
     assert page.frame("rank", "name", "with_label")["name"].tolist() == best
@@ -128,7 +128,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ra
     best = [never, some, often]
     page.set("features.order", "Score alone, as in the paper on FALS")
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
-    assert f"best are **{never}** (in 0 % of its rows)" in page.text()
+    assert f"best are **{never}** (0 % of its rows)" in page.text()
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
 
