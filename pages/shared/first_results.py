@@ -5,7 +5,7 @@ another job is submitted. The workspace lists them like other results. One that 
 back, and no further one is begun.
 """
 
-from pages.shared import jobs, server, tasks
+from pages.shared import fragments, jobs, server, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
 from pages.shared.process import job_queue
@@ -92,13 +92,18 @@ def go_on() -> None:
 def _is_there(task, rank, is_listed):
     """Return whether the workspace lists a result now; if it is not kept, begin it if no job waits or runs."""
     is_kept = is_listed or task.exists()
-    if not is_kept and any(job.active for job in job_queue.queue().jobs()):
+    if not is_kept and _is_busy():
+        fragments.redraw_once(lambda: not _is_busy())
         return False
     if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
         tasks.start(task, note=NOTE, asked=-float(rank))
     if is_kept:
         workspace.update(lambda data: data["first"].update({task.key: not is_listed}))
     return is_kept
+
+
+def _is_busy():
+    return any(job.active for job in job_queue.queue().jobs())
 
 
 def _is_wanted():

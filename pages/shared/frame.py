@@ -90,10 +90,10 @@ def _draw(page, compare):
         st.error(f"Workspaces cannot be read: {format.plain(error.strerror)}")
         st.stop()
     guard.let_in(workspace.token())
+    fragments.begin()
     tasks.collect()
     first_results.go_on()
     view.follow()
-    fragments.begin()
     with st.container(key="in-address"):  # hidden: see STYLE
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()
