@@ -11,6 +11,7 @@ from watching import LONG, is_alive, wait_until, within
 
 from xmlcore import datasets, experiment, jobs, store
 from xmlcore.jobs import Plan, memory, promises, shipping
+from xmlcore.jobs.pool import SHORT_NICENESS
 from xmlcore.system import cache_root
 
 distributed = pytest.importorskip("distributed")
@@ -102,6 +103,14 @@ def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_sam
     assert arrays.keys() == expected.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+def test_while_all_workers_are_busy_a_short_job_runs_on_this_machine(queue, tmp_path):
+    busy = [begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait")) for _ in range(2)]
+    short = queue.submit(work.niceness, title="Short", plan=Plan(seconds=2.0))
+    assert short.result(LONG) == os.nice(0) + SHORT_NICENESS and {job.state for job in busy} == {"running"}
+    (tmp_path / "go").touch()
+    assert all(job.wait(LONG) for job in busy)
 
 
 def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_within_two_seconds(queue):

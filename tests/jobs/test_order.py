@@ -13,6 +13,8 @@ from watching import LONG, is_alive, start, wait_until, within
 
 from xmlcore import system
 from xmlcore.jobs import Plan, Queue, memory
+from xmlcore.jobs.job import SHORT
+from xmlcore.jobs.pool import SHORT_NICENESS
 
 GB = 10**9
 
@@ -99,6 +101,17 @@ def test_each_job_starts_once_when_others_end_while_they_are_started(tmp_path, r
     assert [job.attempts for job in made] == [1] * 4 and not queue.waiting()
 
 
+def test_a_short_job_waits_for_no_long_one_and_its_worker_takes_no_other(single, tmp_path):
+    long = start(single, work.until, str(tmp_path / "go"), plan=Plan(seconds=100.0))
+    others = [add(single, "long", seconds=SHORT + 1), add(single, "unknown")]
+    wait_until(lambda: single._places[-1]._executor._slots)  # its process begins before a short job is there
+    short = single.submit(work.niceness, title="short", plan=Plan(seconds=2.0))
+    assert short.result(LONG) == os.nice(0) + SHORT_NICENESS
+    assert long.state == "running" and [job.words for job in others] == ["Waiting for a free worker"] * 2
+    (tmp_path / "go").touch()
+    assert [job.result(LONG) for job in others] == [2, 2]
+
+
 def test_fifty_jobs_wait_in_the_queue_and_none_is_lost(tmp_path):
     with ThreadPoolExecutor(3) as executor:
         queue = Queue(executor, folder=tmp_path)
@@ -174,6 +187,20 @@ def test_small_jobs_overtake_a_large_one_only_a_few_times(bounded):
     bounded.free = 3 * GB  # for one of the two at a time
     assert large.wait(LONG) and late.wait(LONG)
     assert large.started <= late.started
+
+
+def test_a_short_job_overtakes_one_that_waits_for_the_memory_of_a_long_one_as_often_as_it_likes(bounded, tmp_path):
+    bounded.free = 4 * GB
+    long = start(bounded, work.until, str(tmp_path / "go"), plan=Plan(seconds=100.0, bytes=2 * GB))
+    large = add(bounded, "large", bytes=3 * GB)
+    assert all(add(bounded, "short", bytes=GB, seconds=1.0).result(LONG) == 2 for _ in range(7))
+    bounded.free = 2 * GB  # from now on there is not enough for the large one, whatever runs
+    (tmp_path / "go").touch()
+    assert long.wait(LONG)
+    late = add(bounded, "late", bytes=GB, seconds=1.0)
+    assert not late.wait(0.2) and large.state == late.state == "queued"
+    bounded.free = 5 * GB
+    assert large.wait(LONG) and late.wait(LONG)
 
 
 def test_memory_of_this_machine_is_known():

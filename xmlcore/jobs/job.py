@@ -27,6 +27,7 @@ WORDS = {
     "cancelled": "Stopped",
     "interrupted": "Interrupted",
 }
+SHORT = 5.0  # seconds: a job that is expected to take no longer may run beside those for which there are workers
 LOST = "The worker process ended unexpectedly (out of memory?)"
 
 
@@ -42,6 +43,10 @@ class Plan:
     here: bool = False  # whether it must run on this machine
     after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
     unasked: bool = False  # whether nobody waits for it: it is stopped when another job is submitted
+
+    @property
+    def is_short(self) -> bool:
+        return self.seconds is not None and self.seconds <= SHORT
 
 
 class JobError(RuntimeError):

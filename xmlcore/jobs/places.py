@@ -55,6 +55,10 @@ class ThisMachine(Place):
         # Positional arguments only: some keywords have a meaning for Dask.
         return self._executor.submit(worker.run, job._payload, str(job._folder), str(cache_root()), worker.where_am_i())
 
+    def prepare(self, job):
+        """Have an idle worker import what a job needs, for the jobs to come."""
+        self._executor.submit(worker.unpickled, job._payload)
+
     def stop(self, job, grace):
         """Kill the process of a job after the grace period, if the executor can."""
         future = job._future
@@ -69,18 +73,19 @@ class ThisMachine(Place):
         timer.start()
         return timer
 
-    def lacks_memory(self, job, free) -> str:
-        """Return how much memory a job waits for, or an empty text if it is free."""
-        if free is None:
-            return ""
-        for other in self.running:
-            other._poll()
-            grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
-            free -= max(0, other._bytes - max(0, grown))
-        if job._bytes <= free:
-            return ""
-        return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"
-
     def close(self, wait):
         if self._own:
             self._executor.shutdown(wait=wait, kill=True)
+
+
+def lacks_memory(job, free, running) -> str:
+    """Return how much memory of this machine a job waits for, or an empty text if it is free."""
+    if free is None:
+        return ""
+    for other in running:
+        other._poll()
+        grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
+        free -= max(0, other._bytes - max(0, grown))
+    if job._bytes <= free:
+        return ""
+    return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"

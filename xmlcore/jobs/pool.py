@@ -10,15 +10,15 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
 IDLE_SECONDS = 900.0  # an idle worker process ends after so many seconds
-NICENESS = 10  # workers give way to the main process, which answers users
+NICENESS, SHORT_NICENESS = 10, 5  # workers give way to those of short jobs, and both to the main process
 WATCH_SECONDS = 1.0  # time between two checks of a worker whether the main process still runs, in seconds
 
 
 def default_workers() -> int:
     """Return how many jobs run at the same time by default: one for every 4 cores, at least 2 and at most 4.
 
-    The kernels of one job use all cores, so more jobs at the same time do not finish sooner. With two, a short job need
-    not wait for a long one, and a second session need not wait for the first.
+    The kernels of one job use all cores, so more jobs at the same time do not finish sooner. With two, a second session
+    need not wait for the first.
     """
     from joblib import cpu_count
 
@@ -39,9 +39,9 @@ class WorkerPool(ThreadPoolExecutor):
     killed, they end after their present call.)
     """
 
-    def __init__(self, n_workers: int | None = None, idle_seconds: float = IDLE_SECONDS):
+    def __init__(self, n_workers: int | None = None, idle_seconds: float = IDLE_SECONDS, niceness: int = NICENESS):
         super().__init__(default_workers() if n_workers is None else n_workers, thread_name_prefix="xmlcore-worker")
-        self._idle_seconds = idle_seconds
+        self._idle_seconds, self._niceness = idle_seconds, niceness
         self._of_thread = threading.local()  # its attribute ``slot`` is the slot of the present thread
         self._slots = weakref.WeakSet()  # the slots of all threads; a slot is removed when its thread ends
         self._calls = weakref.WeakKeyDictionary()  # future -> _Call
@@ -89,7 +89,7 @@ class WorkerPool(ThreadPoolExecutor):
         with self._guard:
             slot = getattr(self._of_thread, "slot", None)
             if slot is None:
-                slot = self._of_thread.slot = _Slot(self._idle_seconds)
+                slot = self._of_thread.slot = _Slot(self._idle_seconds, self._niceness)
                 self._slots.add(slot)
             if self._closed or call.killed:
                 raise BrokenExecutor("killed before it began")
@@ -115,8 +115,8 @@ class _Call:
 class _Slot:
     """One worker process, which is replaced when it has died. The pool's lock protects the slot."""
 
-    def __init__(self, idle_seconds):
-        self._idle_seconds = idle_seconds
+    def __init__(self, idle_seconds, niceness):
+        self._idle_seconds, self._niceness = idle_seconds, niceness
         self._loky = None
 
     def submit(self, fn, args, kwargs):
@@ -126,7 +126,10 @@ class _Slot:
         for is_last_attempt in (False, True):
             if self._loky is None:
                 self._loky = ProcessPoolExecutor(
-                    1, timeout=self._idle_seconds, initializer=prepare_worker, initargs=(os.getpid(),)
+                    1,
+                    timeout=self._idle_seconds,
+                    initializer=prepare_worker,
+                    initargs=(os.getpid(), self._niceness),
                 )
                 # When the interpreter exits, loky ends its pools first, and waits for running calls unless this flag
                 # is set. An ordinary shutdown sets the flag again, as its arguments say.
@@ -150,7 +153,7 @@ class _Slot:
             pool.shutdown(wait=True)
 
 
-def prepare_worker(parent: int) -> None:
+def prepare_worker(parent: int, niceness: int) -> None:
     """Set up a new worker process before its first call; ``parent`` is the id of the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the main process decides what ends
     if sys.platform == "linux":
@@ -161,7 +164,7 @@ def prepare_worker(parent: int) -> None:
             pass
     if os.name == "posix":
         os.umask(0o077)  # what a worker writes is private to its user
-        os.nice(NICENESS)
+        os.nice(niceness)
         threading.Thread(target=_end_with, args=(parent,), name="xmlcore-watch", daemon=True).start()
 
 

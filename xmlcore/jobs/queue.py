@@ -13,9 +13,9 @@ from pathlib import Path
 
 from xmlcore import wording
 from xmlcore.jobs import memory, parts, worker
-from xmlcore.jobs.job import Job, Plan
-from xmlcore.jobs.places import ThisMachine
-from xmlcore.jobs.pool import WorkerPool, default_workers
+from xmlcore.jobs.job import SHORT, Job, Plan
+from xmlcore.jobs.places import ThisMachine, lacks_memory
+from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool, default_workers
 from xmlcore.jobs.records import PastJob, Records, make_queue_folder, remove_dead_queues
 from xmlcore.system import cache_root
 
@@ -41,6 +41,7 @@ class Queue:
         must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
+        While these run, and those of a cluster, one more worker takes jobs that are expected to take 5 s at most.
     grace : float
         The process of a cancelled job is killed if it has not stopped, at a progress report, after so many seconds.
     keep : int
@@ -84,6 +85,8 @@ class Queue:
         self._records.recover()
         remove_dead_queues(parent)
         self._here = ThisMachine(executor, own)
+        lane = [ThisMachine(WorkerPool(1, niceness=SHORT_NICENESS), own)] if own else []  # for short jobs only
+        self._places = [self._here, *lane]  # of this machine
         self._cluster = None
         address = os.environ.get(VARIABLE, "") if scheduler is None else scheduler
         if own and address:
@@ -288,18 +291,19 @@ class Queue:
                 parts.cancel(self._jobs.values(), job, None)
             if job._waits_for != "":
                 continue
+            if any(other._overtaken >= OVERTAKEN for other in waits) and not self._delays_nobody(job):
+                continue
             place = self._place_of(job)
+            is_here = place in self._places
             job._waits_for = "the scheduler's answer" if place is None else place.lacks_worker()
-            if not job._waits_for and place is self._here and not job._insisted:
+            if not job._waits_for and is_here and not job._insisted:
                 lack = self.lacks(job)
                 free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
-                job._waits_for = lack or place.lacks_memory(job, free)
+                job._waits_for = lack or lacks_memory(job, free, self._running_here())
                 if lack is None and job._waits_for:
                     waits.append(job)
             if job._waits_for:
-                look_again = look_again or place is self._here and not place.lacks_worker()
-                if any(other._overtaken >= OVERTAKEN for other in waits):
-                    break
+                look_again = look_again or is_here and not place.lacks_worker()
                 continue
             self._start(job, place, raise_for)
             for other in waits:
@@ -310,17 +314,26 @@ class Queue:
     def lacks(self, job: Job) -> str | None:
         """Return why a job can never start on this machine, or None if it can once memory is free."""
         most = memory.total() if self._free_bytes is memory.available else None
-        if most is None or job._bytes <= most or self._place_of(job) is not self._here:
+        if most is None or job._bytes <= most or self._place_of(job) not in self._places:
             return None
         return f"{wording.size(job._bytes)} of memory, more than the {wording.size(most)} of this machine"
 
     def _place_of(self, job):
         """Return where a job would run now; None as long as a scheduler has had no time to answer, or to be lost."""
-        if self._cluster is None or job.plan.here:
-            return self._here
-        if self._cluster.is_silent:
-            return None
-        return self._cluster if self._cluster.is_there else self._here if self._cluster.is_tried else None
+        place = self._here
+        if self._cluster is not None and not job.plan.here:
+            if self._cluster.is_silent or not (self._cluster.is_there or self._cluster.is_tried):
+                return None
+            place = self._cluster if self._cluster.is_there else self._here
+        lane = self._places[-1]
+        return lane if job.plan.is_short and place.lacks_worker() and not lane.lacks_worker() else place
+
+    def _running_here(self):
+        return set().union(*(place.running for place in self._places))
+
+    def _delays_nobody(self, job):
+        """Return whether a job is short, and a longer one runs here, for whose memory the others wait anyway."""
+        return job.plan.is_short and any(not other.plan.is_short for other in self._running_here())
 
     def _start(self, job, place, raise_for):
         self._line.remove(job)
@@ -338,6 +351,8 @@ class Queue:
             return
         place.running.add(job)
         self._records.write(job, "running")
+        if (job.plan.seconds or 0) > SHORT and self._places[-1] is not place is self._here and place.lacks_worker():
+            self._places[-1].prepare(job)
         future.add_done_callback(job._finish)
 
     def _start_later(self):
@@ -424,7 +439,8 @@ class Queue:
                     self._stop(job, 0.0)
         if self._cluster is not None:
             self._cluster.close()
-        self._here.close(wait)
+        for place in self._places:
+            place.close(wait)
 
     def _forget_old(self):
         """Remove the oldest ended jobs from the list, so that at most ``keep`` ended jobs are left."""
