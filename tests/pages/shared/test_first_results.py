@@ -6,6 +6,7 @@ import pytest
 
 from pages.shared import first_results
 from pages.shared.operator import limits
+from pages.shared.process import job_queue
 from pages.shared.workspaces import stored
 from tests.pages.making import fields_of, titles, train, use, word_data, workspace_row
 from tests.pages.small import small_data
@@ -73,6 +74,15 @@ def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, serve
     held()
     trains.until(lambda s: len(fields(s)["runs"]) == 2)
     assert all(run["asked"] > 0 for run in fields(trains)["runs"])
+
+
+def test_a_first_result_that_a_server_did_not_finish_is_begun_again_without_a_word(trains, server):
+    with fields_of(trains) as changed:
+        changed["jobs"][0]["id"] = "of a server that has ended"
+    job_queue.job_records().clear()
+    assert "restarted" not in trains.run().text() and not fields(trains)["jobs"] and not fields(trains)["first"]
+    server.cancel(unasked(server)[0].id)
+    trains.until(lambda s: len(unasked(server)) == 2)
 
 
 def test_what_the_user_stops_is_not_begun_again(trains, server, held):
