@@ -86,7 +86,7 @@ def _list(opened, used):
 
 
 def _results(fingerprint) -> int:
-    listed = [record for kind in result_list.LISTS.values() for record in workspace.get(kind)]
+    listed = [record for kind in result_list.FIELDS for record in workspace.get(kind)]
     return sum(record["fingerprint"] == fingerprint for record in listed)
 
 
@@ -218,7 +218,7 @@ def _removed(fingerprint, name):
     if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
-    results = [record for kind in result_list.LISTS.values() for record in workspace.get(kind)]
+    results = [record for kind in result_list.FIELDS for record in workspace.get(kind)]
     also = tuple(record["key"] for record in results if record["fingerprint"] == fingerprint)
     removed.remove("datasets", [fingerprint], name, also)
     workspace.notify(f"{name} is removed from this workspace.")

@@ -45,7 +45,7 @@ def _write(own, fields):
     known = {
         key: {name: entry.get(name) for name in ("name", "source", "notes")} for key, entry in fields["known"].items()
     }
-    lists = {kind: [_record(record) for record in fields[kind]] for kind in result_list.LISTS.values()}
+    lists = {kind: [_record(record) for record in fields[kind]] for kind in result_list.FIELDS}
     made = [
         [artifact.kind, artifact.key]
         for artifact in own

@@ -59,7 +59,7 @@ def list_import(result) -> None:
             taken = [other["name"] for other in data["known"].values()]
             if fingerprint not in data["known"]:
                 data["known"][fingerprint] = entry | {"name": dataset_list.free_name(entry["name"], taken)}
-        for kind in result_list.LISTS.values():
+        for kind in result_list.FIELDS:
             listed = {record["key"] for record in data[kind]}
             data[kind] += [record | {"asked": 0.0} for record in result.contents[kind] if record["key"] not in listed]
             data[kind].sort(key=lambda record: record["created"])

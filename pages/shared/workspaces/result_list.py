@@ -8,6 +8,7 @@ LISTS = {
     "given_predictions": "runs",
     "select": "selections",
 }  # kinds of tasks whose results the workspace lists
+FIELDS = tuple(dict.fromkeys(LISTS.values()))  # those lists
 
 
 def add_made(kind: str, key: str) -> None:

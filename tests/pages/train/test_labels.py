@@ -79,7 +79,9 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
     asked = []
     monkeypatch.setattr(labels, "look", lambda **fields: asked.append(fields))
     monkeypatch.setattr(labels.tables, "show", lambda frame, key, columns, on_select=None, **settings: on_select())
-    run = SimpleNamespace(model="PLT", ranking=Ranking(np.array([[0]] * 20, np.int32), np.ones((20, 1), np.float32)))
+    run = SimpleNamespace(
+        model="PLT", has_model=True, ranking=Ranking(np.array([[0]] * 20, np.int32), np.ones((20, 1), np.float32))
+    )
     ticks = {f"train.labels.rows.{'k' * 8}.1.0": {"selection": {"rows": [2]}}}
     monkeypatch.setattr(labels.st, "session_state", ticks)
     monkeypatch.setattr(labels.addresses, "link", lambda *text: None)
