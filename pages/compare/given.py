@@ -1,13 +1,11 @@
 """Predictions of another program: the user gives their file, and they become a result."""
 
-import re
-
 import streamlit as st
 
 from pages.shared import actions, fields, format, jobs, sending, tasks
 from pages.shared.results import results
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import workspace
 
 KIND = "given_predictions"
 ROUND = "compare.given round"  # key of st.session_state: a new number makes an empty field
@@ -28,7 +26,11 @@ def show() -> None:
     if fingerprint is None:
         return
     jobs.watch(jobs.active(KIND, fingerprint=fingerprint))
-    _failures(fingerprint)
+
+    def names(record):
+        return {"predictions": f"File of {record['params']['name']}"}
+
+    sending.failures(KIND, "The predictions could not be read.", names, fingerprint=fingerprint)
     if actions.refused():
         return
     with st.expander("Predictions of another program", key="compare.given", icon=":material/upload:"):
@@ -44,11 +46,3 @@ def show() -> None:
         if sending.button("Compare them", "compare.given.start", file if name.strip() else None):
             params = {"name": name.strip(), "k": results.K}
             sending.start(KIND, {"dataset": fingerprint}, params, {"predictions": file}, ROUND)
-
-
-def _failures(fingerprint) -> None:
-    for record, job in jobs.failed(KIND, fingerprint=fingerprint):
-        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
-        reason = made.with_names(reason, {"predictions": f"File of {record['params']['name']}"})
-        st.error(f"**The predictions could not be read.** {format.plain(reason)}")
-        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))

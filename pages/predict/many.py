@@ -7,7 +7,7 @@ import streamlit as st
 from pages.predict import asked, listed
 from pages.shared import actions, fields, format, jobs, sending, server
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, store
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
@@ -122,13 +122,17 @@ def _column(file) -> str | None:
 
 def _failures(predictor) -> None:
     names = {file["key"]: file["name"] for file in remembered(predictor)}
-    for record, job in jobs.failed(kind(predictor), **predictor.inputs):
-        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+
+    def on_page(reason):
         for pattern, instead in _ON_PAGE:
             reason = re.sub(pattern, instead, reason)
-        reason = made.with_names(reason, {"rows": names.get(record["key"], "the file")})
-        st.error(f"**The file could not be predicted.** {format.plain(reason)}")
-        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
+        return reason
+
+    beginning, of_file = (
+        "The file could not be predicted.",
+        lambda record: {"rows": names.get(record["key"], "the file")},
+    )
+    sending.failures(kind(predictor), beginning, of_file, on_page, **predictor.inputs)
 
 
 def _loaded(predictor, key) -> Predictions | None:

@@ -1,10 +1,12 @@
-"""A button that has a worker do something with a chosen file."""
+"""A button that has a worker do something with a chosen file, and why that failed."""
+
+import re
 
 import streamlit as st
 
-from pages.shared import actions, jobs, tasks
+from pages.shared import actions, format, jobs, tasks
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import made, workspace
 from xmlcore import experiment
 from xmlcore.experiment.engine import given
 
@@ -26,3 +28,11 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
     then(task.key)
     st.session_state[field] += 1  # the number in the key of the field: see reconnected.number
     st.rerun()
+
+
+def failures(kind: str, beginning: str, names, on_page=str, **fields) -> None:
+    """Show why jobs of a kind failed; ``names(record)`` has what the user calls the files, ``on_page`` its words."""
+    for record, job in jobs.failed(kind, **fields):
+        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+        st.error(f"**{beginning}** {format.plain(made.with_names(on_page(reason), names(record)))}")
+        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))

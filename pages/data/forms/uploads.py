@@ -3,9 +3,7 @@
 import re
 import threading
 
-import streamlit as st
-
-from pages.shared import actions, format, jobs
+from pages.shared import format, sending
 from pages.shared.operator import audit, limits
 from pages.shared.workspaces import made
 from xmlcore import datasets, experiment
@@ -58,11 +56,7 @@ def run(task, files: dict):
 
 def failures(kind: str, beginning: str) -> None:
     """Show why jobs of a kind failed, in the words of the page; ``beginning`` begins it."""
-    for record, job in jobs.failed(kind):
-        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
-        reason = on_page(made.with_names(reason, record.get("about", {}).get("files", {})))
-        st.error(f"**{beginning}** {format.plain(reason)}")
-        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
+    sending.failures(kind, beginning, lambda record: record.get("about", {}).get("files", {}), on_page)
 
 
 def explain(error: Exception, failure: str = "The files could not be read:") -> str:
