@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets import DatasetFormatError, read_ranking
 
-NAMES = ["law", "art", "2", "same", "same", "a:1"]  # the third label is called as the id of itself
+NAMES = ["law", "art", "2", "same", " same", "a:1"]  # the third label is called as the id of itself
 
 
 def read(content, n_rows=3, k=2, names=NAMES, **settings):
@@ -72,6 +72,9 @@ BAD = {
     "art\nlaw\n0\n1\n": "other.csv: it has 4 lines with labels, but there are 3 test rows",
     "art\nlaw,unknown\n0\n": "other.csv, line 2: cell 2 of the line: 'unknown' is no label of the data set. A",
     "art\nlaw\n6\n": "other.csv, line 3: cell 1 of the line: '6' is no label of the data set",
+    f"art\nlaw\n{'9' * 5000}\n": "other.csv, line 3: cell 1 of the line: '9999",
+    ",unknown\nlaw\n0\n": "other.csv, line 1: cell 2 of the line: 'unknown' is no label",
+    "": "other.csv: it is empty",
     "art\nsame\n0\n": "other.csv, line 2: cell 1 of the line: 'same' is the name of several labels. Write the id",
     "art,law,1\nlaw\n0\n": "other.csv, line 1: row 0 has the label 'art' twice",
     "art\nlaw:nan\n0\n": "other.csv, line 2: cell 1 of the line: 'nan' is no finite number",

@@ -97,11 +97,13 @@ def test_results_of_every_model(ready, server, model):
     open_all(ready, server)
 
 
-@pytest.mark.parametrize("state", ["alone", "beside a model", "damaged"])
+@pytest.mark.parametrize("state", ["alone", "two", "beside a model", "damaged"])
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_result_that_is_only_predictions(ready, server, state):
     if state == "beside a model":
         train(ready)
+    if state == "two":
+        predictions(ready, "another")
     key = predictions(ready)
     if state == "damaged":
         damage("runs", key)

@@ -2,9 +2,10 @@
 
 import csv
 import io
+import math
+from array import array
 from collections import Counter
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -76,19 +77,24 @@ def read_ranking(
         return _of_arrays(text, source, n_rows, n_labels, k, max_bytes)
     known = _Labels(source, n_labels, label_names)
     lines = _lines(text, source, progress)
-    first = [cell.casefold() for cell in lines[0][1]] if lines else []
-    found = _table(lines, first, source, known, n_rows) if "label" in first else _listed(lines, source, known, n_rows)
-    return _ranked(found, source, n_rows, k, known)
+    first = list(islice(lines, 1))
+    heading = [cell.casefold() for _, cells in first for cell in cells]
+    if "label" in heading:
+        found = _table(lines, heading, source, known, n_rows)
+    else:
+        found = _listed(chain(first, lines), source, known, n_rows)
+    return _ranked(*found, source, n_rows, k, known)
 
 
-class _Entry(NamedTuple):
-    """A label of a row."""
+class _Entries:
+    """Labels of rows: for each, its line in the file, its row, its id, and by what the labels of a row are ordered."""
 
-    line: int  # of the file, from 1
-    row: int
-    label: int
-    by: float | None  # by which the labels of a row are ordered, largest first; None: by the file
-    is_score: bool  # whether it is a score
+    def __init__(self):
+        self.columns = array("q"), array("q"), array("q"), array("d")
+
+    def add(self, *entry) -> None:
+        for column, value in zip(self.columns, entry):
+            column.append(value)
 
 
 class _Labels:
@@ -96,15 +102,14 @@ class _Labels:
 
     def __init__(self, source, n_labels, names):
         self.source, self.n_labels, self.names = source, n_labels, names
-        often = Counter(names or ())
-        self.of_name = {name.strip(): (j if often[name] == 1 else -1) for j, name in enumerate(names or ())}
+        cells = [name.strip() for name in names or ()]
+        often = Counter(cells)
+        self.of_name = {name: (j if often[name] == 1 else -1) for j, name in enumerate(cells)}
 
     def get(self, text) -> int | None:
         """Return the id of a label, -1 for a name that several labels have, None for an unknown one."""
         label = self.of_name.get(text)
-        if label is None and text.isascii() and text.isdecimal() and int(text) < self.n_labels:
-            return int(text)
-        return label
+        return _id(text, self.n_labels) if label is None else label
 
     def known(self, text, line, column) -> int:
         label = self.get(text)
@@ -125,83 +130,99 @@ def _error(source, line, column, found, remedy):
     return DatasetFormatError(source, f"cell {column} of the line: {found}", remedy, line=line)
 
 
-def _lines(text, source, progress) -> list[tuple[int, list[str]]]:
-    """Return the number and the cells of each line of a text."""
+def _id(text, count) -> int | None:
+    """Return the id that a text is, if it is one of so many."""
+    is_id = text.isascii() and text.isdecimal() and len(text) < 12 and int(text) < count
+    return int(text) if is_id else None
+
+
+def _lines(text, source, progress):
+    """Yield the number and the cells of each line of a text."""
+    content = text.tobytes()
+    head = content[: content.find(b"\n") + 1 or None]
+    delimiter = max(",;\t", key=lambda sign: head.count(sign.encode()))
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), delimiter=delimiter)
     try:
-        text = text.tobytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DatasetFormatError(source, f"its byte {error.start:,} is not UTF-8", "Save the file as UTF-8.") from None
-    head = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
-    lines = []
-    try:
-        while block := [(reader.line_num, [cell.strip() for cell in row]) for row in islice(reader, EVERY)]:
-            lines += block
-            progress("Reading the predictions", 0.0, f"{len(lines):,} lines")
+        for cells in reader:
+            yield reader.line_num, [cell.strip() for cell in cells]
+            if reader.line_num % EVERY == 0:
+                progress("Reading the predictions", 0.0, f"{reader.line_num:,} lines")
+    except UnicodeDecodeError:
+        raise DatasetFormatError(source, "it is not UTF-8", "Save it as UTF-8.", line=reader.line_num + 1) from None
     except csv.Error as error:
         raise DatasetFormatError(source, f"it is no CSV file ({error})", FORMS, line=reader.line_num) from None
-    return lines
 
 
 def _score(text, source, line, column) -> float:
     try:
         score = float(text)
     except ValueError:
-        score = np.nan
-    if not np.isfinite(score):
+        score = math.nan
+    if not math.isfinite(score):
         raise _error(source, line, column, f"{text[:60]!r} is no finite number", "Every score has to be one.")
     return score
 
 
-def _table(lines, heading, source, known, n_rows) -> list[_Entry]:
+def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
+    """Return the entries of a table, below its heading, and whether they have scores."""
     at = {name: heading.index(name) for name in ("row", "label", "score", "rank") if name in heading}
     if "row" not in at:
-        raise DatasetFormatError(source, "the column row is missing in its heading", FORMS, line=lines[0][0])
-    entries, by = [], next((name for name in ("score", "rank") if name in at), None)
-    for line, cells in lines[1:]:
+        raise DatasetFormatError(source, "the column row is missing in its heading", FORMS, line=1)
+    entries, needed = _Entries(), max(at.values()) + 1
+    of_row, of_label, by_score, by_rank = (at.get(name) for name in ("row", "label", "score", "rank"))
+    for line, cells in lines:
         if not any(cells):
             continue
-        if len(cells) <= max(at.values()):
-            found = f"it has {len(cells)} cells, but {max(at.values()) + 1} are needed"
+        if len(cells) < needed:
+            found = f"it has {len(cells)} cells, but {needed} are needed"
             raise DatasetFormatError(source, found, "Write a cell for each column of the heading.", line=line)
-        row, places = cells[at["row"]], {name: column + 1 for name, column in at.items()}
-        if not (row.isascii() and row.isdecimal() and int(row) < n_rows):
+        row = _id(cells[of_row], n_rows)
+        if row is None:
             remedy = f"There are {n_rows:,} test rows, numbered from 0."
-            raise _error(source, line, places["row"], f"{row[:60]!r} is no test row", remedy)
-        label = known.known(cells[at["label"]], line, places["label"])
-        score = None if by is None else _score(cells[at[by]], source, line, places[by])
-        entries.append(_Entry(line, int(row), label, -score if by == "rank" else score, by == "score"))
-    return entries
+            raise _error(source, line, of_row + 1, f"{cells[of_row][:60]!r} is no test row", remedy)
+        by = math.nan
+        if by_score is not None:
+            by = _score(cells[by_score], source, line, by_score + 1)
+        elif by_rank is not None:
+            by = -_score(cells[by_rank], source, line, by_rank + 1)
+        entries.add(line, row, known.known(cells[of_label], line, of_label + 1), by)
+    return entries, by_score is not None
 
 
-def _listed(lines, source, known, n_rows) -> list[_Entry]:
-    """Return the entries of a text with a line for each row; a heading is left out."""
+def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
+    """Return the entries of a text with a line for each row, perhaps after a heading, and whether they have scores."""
 
     def parts(cell):
-        name, colon, score = cell.rpartition(":")
-        return (name.strip(), score) if colon and known.get(cell) is None else (cell, None)
+        if known.get(cell) is None:
+            name, colon, score = cell.rpartition(":")
+            if colon:
+                return name.strip(), score
+        return cell, None
 
-    if len(lines) > n_rows and any(lines[0][1]) and all(known.get(parts(cell)[0]) is None for cell in lines[0][1]):
-        lines = lines[1:]
-    while len(lines) > n_rows and not any(lines[-1][1]):
-        lines.pop()
-    if len(lines) != n_rows:
-        found = f"it has {len(lines):,} lines with labels, but there are {n_rows:,} test rows"
-        raise DatasetFormatError(source, found, FORMS)
-    entries = []
-    for row, (line, cells) in enumerate(lines):
-        for column, cell in enumerate(cells, 1):
+    entries, n_lines, n_used, heading = _Entries(), 0, 0, None
+    for line, cells in lines:
+        if n_lines == 0 and heading is None and any(cells) and all(known.get(parts(cell)[0]) is None for cell in cells):
+            heading = line, cells
+            continue
+        n_lines += 1
+        n_used = n_lines if any(cells) else n_used
+        for column, cell in enumerate(cells if n_lines <= n_rows else (), 1):
             if cell:
                 name, score = parts(cell)
-                label = known.known(name, line, column)
-                score = None if score is None else _score(score, source, line, column)
-                entries.append(_Entry(line, row, label, score, score is not None))
-    return entries
+                by = math.nan if score is None else _score(score, source, line, column)
+                entries.add(line, n_lines - 1, known.known(name, line, column), by)
+    if heading and n_lines < n_rows:  # it is a row
+        column = next(column for column, cell in enumerate(heading[1], 1) if cell)
+        known.known(parts(heading[1][column - 1])[0], heading[0], column)
+    if n_lines < n_rows or n_used > n_rows:
+        found = f"it has {max(n_used, min(n_lines, n_rows)):,} lines with labels, but there are {n_rows:,} test rows"
+        raise DatasetFormatError(source, found, FORMS)
+    return entries, True
 
 
-def _ranked(entries, source, n_rows, k, known) -> Ranking:
-    line, row, label, by, is_score = (np.array(part) for part in zip(*entries)) if entries else [np.empty(0, int)] * 5
-    without = np.array([value is None for value in by], bool)
+def _ranked(entries, scored, source, n_rows, k, known) -> Ranking:
+    line, row, label, by = (np.array(column) for column in entries.columns)
+    without = np.isnan(by)
     if without.any() and not without.all():
         found = f"row {row[without][0]:,} has a label without a score, and others have one"
         raise DatasetFormatError(source, found, "Write a score for each label, or none.", line=int(line[without][0]))
@@ -211,14 +232,15 @@ def _ranked(entries, source, n_rows, k, known) -> Ranking:
         at = np.setdiff1d(np.arange(pairs.size), first)[0]
         found = f"row {row[at]:,} has the label {known.called(label[at])[:60]!r} twice"
         raise DatasetFormatError(source, found, "A label has one place in a row.", line=int(line[at]))
-    scores = np.zeros(row.size) if without.any() else by.astype(np.float64)
-    order = np.lexsort((np.arange(row.size), -scores, row))
-    row, label, scores = row[order], label[order], np.where(is_score, scores, 0.0)[order]
+    by = np.where(without, 0.0, by)
+    order = np.lexsort((np.arange(row.size), -by, row))
+    row, label, by = row[order], label[order], by[order]
     place = np.arange(row.size) - np.searchsorted(row, row)
     kept = place < k
     ranking = Ranking(np.full((n_rows, k), -1, np.int32), np.zeros((n_rows, k), np.float32))
     ranking.labels[row[kept], place[kept]] = label[kept]
-    ranking.scores[row[kept], place[kept]] = scores[kept]
+    if scored:
+        ranking.scores[row[kept], place[kept]] = by[kept]
     return ranking
 
 

@@ -19,7 +19,7 @@ from xmlcore.validation import check_count
 FILE = "predictions"  # what the file is called that is given to the task
 OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow from the others here
 LONGEST = 60  # characters of a name
-START, READ_BYTE = 1.0, 4e-7  # seconds to begin, and for a byte of the file
+START, READ_BYTE, MEMORY = 1.0, 3e-7, 8  # seconds to begin, seconds and bytes in memory for a byte of the file
 
 
 class _Ranked:
@@ -68,7 +68,7 @@ class GivenPredictions(Train):
 
     def estimate(self) -> Estimate:
         n_bytes = self.params["files"][FILE]["bytes"]
-        return Estimate(START + READ_BYTE * n_bytes, 30 * n_bytes)
+        return Estimate(START + READ_BYTE * n_bytes, MEMORY * n_bytes)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import read_ranking
