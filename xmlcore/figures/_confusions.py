@@ -49,6 +49,7 @@ def confusions(
             "color": VERMILION,
             "size": np.maximum(LARGEST * np.sqrt(pairs["swaps"] / max(pairs["swaps"].max(), 1e-9)), 4),
             "opacity": 1,
+            "line": {"width": 0},
         },
         customdata=[
             [at, f"<b>{short(pair.missed_name, 60)}</b> missed,<br><b>{short(pair.wrong_name, 60)}</b> predicted<br>"
