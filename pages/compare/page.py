@@ -1,14 +1,16 @@
 """The Compare page: which model is best, on what, by how much, and is that sure?
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
-it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, one.py shows all
-that is known of one; given.py takes predictions of another program; ahead.py makes what the page shows first before it
-is opened.
+it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, trials.py has the
+trials of sweeps, one.py shows all that is known of one result; given.py takes predictions of another program; ahead.py
+makes what the page shows first before it is opened.
 """
 
 import streamlit as st
 
-from pages.compare import answer, given, listed, one, side, table
+from pages.compare import answer, given, listed, one, side, table, trials
+from pages.shared import sweeping
+from pages.shared.workspaces import workspace
 
 
 def main() -> None:
@@ -21,6 +23,9 @@ def main() -> None:
             table.missing(frame, records)
         else:
             answer.without_results()
+        used = workspace.get("dataset")
+        if sweeping.kept(used):
+            trials.section(used, "sweep")
         given.show()
         return
     if key is not None:

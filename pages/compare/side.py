@@ -5,8 +5,8 @@ import functools
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, answer, more, of_runs, one, pairs
-from pages.shared import fields, format, sections, settings, tables
+from pages.compare import across, answer, more, of_runs, one, pairs, trials
+from pages.shared import fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
@@ -60,6 +60,9 @@ def show(chosen, lines, choice, frame, pictures) -> None:
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
             "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
+    of_sweeps = fingerprint or workspace.get("dataset")
+    if sweeping.kept(of_sweeps):
+        further["Trials"] = lambda: trials.section(of_sweeps, file_name)
     if over:
         further["Over several data sets"] = lambda: (
             across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)

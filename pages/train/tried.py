@@ -1,16 +1,13 @@
 """What a sweep has found: how far it is, the best so far, all settings, and what can be done with the best."""
 
-import functools
-
-import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, fields, format, fragments, presets, server, settings, sweeping, tables, tasks
+from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
+from pages.shared.results import trials
 from pages.shared.workspaces import workspace
 from pages.train import trying
-from xmlcore import experiment, figures, store
-from xmlcore.experiment.engine.sweeps import settings_table
+from xmlcore import experiment, store
 from xmlcore.wording import hundredths
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
@@ -19,7 +16,7 @@ STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done ye
 def show(fingerprint: str, file_name: str) -> None:
     records = sweeping.kept(fingerprint)
     st.header(trying.TRIED)
-    record = _choose(fingerprint, records)
+    record = trials.choose(fingerprint, records, "tried")
     before = _seen(record)
     if before:
         fragments.redraw_once(lambda: _seen(record) != before)
@@ -34,45 +31,19 @@ def _seen(record):
     return state, sweeping.plan(record).done, sweeping.waits(sweeping.driver_of(record))
 
 
-def _choose(fingerprint, records):
-    by_key = {record["key"]: record for record in records}
-    wanted = workspace.get("widgets").get(f"tried {fingerprint}")
-    key = wanted if wanted in by_key else records[0]["key"]
-    if len(records) > 1:
-        titles = {record["key"]: _title(record) for record in records}
-        take = functools.partial(workspace.remember, f"tried {fingerprint}")
-        fields.pick("Trials shown", titles, "tried.shown", key, take)
-    return by_key[key]
-
-
-def _title(record) -> str:
-    params = record["params"]
-    known = {p.name: p.label for p in experiment.MODELS[params["model"]].parameters}
-    varied = format.listed([known.get(name, name) for name in params["grid"]])
-    how = {"random": ", at random", "halving": ", few rows first"}.get(params["method"], "")
-    when = f" ({format.since(record['asked'])})" if record["asked"] else ""
-    return f"{params['model']}: {varied}{how}{when}"
-
-
 def _section(record, file_name):
-    state = sweeping.state(record)
-    try:
-        task = sweeping.task_of(record)
-        result = server.loaded(task) if state == "done" else None
-    except (store.StoreError, ValueError, TypeError) as error:
-        st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
+    state, found = sweeping.state(record), trials.read(record)
+    if found is None:
         return
+    task, result = found.task, found.result
     if result is not None:
-        trials, table = result.trials, result.table
         _say_best(task, result)
     else:
-        plan = sweeping.plan(record)
-        trials, table = pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings)
-        _say_progress(record, task, plan, state)
+        _say_progress(record, task, found.plan, state)
     _buttons(record, task, result, state)
     if result is not None:
         _say_test(result)
-    _show_tables(task, trials, table, file_name, record["key"])
+    _show_tables(found, file_name, record["key"])
 
 
 def _say_progress(record, task, plan, state):
@@ -201,22 +172,12 @@ def _words(task, setting) -> str:
     return settings.words(task.params["model"], task.settings[setting])
 
 
-def _show_tables(task, trials, table, file_name, key):
+def _show_tables(found, file_name, key):
+    task, table, varied = found.task, found.table, found.varied
     if table.empty:
         return
-    model, measure = task.params["model"], task.params["measure"]
-    known = {p.name: p for p in experiment.MODELS[model].parameters}
-    varied = {name: known[name].label for name in task.params["grid"] if name in known}
-    name = f"{file_name}-settings-{key[:6]}"
-    if trials["value"].notna().any():
-        charts.show_figure(
-            figures.sweep_values(trials, varied, measure),
-            trials.drop(columns="key"),
-            name,
-            f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
-            "through the mean of all trainings with about the same value, whatever the other settings.",
-            key="train.tried",
-        )
+    model, measure, name = task.params["model"], task.params["measure"], f"{file_name}-settings-{key[:6]}"
+    trials.draw(found, varied, name, "train.tried")
     in_words = {
         name: [settings.words(model, {name: value}).split(" = ", 1)[-1] for value in table[name]] for name in varied
     }
@@ -243,4 +204,4 @@ def _show_tables(task, trials, table, file_name, key):
         },
         most=320,
     )
-    charts.csv_button("All trainings, CSV", trials, f"{name}-trainings", "A line for each training")
+    charts.csv_button("All trainings, CSV", found.trials, f"{name}-trainings", "A line for each training")

@@ -227,7 +227,8 @@ def trials(**columns):
 def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn():
     frame = trials(C=[1.0, 1.0, 10.0, 10.0], tree=["kmeans", "huffman"] * 2)
     figure = figures.sweep_values(frame, {"C": "C, weight", "tree": "Tree"}, "P@1")
-    points, mean, _, by_tree = figure.data
+    points, mean, star, _, by_tree, _ = figure.data
+    assert (*star.x, *star.y) == (10.0, pytest.approx(50.0)), "the best training"
     assert points.y == pytest.approx(100 * frame["value"]) and list(mean.x) == [1.0, 10.0]
     assert list(mean.y) == pytest.approx([100 * frame["value"][:2].mean(), 100 * frame["value"][2:].mean()])
     assert list(by_tree.x) == ["kmeans", "huffman"] and figure.layout.xaxis2.type == "category"
@@ -235,7 +236,7 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     frame = trials(C=[1.0, 2.0, 3.0, 3.0]).assign(rows=[50, 50, 50, 150])
     frame.loc[1, "value"] = np.nan
     figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
-    assert [len(trace.x) for trace in figure.data[::2]] == [1, 2] and figure.layout.meta["shown"] == 3
+    assert [len(trace.x) for trace in figure.data] == [1, 1, 2, 2, 1] and figure.layout.meta["shown"] == 3
     assert figure.data[0].marker.color != figure.data[2].marker.color
     figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
@@ -244,7 +245,7 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])
     figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
     assert list(figure.layout.xaxis.categoryarray) == ["automatic", "1", "3", "10"]
-    assert [list(trace.x) for trace in figure.data[1::2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
+    assert [list(trace.x) for trace in figure.data[1:4:2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
 
 
 @pytest.fixture

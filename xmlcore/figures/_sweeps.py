@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xmlcore.figures._axes import far_apart
-from xmlcore.figures._style import PALETTE, need_columns, new_figure, short
+from xmlcore.figures._style import ORANGE, PALETTE, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
 BELOW = 85  # height of labels and title below a panel: on a phone, the labels stand upright
@@ -19,7 +19,7 @@ WIDE = 10  # a parameter whose values differ by this factor has a logarithmic ax
 
 
 def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str) -> go.Figure:
-    """Draw a measure against each parameter that was varied: a point for each training, and a line for the mean."""
+    """Draw a measure against each varied parameter: points for trainings, a line for the mean, a star for the best."""
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     drawn = trials[trials["value"].notna()]
     title = f"{measure} on the rows held out, by setting"
@@ -30,6 +30,8 @@ def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str)
         figure=new_figure(title, shown=len(drawn), total=len(trials)),
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())
+    last = drawn[drawn["rows"] == sizes[-1]] if sizes else drawn
+    best = last.loc[[last["value"].idxmax()]] if len(last) else last
     for at, (name, label) in enumerate(parameters.items()):
         row, column = at // n_columns + 1, at % n_columns + 1
         numbers = _are_numbers(trials[name])
@@ -37,7 +39,8 @@ def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str)
             part = drawn[drawn["rows"] == size]
             _add(figure, part, name, numbers, measure, f"{int(size):,} rows", PALETTE[order % len(PALETTE)],
                  {"row": row, "col": column}, first=at == 0)  # fmt: skip
-        figure.update_xaxes(title_text=short(label, 40), row=row, col=column, **_axis(trials[name], numbers))
+        _add_best(figure, best, name, numbers, {"row": row, "col": column}, first=at == 0)
+        figure.update_xaxes(title_text=short(label, 60), row=row, col=column, **_axis(trials[name], numbers))
         if column == 1:
             figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=column)
     figure.update_layout(height=PANEL * n_rows + 130, showlegend=True)
@@ -63,6 +66,15 @@ def _add(figure, part, name, numbers, measure, group, color, place, first):
     figure.add_scatter(
         x=means["x"], y=means["y"], mode="lines", name=f"mean, {group}", legendgroup=group, showlegend=first,
         line={"color": color, "width": 2}, hoverinfo="skip", **place,
+    )  # fmt: skip
+
+
+def _add_best(figure, best, name, numbers, place, first):
+    """Mark the best training on most rows in one panel."""
+    figure.add_scatter(
+        x=best[name].astype(float) if numbers else best[name].map(_text), y=100 * best["value"], mode="markers",
+        name="the best training", legendgroup="best", showlegend=first, hoverinfo="skip",
+        marker={"color": ORANGE, "symbol": "star", "size": 14}, **place,
     )  # fmt: skip
 
 

@@ -111,6 +111,30 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
 
 
 @pytest.mark.usefixtures("all_sections_open")
+def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_result_or_a_training_of_the_sweep(ready):
+    data = word_data()
+    train(ready, "OneVsRest", data)
+    grid = {"C": [0.001, 1.0, 10.0, 100.0], "weight_threshold": [0.0, 0.01]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, {"model": "OneVsRest", "grid": grid, "seeds": [0]})
+    record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
+    with fields_of(ready) as fields:
+        fields["sweeps"], runs = [record], fields["runs"]
+    assert "No training of this sweep has a result yet." in ready.go("compare").text()
+    experiment.keep(task)
+    effects = experiment.main_effects(task.load().trials, list(grid)).set_index("parameter")["share"]
+    assert effects["C"] > 0.5 > effects["weight_threshold"]
+    for kept in (runs, []):
+        with fields_of(ready) as fields:
+            fields["runs"] = kept
+        page = ready.run()
+        said = f"differences between 8 settings of OneVsRest, these explain: **{C.label}** {100 * effects['C']:.1f} %"
+        assert said in page.text().replace("\u00a0", " ").replace("\\", "")
+        axes = [axis["title"]["text"] for name, axis in figure(page, "P@1 on the rows held out")["layout"].items() if
+                name.startswith("xaxis")]  # fmt: skip
+        assert axes[0].startswith(C.label.split(",")[0]) and "perhaps chance" in axes[1]
+
+
+@pytest.mark.usefixtures("all_sections_open")
 def test_what_more_data_would_buy_is_measured_and_drawn(page):
     task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
     page.press(f"start-{task.key}").until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)

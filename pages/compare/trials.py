@@ -1,0 +1,49 @@
+"""The trials of a sweep: the measure against each setting, and how much each setting matters."""
+
+import streamlit as st
+
+from pages.shared import format, sweeping
+from pages.shared.results import trials
+from xmlcore import experiment
+
+HELP = (
+    "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
+    "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
+    "parameters also act together. “Perhaps chance”: the F test’s p-value is 0.05 or more."
+)
+SURE = 0.05  # p-value below which a share is not called chance
+
+
+def section(fingerprint: str, file_name: str) -> None:
+    record = trials.choose(fingerprint, sweeping.kept(fingerprint), "compare.trials")
+    found = trials.read(record)
+    if found is None:
+        return
+    if found.plan is not None:
+        st.caption(f"{found.plan.done:,} of {found.plan.total:,} trainings are done.")
+    if found.trials.empty or not found.trials["value"].notna().any():
+        st.caption("No training of this sweep has a result yet.")
+        return
+    effects = experiment.main_effects(found.trials, list(found.varied))
+    st.markdown(_sentence(found, effects), help=HELP.format(found.task.params["measure"]))
+    labels = {e.parameter: f"{found.varied[e.parameter]}: {_share(e)}" for e in effects.itertuples()}
+    trials.draw(found, labels, f"{file_name}-trials-{record['key'][:6]}", "compare.trials.figure")
+
+
+def _sentence(found, effects) -> str:
+    """Return which settings matter, over how many, for Markdown."""
+    model, n = found.task.params["model"], format.count(int(effects["n_settings"].max()), "setting")
+    said = [
+        f"**{format.plain(found.varied[effect.parameter])}** {_share(effect)}"
+        for effect in effects.itertuples()
+        if not effect.why
+    ]
+    if not said:
+        return f"What matters cannot be said: {n} of {format.plain(model)} with a result are too few or too alike."
+    return f"Of the differences between {n} of {format.plain(model)}, these explain: {format.listed(said)}."
+
+
+def _share(effect) -> str:
+    if effect.why:
+        return effect.why
+    return format.percent(effect.share) + ("" if effect.p < SURE else ", perhaps chance")

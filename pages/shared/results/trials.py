@@ -1,0 +1,82 @@
+"""The trials of sweeps: which sweep is shown, what it has found so far, and its figure."""
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import fields, format, server, sweeping
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
+from xmlcore import experiment, figures, store
+from xmlcore.experiment.engine.sweeps import settings_table
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a sweep has found so far; ``result`` is None before it is done, and ``plan`` after."""
+
+    task: Any
+    result: Any
+    plan: Any
+    trials: pd.DataFrame
+    table: pd.DataFrame
+
+    @property
+    def varied(self) -> dict[str, str]:
+        """The names on pages of the parameters that were varied."""
+        known = {p.name: p.label for p in experiment.MODELS[self.task.params["model"]].parameters}
+        return {name: known[name] for name in self.task.params["grid"] if name in known}
+
+
+def choose(fingerprint: str, records: list, place: str):
+    """Return the record of the sweep that is shown; the choice is the same on all pages."""
+    by_key = {record["key"]: record for record in records}
+    wanted = workspace.get("widgets").get(f"tried {fingerprint}")
+    key = wanted if wanted in by_key else records[0]["key"]
+    if len(records) > 1:
+        titles = {record["key"]: _title(record) for record in records}
+        take = functools.partial(workspace.remember, f"tried {fingerprint}")
+        fields.pick("Trials shown", titles, f"{place}.shown", key, take)
+    return by_key[key]
+
+
+def _title(record) -> str:
+    params = record["params"]
+    known = {p.name: p.label for p in experiment.MODELS[params["model"]].parameters}
+    varied = format.listed([known.get(name, name) for name in params["grid"]])
+    how = {"random": ", at random", "halving": ", few rows first"}.get(params["method"], "")
+    when = f" ({format.since(record['asked'])})" if record["asked"] else ""
+    return f"{params['model']}: {varied}{how}{when}"
+
+
+def read(record) -> Tried | None:
+    """Return what a sweep has found so far; None, with a message, if it cannot be read."""
+    try:
+        task = sweeping.task_of(record)
+        if sweeping.state(record) == "done":
+            result = server.loaded(task)
+            return Tried(task, result, None, result.trials, result.table)
+    except (store.StoreError, ValueError, TypeError) as error:
+        st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
+        return None
+    plan = sweeping.plan(record)
+    return Tried(task, None, plan, pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings))
+
+
+def draw(found: Tried, labels: dict[str, str], name: str, place: str) -> None:
+    """Draw the measure against each parameter of ``labels``; nothing before a training is done."""
+    if not found.trials["value"].notna().any():
+        return
+    measure = found.task.params["measure"]
+    charts.show_figure(
+        figures.sweep_values(found.trials, labels, measure),
+        found.trials.drop(columns="key"),
+        name,
+        f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
+        "through the mean of all trainings with about the same value, whatever the other settings. The star is the "
+        "best training on most rows.",
+        key=place,
+    )

@@ -1,0 +1,65 @@
+"""Shares of the differences between settings that one parameter explains."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import f_oneway
+
+from xmlcore.experiment import main_effects
+from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE
+
+
+def grid(effect_a=0.0, effect_b=0.0, noise=0.01, seeds=1, seed=0, n_a=3, n_b=4):
+    random = np.random.default_rng(seed)
+    lines = [
+        {"rung": 0, "setting": i, "a": 10.0**a, "b": "xyzw"[b], "seed": s,
+         "value": 0.5 + effect_a * a + effect_b * b + noise * random.standard_normal()}
+        for i, (a, b) in enumerate(itertools.product(range(n_a), range(n_b))) for s in range(seeds)
+    ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def test_shares_and_p_are_those_of_the_analysis_of_variance_over_means_of_settings():
+    trials = grid(0.05, 0.01, seeds=2)
+    found = main_effects(trials, ["b", "a"]).set_index("parameter")
+    assert found.index.tolist() == ["a", "b"] and set(found["n_settings"]) == {12}
+    means = trials.groupby(["a", "b"])["value"].mean().reset_index()
+    for name in "ab":
+        groups = [part["value"] for _, part in means.groupby(name)]
+        assert found.loc[name, "p"] == pytest.approx(f_oneway(*groups).pvalue)
+        eta = sum(len(g) * (g.mean() - means["value"].mean()) ** 2 for g in groups) / (11 * means["value"].var())
+        assert found.loc[name, "share"] == pytest.approx(max(1 - (1 - eta) * 11 / (12 - len(groups)), 0))
+
+
+def test_settings_without_influence_have_about_no_share_also_when_few_were_tried():
+    shares, p = [], []
+    for seed in range(200):
+        found = main_effects(grid(noise=1.0, seed=seed, n_a=2, n_b=3), ["a", "b"])
+        shares += found["share"].tolist()
+        p += found["p"].tolist()
+    assert np.median(shares) < 0.02 and np.mean(shares) < 0.15
+    assert 0.02 < np.mean(np.array(p) < 0.05) < 0.08, "the F test holds its level"
+
+
+def test_numbers_that_are_drawn_are_grouped_and_what_cannot_be_said_says_why():
+    random = np.random.default_rng(0)
+    drawn = pd.DataFrame(
+        {"rung": 0, "setting": range(40), "C": random.random(40), "name": [f"n{i}" for i in range(40)]}
+    )
+    drawn["one"], drawn["value"] = 5, drawn["C"] ** 2
+    found = main_effects(drawn, ["C", "name", "one"]).set_index("parameter")
+    assert found.loc["C", "share"] > 0.9 and found.loc["C", "n_groups"] == 6
+    assert found["why"].to_dict() == {"C": "", "name": FEW, "one": ONE_VALUE} and found["share"].isna().sum() == 2
+    assert main_effects(drawn[:5], ["C"])["why"].tolist() == [FEW]
+    assert main_effects(drawn.assign(value=0.5, C=[1, 2] * 20), ["C"])["why"].tolist() == [NONE]
+    assert main_effects(drawn.assign(value=np.nan), ["C"])["why"].tolist() == [FEW]
+
+
+def test_of_successive_halving_the_first_round_counts_and_failed_trainings_do_not():
+    first = grid(0.05).assign(rung=0)
+    best = first[first["a"] == 100].assign(rung=1, value=0.99)
+    failed = first.assign(setting=first["setting"] + 100, value=np.nan)
+    every = main_effects(pd.concat([first, best, failed]), ["a", "b"])
+    assert every.equals(main_effects(first, ["a", "b"])) and every["n_settings"].tolist() == [12, 12]

@@ -1,0 +1,98 @@
+"""How much each setting matters in the trials of a sweep."""
+
+from collections.abc import Sequence
+from numbers import Real
+
+import numpy as np
+
+from xmlcore.typing import DataFrame
+
+GROUPS = 6  # at most, of the values of a number that has too many for a group each
+LEAST_IN_GROUP = 2  # settings with a value, on average, so that what other settings change can be told from it
+LEAST_LEFT = 3  # degrees of freedom within groups
+FEW, ONE_VALUE, NONE = "too few settings for its values", "one value only", "all trainings are equal"
+
+
+def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
+    """Return which share of the differences between settings each parameter explains alone.
+
+    A one-way analysis of variance for each parameter, over the means of settings over their seeds, in the round with
+    most of them (of successive halving, the first). The share is epsilon squared: that of the sum of squares between
+    groups, less what groups have by chance, of all squares; it is about 0 for a parameter without influence, also if
+    there are few settings. What parameters do together is in no share, so that shares need not add up to 1. A number
+    with nearly as many values as there are settings is put into at most 6 groups of neighbouring values.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        As ``trials`` of :class:`xmlcore.experiment.Sweep`.
+    parameters : sequence of str
+        Columns of the trials.
+
+    Returns
+    -------
+    DataFrame
+        A line for each parameter, largest share first: ``parameter``, ``share`` (in [0, 1]; NaN if it cannot be said),
+        ``p`` (of the F test: how often chance makes a share as large), ``n_settings``, ``n_groups`` and ``why`` (why
+        it cannot be said, or "").
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from xmlcore.experiment import main_effects
+    >>> trials = pd.DataFrame({"C": [1, 1, 10, 10] * 2, "tree": ["a", "b"] * 4, "rung": 0, "setting": range(8)})
+    >>> effects = main_effects(trials.assign(value=[0.1, 0.12, 0.3, 0.31, 0.11, 0.1, 0.3, 0.32]), ["tree", "C"])
+    >>> effects[["parameter", "share", "n_settings"]].round(2).values.tolist()
+    [['C', 0.99, 8], ['tree', 0.0, 8]]
+    """
+    import pandas as pd
+
+    done = trials[trials["value"].notna()]
+    if len(done):
+        done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()]
+    means = done.groupby("setting", sort=False)["value"].mean()
+    settings = done.drop_duplicates("setting").set_index("setting").loc[means.index]
+    lines = []
+    for name in parameters:
+        groups = _groups(settings[name])
+        share, p, why = _explained(means.to_numpy(np.float64), groups)
+        lines.append((name, share, p, len(means), int(groups.max(initial=-1)) + 1, why))
+    found = pd.DataFrame(lines, columns=["parameter", "share", "p", "n_settings", "n_groups", "why"])
+    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+def _groups(values) -> np.ndarray:
+    """Return the number of the group of each value."""
+    import pandas as pd
+
+    distinct, groups = np.unique([repr(value) for value in values], return_inverse=True)
+    are_numbers = all(
+        isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_)) for value in values
+    )
+    if LEAST_IN_GROUP * distinct.size <= groups.size or not are_numbers:
+        return groups
+    n_groups = min(GROUPS, groups.size // (2 * LEAST_IN_GROUP))
+    if n_groups < 2:
+        return groups
+    return np.asarray(pd.qcut(values.astype(float), n_groups, labels=False, duplicates="drop"))
+
+
+def _explained(values, groups) -> tuple[float, float, str]:
+    """Return the share of the variance between groups, its p-value, and why there are none."""
+    from scipy.stats import f
+
+    n, size = values.size, np.bincount(groups)
+    size = size[size > 0]
+    between, left = size.size - 1, n - size.size
+    if between < 1:
+        return np.nan, np.nan, ONE_VALUE if n else FEW
+    if left < LEAST_LEFT or n < LEAST_IN_GROUP * size.size:
+        return np.nan, np.nan, FEW
+    every = ((values - values.mean()) ** 2).sum()
+    if not every > n * (1e-12 * np.abs(values).max()) ** 2:
+        return np.nan, np.nan, NONE
+    means = np.bincount(groups, values)[np.unique(groups)] / size
+    within = max(every - (size * (means - values.mean()) ** 2).sum(), 0.0)
+    share = min(max(1 - within / left * (n - 1) / every, 0.0), 1.0)
+    ratio = (every - within) / between / (within / left) if within > 0 else np.inf
+    return float(share), float(f.sf(ratio, between, left)), ""
