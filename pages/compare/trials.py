@@ -26,24 +26,24 @@ def section(fingerprint: str, file_name: str) -> None:
         return
     effects = experiment.main_effects(found.trials, list(found.varied))
     st.markdown(_sentence(found, effects), help=HELP.format(found.task.params["measure"]))
-    labels = {e.parameter: f"{found.varied[e.parameter]}: {_share(e)}" for e in effects.itertuples()}
-    trials.draw(found, labels, f"{file_name}-trials-{record['key'][:6]}", "compare.trials.figure")
+    notes = {effect.parameter: _share(effect) for effect in effects.itertuples()}
+    trials.draw(found, f"{file_name}-trials-{record['key'][:6]}", "compare.trials.figure", notes)
 
 
 def _sentence(found, effects) -> str:
     """Return which settings matter, over how many, for Markdown."""
     model, n = found.task.params["model"], format.count(int(effects["n_settings"].max()), "setting")
     said = [
-        f"**{format.plain(found.varied[effect.parameter])}** {_share(effect)}"
+        f"**{format.plain(found.varied[effect.parameter].split(',')[0])}** {_share(effect)}"
         for effect in effects.itertuples()
         if not effect.why
     ]
     if not said:
         return f"What matters cannot be said: {n} of {format.plain(model)} with a result are too few or too alike."
-    return f"Of the differences between {n} of {format.plain(model)}, these explain: {format.listed(said)}."
+    return f"What matters for {found.task.params['measure']}, over {n} of {format.plain(model)}: {format.listed(said)}."
 
 
 def _share(effect) -> str:
     if effect.why:
         return effect.why
-    return format.percent(effect.share) + ("" if effect.p < SURE else ", perhaps chance")
+    return format.percent(effect.share) + ("" if effect.p < SURE else " (perhaps chance)")

@@ -177,7 +177,7 @@ def _show_tables(found, file_name, key):
     if table.empty:
         return
     model, measure, name = task.params["model"], task.params["measure"], f"{file_name}-settings-{key[:6]}"
-    trials.draw(found, varied, name, "train.tried")
+    trials.draw(found, name, "train.tried")
     in_words = {
         name: [settings.words(model, {name: value}).split(" = ", 1)[-1] for value in table[name]] for name in varied
     }

@@ -18,16 +18,20 @@ GROUPS = 6  # groups of neighbouring values, of equal size
 WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
 
 
-def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str) -> go.Figure:
-    """Draw a measure against each varied parameter: points for trainings, a line for the mean, a star for the best."""
+def sweep_values(
+    trials: pd.DataFrame, parameters: dict[str, Any], measure: str, notes: dict[str, str] | None = None
+) -> go.Figure:
+    """Draw a measure against each varied parameter: points for trainings, a line for the mean, a star for the best.
+
+    ``notes`` has a second line below some axes, by parameter.
+    """
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     drawn = trials[trials["value"].notna()]
-    title = f"{measure} on the rows held out, by setting"
     n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
     figure = make_subplots(
         rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06,
         vertical_spacing=BELOW / (PANEL * max(1, n_rows)),
-        figure=new_figure(title, shown=len(drawn), total=len(trials)),
+        figure=new_figure(f"{measure} on the rows held out, by setting", shown=len(drawn), total=len(trials)),
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())
     last = drawn[drawn["rows"] == sizes[-1]] if sizes else drawn
@@ -40,7 +44,8 @@ def sweep_values(trials: pd.DataFrame, parameters: dict[str, Any], measure: str)
             _add(figure, part, name, numbers, measure, f"{int(size):,} rows", PALETTE[order % len(PALETTE)],
                  {"row": row, "col": column}, first=at == 0)  # fmt: skip
         _add_best(figure, best, name, numbers, {"row": row, "col": column}, first=at == 0)
-        figure.update_xaxes(title_text=short(label, 60), row=row, col=column, **_axis(trials[name], numbers))
+        title = short(label, 40) if notes is None else f"{short(label, 22)}<br>{notes.get(name, '')}"
+        figure.update_xaxes(title_text=title, row=row, col=column, **_axis(trials[name], numbers))
         if column == 1:
             figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=column)
     figure.update_layout(height=PANEL * n_rows + 130, showlegend=True)

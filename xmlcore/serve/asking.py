@@ -9,7 +9,7 @@ from xmlcore.models import PackedModel
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_features
 
-LONGEST_TEXT = 1000  # characters of a text in a command line
+LONGEST_TEXT = 300  # characters of a text in a command line
 MOST_VALUES = 50  # features of a row in a command line: those of the largest absolute values
 
 
@@ -20,7 +20,7 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     ----------
     packed : PackedModel
     asked : str, or a row of shape (1, D), or None
-        A text is cut after 1,000 characters, and of a row the 50 largest values are sent: a comment says so. None
+        A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. None
         leaves out the line that asks.
     path : str
         The file of the model.

@@ -66,13 +66,14 @@ def read(record) -> Tried | None:
     return Tried(task, None, plan, pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings))
 
 
-def draw(found: Tried, labels: dict[str, str], name: str, place: str) -> None:
-    """Draw the measure against each parameter of ``labels``; nothing before a training is done."""
+def draw(found: Tried, name: str, place: str, notes: dict[str, str] | None = None) -> None:
+    """Draw the measure against each parameter, with ``notes`` in their order; nothing before a training is done."""
     if not found.trials["value"].notna().any():
         return
-    measure = found.task.params["measure"]
+    measure, varied = found.task.params["measure"], found.varied
+    labels = {key: varied[key] for key in notes or varied}
     charts.show_figure(
-        figures.sweep_values(found.trials, labels, measure),
+        figures.sweep_values(found.trials, labels, measure, notes),
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "

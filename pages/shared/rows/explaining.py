@@ -18,7 +18,7 @@ TITLE_LETTERS = 22  # longest name in the title of a figure
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
          "share": "P, percentage points", "score": "f"}  # fmt: skip
 # The same in a sentence on what raises and lowers it.
-RAISED = UNITS | {"share": "P, in percentage points,"}
+RAISED = UNITS | {"log_score": "the log score", "share": "P, in percentage points,"}
 PERCENT = ("log_proba", "margin", "share")  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f"}

@@ -127,11 +127,11 @@ def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_resu
         with fields_of(ready) as fields:
             fields["runs"] = kept
         page = ready.run()
-        said = f"differences between 8 settings of OneVsRest, these explain: **{C.label}** {100 * effects['C']:.1f} %"
+        said = f"What matters for P@1, over 8 settings of OneVsRest: **C** {100 * effects['C']:.1f} %"
         assert said in page.text().replace("\u00a0", " ").replace("\\", "")
         axes = [axis["title"]["text"] for name, axis in figure(page, "P@1 on the rows held out")["layout"].items() if
                 name.startswith("xaxis")]  # fmt: skip
-        assert axes[0].startswith(C.label.split(",")[0]) and "perhaps chance" in axes[1]
+        assert axes[0].endswith(f"<br>{100 * effects['C']:.1f}\u00a0%") and "(perhaps chance)" in axes[1]
 
 
 @pytest.mark.usefixtures("all_sections_open")
