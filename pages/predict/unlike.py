@@ -34,7 +34,7 @@ def line(found, n_rows: int, of_texts: bool) -> None:
     """Say in what rows are unlike the test rows; nothing if they are alike. ``found`` is of ``unlike_test_rows``."""
     term = "words" if of_texts else "features"
     said = {
-        "unknown": (f"{{}} of their {term} are unknown", format.percent),
+        "unknown": (f"{{}} of the {term} are unknown", format.percent),
         "empty": (f"{{}} have no {term[:-1]} that is known", format.percent),
         "score": ("the mean score of the first label is {}", lambda value: format.score(value, False)),
         "labels": ("{} of the first labels would have to be others", format.percent),

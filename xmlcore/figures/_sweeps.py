@@ -12,6 +12,7 @@ from xmlcore.figures._style import ORANGE, PALETTE, need_columns, new_figure, sh
 
 PANEL = 280  # height of a row of panels, in pixels
 BELOW = 85  # height of labels and title below a panel: on a phone, the labels stand upright
+NOTE = 18  # height of the second line of a title
 NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
@@ -30,7 +31,7 @@ def sweep_values(
     n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
     figure = make_subplots(
         rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06,
-        vertical_spacing=BELOW / (PANEL * max(1, n_rows)),
+        vertical_spacing=(BELOW + NOTE * bool(notes)) / (PANEL * max(1, n_rows)),
         figure=new_figure(f"{measure} on the rows held out, by setting", shown=len(drawn), total=len(trials)),
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())

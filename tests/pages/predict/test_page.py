@@ -213,7 +213,7 @@ def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these
 ):
     upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode(), monkeypatch)
     texts.until(lambda s: "of new.csv" in s.text())
-    said = "Unlike the test rows: **80.0\u00a0%** of their words are unknown"
+    said = "Unlike the test rows: **80.0\u00a0%** of the words are unknown"
     assert [("999 times" in m.help) for m in texts.at.markdown if said in m.value] == [True] * unlike
 
 
@@ -230,7 +230,7 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
     said = [
         [m.value for m in AppTest.from_function(script, args=(part, one)).run().markdown] for part in (test, test[:50])
     ]
-    text = "Unlike the test rows: **100.0 %** of their words are unknown (test rows: 0.0 %)."
+    text = "Unlike the test rows: **100.0 %** of the words are unknown (test rows: 0.0 %)."
     assert [line.replace("\u00a0", " ").endswith(text) for line in said[0]] == [True] and said[1] == []
 
 
