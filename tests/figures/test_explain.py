@@ -78,6 +78,10 @@ def test_the_product_along_a_path_ends_at_the_probability():
     assert (
         named.data[0].customdata[2].startswith("sub-label +3 (node ") and "margin −2.000" in named.data[0].customdata[2]
     )
+    scores = figures.path_products(frame.assign(factor=[1.0, 0.9996, 0.5]), percent=False)
+    assert list(scores.data[0].y) == pytest.approx([1, 1, 0.9996, 0.4998]) and "%<" not in scores.data[0].hovertemplate
+    assert list(scores.data[0].text) == ["", "×1.00", "×0.99", "×0.50"] and "Score" in scores.layout.yaxis.title.text
+    assert "above 0.999 of its parent’s" in scores.data[0].customdata[2], "not 1, and no percent"
     two = figures.path_products(pd.concat([frame, frame.assign(tree=1)]))
     assert [trace.name for trace in two.data] == ["tree 1", "tree 2"] and two.layout.showlegend
 

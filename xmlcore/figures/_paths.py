@@ -25,7 +25,7 @@ MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
 @documented
 def path_products(
-    frame: pd.DataFrame, *, title: str = "The probability along the path", percent: bool = True
+    frame: pd.DataFrame, *, percent: bool = True, title: str = "The probability along the path"
 ) -> go.Figure:
     """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
@@ -57,7 +57,7 @@ def path_products(
             y=full * np.concatenate([[1.0], product]),
             name=f"tree {tree + 1}",
             mode="lines+markers+text" if len(trees) == 1 and len(mine) <= 12 else "lines+markers",
-            text=["", *(f"×{factor:.2f}" for factor in mine["factor"])],
+            text=["", *(f"×{min(factor, 0.99 if factor < 1 else 1):.2f}" for factor in mine["factor"])],
             textposition="top right",
             textfont={"size": 12},
             line={"color": color, "width": 2, "dash": RUN_DASHES[place // len(PALETTE) % len(RUN_DASHES)]},
