@@ -34,7 +34,7 @@ def augment(
     """Return the rows, followed by m = round(N * augment_ratio) perturbed copies with the same labels."""
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
-    ratio, n = check_ratio(augment_ratio), X.shape[0]
+    ratio, n = check_number(augment_ratio, "augment_ratio", 0.0, above=True), X.shape[0]
     _check_memory(X, perturbation, ratio)
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
@@ -71,11 +71,6 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     """
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
-
-
-def check_ratio(value) -> float:
-    """Return ``augment_ratio`` as a float; raise ValueError or TypeError unless it is positive and finite."""
-    return check_number(value, "augment_ratio", 0.0, above=True)
 
 
 def _own_seed(random_state) -> int:

@@ -64,7 +64,8 @@ def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
 
 
 def _choose(data, fingerprint, plain, titles):
-    by_key = {r["key"]: r for r in sorted(plain, key=_training_time)}  # the quickest first
+    times = {r["key"]: server.run(r["key"]).times.get("fit_s", math.inf) for r in plain}
+    by_key = {r["key"]: r for r in sorted(plain, key=lambda r: times[r["key"]])}  # the quickest first
     first_sigma = robustness.training_sigma(server.value_scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
@@ -94,10 +95,6 @@ def _choose(data, fingerprint, plain, titles):
 
 def _briefly(support):
     return SUPPORTS[support].split(" (")[0]
-
-
-def _training_time(record):
-    return server.run(record["key"]).times.get("fit_s", math.inf)
 
 
 def _first_support(data, ratio):

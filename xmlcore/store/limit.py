@@ -74,10 +74,6 @@ def _written_bound() -> int | None:
         return None
 
 
-def _bound_is_set() -> bool:
-    return bool(os.environ.get(BOUND_VARIABLE)) or _written_bound() is not None
-
-
 def parse_size(text: str, name: str = "size") -> int:
     """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``."""
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
@@ -124,7 +120,8 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     total, recent = found.bytes, RECENT
     if most is None:
         most = bound(total)
-        recent = MONTH if most < LARGEST and not _bound_is_set() else RECENT
+        is_set = bool(os.environ.get(BOUND_VARIABLE)) or _written_bound() is not None
+        recent = MONTH if most < LARGEST and not is_set else RECENT
     if total <= most:
         return None
     spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | set(needed))

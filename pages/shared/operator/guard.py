@@ -101,7 +101,8 @@ class Guard:
 def is_own(host: str) -> bool:
     """Return whether the value of a header ``Host`` is a name or an address of this server, with or without a port."""
     name = _name(f"//{host}")
-    return name is not None and (_is_address(name) or _matches(name, _own_names()))
+    own = {"localhost", socket.gethostname().lower(), *_named_by_operator()}
+    return name is not None and (_is_address(name) or _matches(name, own))
 
 
 def is_from_here(origin: str | None, host: str) -> bool:
@@ -139,12 +140,8 @@ def _with_headers(send):
     return send_with_headers
 
 
-def _own_names():
-    """Return the names of this server; a name that begins with ``*.`` stands for all that end so."""
-    return {"localhost", socket.gethostname().lower(), *_named_by_operator()}
-
-
 def _named_by_operator():
+    """Return names that the operator has given; one that begins with ``*.`` stands for all that end so."""
     names = [_option("server.address", None), _option("browser.serverAddress", None)]
     names += _option("server.allowedHosts", ())
     return {name.strip().lower().rstrip(".") for name in names if name} - {"localhost"}

@@ -139,7 +139,9 @@ FIXED_COST = 5.0  # fixed time of a training, in the time that one more pair per
 
 def _sweep(dataset, params, points, progress) -> list[dict]:
     """Train once for every point (axis, value, repeat); return the rows of :attr:`Sampling.sweep`, as dicts."""
-    costs = np.array([_pairs_per_class(params | {axis: value}) + FIXED_COST for axis, value, _ in points] or [1.0])
+    of_points = [params | {axis: value} for axis, value, _ in points]
+    pairs_per_class = [float(p["n_adversarial"]) * float(p["examples_per_class"]) for p in of_points]
+    costs = np.array([pairs + FIXED_COST for pairs in pairs_per_class] or [1.0])
     ends = np.cumsum(costs) / costs.sum()
     lines = []
     for i, (axis, value, repeat) in enumerate(points):
@@ -197,10 +199,6 @@ def _sizes(fitted) -> dict:
         "model_bytes": fitted.size()["model_bytes"],
         "empirical_risk": fitted.empirical_risk_,
     }
-
-
-def _pairs_per_class(params) -> float:
-    return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
 def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):

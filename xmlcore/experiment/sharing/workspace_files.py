@@ -106,7 +106,7 @@ def _closure(found, keys):
                 sweeps.append(artifact)
                 for trial in _trials(artifact):
                     add(trial)
-            elif not all([add(other) for other in artifact.inputs.values()]) or not _has_inputs(found, artifact):
+            elif not all([add(other) and found.with_key(other) for other in artifact.inputs.values()]):
                 left_out["what it was computed from is gone"] += 1
                 complete = False
             elif artifact.kind not in LEFT_OUT:
@@ -125,11 +125,6 @@ def _trials(sweep) -> list[str]:
         return store.load(sweep.kind, sweep.key)["trials"]["key"].tolist()
     except (store.StoreError, KeyError, TypeError, AttributeError):
         return []
-
-
-def _has_inputs(found, artifact) -> bool:
-    """Return whether all that an artifact was computed from is kept."""
-    return all(found.with_key(key) for key in artifact.inputs.values())
 
 
 def _write_artifact(archive, artifact) -> None:

@@ -102,7 +102,7 @@ def attributions(network: Network, X, method: str = "gradient", n_steps: int = I
     everything = np.arange(n_features)
     points = [X] if method != "integrated_gradients" else [X * (k / n_steps) for k in range(1, n_steps + 1)]
     for point in points:
-        parts = factors(network, _as_weights(point, network), method)
+        parts = factors(network, point.astype(out.dtype, copy=False), method)
         for row in range(n):
             values = along(parts, np.full(n_features, row), everything)
             out[row] += (values * parts.out[row]).T
@@ -110,7 +110,3 @@ def attributions(network: Network, X, method: str = "gradient", n_steps: int = I
         return out
     dense = X.toarray() if sp.issparse(X) else np.asarray(X)
     return out * (dense / len(points)).astype(out.dtype)[:, None, :]
-
-
-def _as_weights(X, network):
-    return X.astype(network.weights[0].dtype, copy=False)
