@@ -59,12 +59,3 @@ def zip_without_a_name(content):
     for lengths in (26, made.index(b"PK\x01\x02") + 28):
         made[lengths : lengths + 4] = b"\0\0\1\0"
     return bytes(made)
-
-
-def zipped(members):
-    """A zip archive with files, by their names."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return target.getvalue()

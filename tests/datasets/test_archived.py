@@ -4,8 +4,8 @@ import io
 
 import numpy as np
 import pytest
-from datasets.reads import zipped
 
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix, write_matrix
 from xmlcore.datasets.readers import archived
 from xmlcore.datasets.readers.looks import look

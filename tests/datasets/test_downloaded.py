@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from datasets.reads import zipped
 
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DownloadError, make_synthetic, write_arff, write_matrix
 from xmlcore.datasets.registry import catalog as registry
 from xmlcore.datasets.registry import downloaded

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from datasets.fuzzing import MANY, check, mutate, mutate_archive
 from datasets.reads import zip_without_a_name
 
+from tests.archiving import npz
 from xmlcore.datasets import read_matrix, write_arff
 
 FEW = 150
@@ -63,12 +64,6 @@ def sparse_rows(X, Y, header=True):
         pairs = " ".join(f"{j}:{v:.4g}" for j, v in zip(x.col, x.data))
         lines.append(",".join(map(str, y.col)) + " " + pairs)
     return "\n".join([*lines, ""]).encode()
-
-
-def npz(**arrays):
-    made = io.BytesIO()
-    np.savez(made, **arrays)
-    return made.getvalue()
 
 
 def scipy_npz(matrix):

@@ -37,6 +37,12 @@ def easy():
     return Dataset("easy", X[:200], Y[:200], X[200:], Y[200:])
 
 
+@pytest.fixture
+def key(easy):
+    """The key of a small PLT on the easy data set."""
+    return kept("train", {"dataset": save_dataset(easy)}, params={"max_leaf_labels": 4, "random_state": 2}, k=3).key
+
+
 @pytest.fixture(scope="session")
 def classes():
     """One class per row, some frequent and most rare."""

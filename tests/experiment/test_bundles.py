@@ -5,13 +5,6 @@ import pytest
 
 from tests.archiving import changed, manifest, members, npz, npz_of_objects, replaced
 from xmlcore import datasets, experiment
-from xmlcore.datasets import save_dataset
-
-
-@pytest.fixture
-def key(easy):
-    params = {"model": "PLT", "params": {"max_leaf_labels": 4, "random_state": 2}, "k": 3}
-    return experiment.keep(experiment.task("train", {"dataset": save_dataset(easy)}, params))
 
 
 def test_a_bundle_has_everything_and_is_the_same_each_time(key, easy, tmp_path):

@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from xmlcore import experiment, store
-from xmlcore.datasets import save_dataset
 from xmlcore.models import read_packed
-
-
-@pytest.fixture
-def key(easy):
-    params = {"model": "PLT", "params": {"max_leaf_labels": 4, "random_state": 2}, "k": 3}
-    return experiment.keep(experiment.task("train", {"dataset": save_dataset(easy)}, params))
 
 
 def test_the_packed_model_of_a_run_predicts_what_the_run_did_and_its_card_says_what_it_is(key, easy, tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, guess_columns, read_texts
 
 TEXTS = ['A cat, "small";\nand a dog.', "Bread & wine\r\nfor two", "Ünïcode 東京", "x"]
@@ -50,14 +51,6 @@ def parquet(frame):
 def json_lines(key, values):
     lines = [json.dumps({"id": i, "text": text, key: value}) for i, (text, value) in enumerate(zip(TEXTS, values))]
     return "\n".join(lines).encode()
-
-
-def zipped(files):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def subjects(row, labels=True):
