@@ -1,9 +1,9 @@
-"""Names that a package imports on their first use, so that importing the package stays quick."""
+"""Names and modules that are imported on their first use, so that importing xmlcore stays quick."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from sys import modules
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 def on_first_use(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], Callable[[], list]]:
@@ -18,3 +18,21 @@ def on_first_use(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Ca
         return getattr(import_module(places[name]), name)
 
     return on_use, lambda: sorted({*vars(modules[package]), *places})
+
+
+class _Module:
+    """A module that is imported when one of its names is used."""
+
+    def __init__(self, module: str):
+        self._module = module
+
+    def __getattr__(self, name):
+        value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = _Module("pandas")  # to import it takes half a second

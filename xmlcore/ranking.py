@@ -1,13 +1,12 @@
 """The result type of all top-k predictions."""
 
 from collections.abc import Hashable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import pandas as pd
+from xmlcore.first_use import pd
 
 KS = (1, 3, 5)  # the numbers of labels at which trials, tables and figures have measures
 
@@ -94,8 +93,6 @@ class Ranking(NamedTuple):
         ValueError
             There are fewer names than labels, or not as many names as rows.
         """
-        import pandas as pd
-
         row, place = np.nonzero(self.labels >= 0)
         columns = {"row": row}
         if row_names is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from xmlcore import store
 from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, Train
+from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES as MORE
 from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.metrics.statistics import student_reach
@@ -48,8 +49,6 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
         empty.
     """
-    import pandas as pd
-
     records = store.entries(FOLDER) if keys is None else _records(keys)
     lines = [_line(record) for record in records]
     return pd.DataFrame([line for line in lines if line is not None], columns=list(_COLUMNS))
@@ -72,8 +71,6 @@ def parameters(frame: "DataFrame", every: bool = False, seed: bool = True) -> "D
     DataFrame of object
         A line per line of ``frame``, with its index; a column per parameter, None where a model does not have it.
     """
-    import pandas as pd
-
     params, models = frame["params"].tolist(), frame["model"].tolist()
     names = dict.fromkeys(name for own in params for name in own)
     by_model: dict[str, list[dict]] = {}
@@ -111,8 +108,6 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         measure ``P@1 low`` and ``P@1 high``: the 95 % interval of the mean over seeds by Student's t, NaN for one run.
         Lines are in the order of their first runs.
     """
-    import pandas as pd
-
     if frame.empty:
         added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
         return frame[list(_COLUMNS)].assign(

@@ -10,6 +10,7 @@ from xmlcore import metrics
 from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.catalog import GIVEN
 from xmlcore.experiment.twins import trained_with_noise
+from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
@@ -26,8 +27,6 @@ def measures_with_intervals(
     dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
 ) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
-    import pandas as pd
-
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     options = {"measures": list(measures), "inv_ps": inv_ps, "n_resamples": n_resamples}
     rankings = [wide(run, max(ks)) for run in runs.values()]
@@ -51,8 +50,6 @@ def wide(run: "Run", k: int) -> Ranking:
 
 def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "DataFrame":
     """Measure head, torso and tail labels of several runs."""
-    import pandas as pd
-
     buckets = label_buckets(_training_rows(dataset))
     frames = []
     for name, run in runs.items():
@@ -65,8 +62,6 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Compare two runs label by label, when the first k labels of every row count as predicted."""
-    import pandas as pd
-
     first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
     n_train = _training_rows(dataset)
     frame = pd.DataFrame(
@@ -89,8 +84,6 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "Data
 
 def wins_by_bucket(frame: "DataFrame") -> "DataFrame":
     """Count the labels for which each of two runs is better."""
-    import pandas as pd
-
     lines = []
     for bucket in (*BUCKETS, "all"):
         gains = frame["difference"] if bucket == "all" else frame.loc[frame["bucket"] == bucket, "difference"]
@@ -100,8 +93,6 @@ def wins_by_bucket(frame: "DataFrame") -> "DataFrame":
 
 def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Return the test rows for which two runs predict different numbers of right labels."""
-    import pandas as pd
-
     right = [metrics.hits(dataset.Y_test, run.ranking)[:, :k].sum(axis=1) for run in (a, b)]
     frame = pd.DataFrame(
         {
@@ -130,8 +121,6 @@ def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[s
 
     ``difference`` is the run's measure less the first one's, ``low`` and ``high`` are its 95 % interval.
     """
-    import pandas as pd
-
     (_, first), *others = runs.items()
     lines = []
     for name, run in others:

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 
@@ -99,8 +101,6 @@ def _ensembles():
 
 
 def _toy():
-    import numpy as np
-
     from xmlcore.models import PLT
     from xmlcore.models.base import warm_up
 
@@ -129,7 +129,6 @@ def _perturb_and_explain():
 
 def _select():
     """Use the kernels of FALS, of decision trees and of the measures for multi-label data."""
-    import numpy as np
     import scipy.sparse as sp
 
     from xmlcore import metrics

@@ -10,6 +10,7 @@ from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.explain._removal import BLOCK_ENTRIES
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
@@ -61,8 +62,6 @@ def contrast(
     feature alone is left out of the row. These do not add up: features that can stand in for each other get too
     little, and features that are only effective together get too much.
     """
-    import pandas as pd
-
     kind = kind_of(model)
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)

@@ -9,6 +9,7 @@ from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_row
 
@@ -71,8 +72,6 @@ def contributions(
         x is not one row, has another number of features than the model, or than there are names; or there is no such
         label.
     """
-    import pandas as pd
-
     x = check_row(x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of_features(dataset, feature_names, model.n_features_in_)

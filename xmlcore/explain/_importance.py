@@ -10,6 +10,7 @@ from xmlcore.documented import documented
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
+from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
@@ -52,8 +53,6 @@ def importance(
         has ``kind``, ``n_pairs``, ``n_left_out`` (rows without a label) and ``n_features`` (number of all features that
         occur).
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     X = check_features(X, model.n_features_in_)

@@ -9,6 +9,7 @@ from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
@@ -66,8 +67,6 @@ def path(
 
 def _linear_path(model, x, label, kind):
     """Return a table of the nodes on the path of a label, one for OneVsRest, without the names of labels."""
-    import pandas as pd
-
     unit = x.astype(np.float64)
     length = np.sqrt((unit.data**2).sum())
     unit.data /= length if length else 1.0
@@ -107,8 +106,6 @@ def _leaves_below(tree):
 
 def _ways(model, x, label):
     """Return a frame of the nodes on each way of a row from a root to a leaf that it reaches in the trees of LdSM."""
-    import pandas as pd
-
     leaves = model.apply(x)
     columns, values = row_in_columns(model, x)
     lines = []

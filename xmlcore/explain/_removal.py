@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
+from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids
@@ -74,8 +75,6 @@ def deletion_curve(
         A method is unknown, a count is invalid, there is not one label per row, or the model's contributions are not
         those of the features of X (see :func:`explains_features`).
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     X = check_features(X, model.n_features_in_)

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer
+from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_row, csr_parts
@@ -84,8 +85,6 @@ def stability(
         explanation of the unchanged row) and ``total`` (the label's score in the perturbed row). ``attrs`` has
         ``total`` (the score in the unchanged row) and ``kind``.
     """
-    import pandas as pd
-
     explainer = Explainer(model)
     x = check_features(check_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
@@ -118,8 +117,6 @@ def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None
     The features are those among the first ``top`` of at least one of the two, by default all, sorted by the larger of
     the two |contributions|, equal ones by feature id. A feature that is not in an explanation has the contribution 0.
     """
-    import pandas as pd
-
     a, b = (frame.set_index("feature") for frame in (first, second))
     ids = pd.Index(a.index if top is None else a.index[:top])
     ids = ids.union(b.index if top is None else b.index[:top], sort=False)

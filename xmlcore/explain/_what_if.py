@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import kind_of, unwrapped
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_row
 
@@ -43,8 +44,6 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
         ``rank_after`` (from 1; ``<NA>`` beyond k), ``before`` and ``after`` (see :func:`label_values`). First those
         predicted after, by rank, then the others by their rank before.
     """
-    import pandas as pd
-
     k = check_count(k, "k")
     ranks = []
     for row in (before, after):

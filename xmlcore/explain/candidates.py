@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset
 
 
 def class_sizes(model, dataset: "Dataset") -> "DataFrame":
     """Return how many training rows each class has, and how many copies of them f was learned from."""
-    import pandas as pd
-
     sizes = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
     order = np.argsort(-sizes, kind="stable")
     return pd.DataFrame(
@@ -22,8 +21,6 @@ def class_sizes(model, dataset: "Dataset") -> "DataFrame":
 
 
 def feature_weights(model) -> "DataFrame":
-    import pandas as pd
-
     from xmlcore.models.double_sampling import MEANINGS
 
     frame = pd.DataFrame(
@@ -75,8 +72,6 @@ class CandidateRanking:
 
     def wide(self) -> "DataFrame":
         """Return a line per class: rank, name, label, true, f, share, nearness, and a column for each feature."""
-        import pandas as pd
-
         frame = pd.DataFrame(
             {
                 "rank": pd.array(self.rank, dtype="Int64"),
@@ -95,8 +90,6 @@ class CandidateRanking:
 
     def tidy(self, most: int | None = None, most_missed: int | None = None) -> "DataFrame":
         """Return a line per class and feature."""
-        import pandas as pd
-
         shown = np.concatenate([np.arange(self.q)[:most], np.arange(self.q, self.f.size)[:most_missed]])
         n, m = shown.size, len(self.feature_names)
         return pd.DataFrame(

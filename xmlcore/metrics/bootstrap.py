@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
@@ -108,8 +109,6 @@ def intervals_of_several(
 
 
 def _table(items, values, resampled, confidence) -> "DataFrame":
-    import pandas as pd
-
     low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))
     return pd.DataFrame(
         {

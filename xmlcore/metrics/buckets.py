@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.first_use import pd
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.typing import DataFrame, Matrix
 
@@ -15,8 +16,6 @@ def first_class_by_bucket(
     Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS
 ) -> "DataFrame":
     """Measure first predictions separately for each bucket of classes."""
-    import pandas as pd
-
     lines = []
     for name in names:
         in_bucket = buckets == name

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
 from xmlcore.typing import DataFrame, Labels, Predictions
@@ -74,8 +75,6 @@ def reliability(
     >>> metrics.reliability(Y, np.array(P), 1)[["n", "predicted", "observed"]].round(2).values.tolist()
     [[1.0, 0.3, 0.0], [3.0, 0.9, 0.67]]
     """
-    import pandas as pd
-
     n_bins = check_count(n_bins, "n_bins")
     if bins not in BINS:
         raise ValueError(f"bins is {bins!r}: it must be one of {', '.join(BINS)}")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 
@@ -52,7 +53,6 @@ def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
     >>> wilcoxon(frame).loc["A", "B"].item()
     0.03125
     """
-    import pandas as pd
     from scipy import stats
 
     frame = _table(frame)
@@ -116,7 +116,6 @@ def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_
     >>> found.ranks["rank"].tolist(), round(found.critical_difference, 3)
     ([1.0, 2.0, 3.0], 1.657)
     """
-    import pandas as pd
     from scipy import stats
 
     frame = _table(frame)
@@ -147,8 +146,6 @@ def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_
 
 
 def _table(frame):
-    import pandas as pd
-
     if isinstance(frame, pd.DataFrame):
         return frame
     # Without dtype object, one text among the values would make NumPy convert all numbers to text.

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
@@ -34,8 +35,6 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
 
     {of_rankings_raises}
     """
-    import pandas as pd
-
     if n_labels is None:
         if not hasattr(Y_true, "shape"):
             raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
@@ -109,8 +108,6 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence
         ``coverage`` (share of the labels that are ever rightly predicted). Shares are in [0, 1], nan where there is
         nothing to measure.
     """
-    import pandas as pd
-
     lines = []
     for name in names:
         mine = frame[buckets == name]

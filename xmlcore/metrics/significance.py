@@ -35,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
@@ -181,8 +182,6 @@ def compare_rankings(
 
     {of_rankings_raises}
     """
-    import pandas as pd
-
     names = list(rankings)
     if len(names) < 2:
         raise ValueError(f"rankings has {len(names)} model(s): a comparison needs at least two")

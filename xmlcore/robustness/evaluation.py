@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import student_reach
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -109,8 +110,6 @@ def evaluate(
     A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
     probabilistic label trees", 2025, algorithm 1.
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     levels = _check_levels(sigmas)

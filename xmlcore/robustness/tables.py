@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Matrix
 
 
@@ -12,8 +13,6 @@ def loss_table(
     summary: "DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
 ) -> "DataFrame":
     """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025."""
-    import pandas as pd
-
     rows = summary[summary["bucket"] == "all"]
     lines = []
     for run in dict.fromkeys(rows["run"]):
@@ -40,8 +39,6 @@ def loss_table(
 
 def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataFrame":
     """Return feature values of rows without and with noise."""
-    import pandas as pd
-
     parts = []
     for row in range(X.shape[0]):
         features, clean = _values(X, row)

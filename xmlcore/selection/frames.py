@@ -9,6 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.first_use import pd
+
 BLOCK_CELLS = 1 << 23  # largest number of pairs of labels that are compared at a time
 MOST_WORK = 4e9  # most multiply-adds for comparing labels: about ten seconds
 MOST_CLUSTERED = 3000  # most labels, and most features, that are clustered
@@ -25,8 +27,6 @@ def kept(selected, n_features: int) -> sp.csr_array:
 
 def selection_frame(selected, scores, label_name: Callable, feature_name: Callable, with_label=None):
     """Return a table of the whole selection, with one line per label and feature."""
-    import pandas as pd
-
     n_labels, k = selected.shape
     ids, place = np.unique(selected, return_inverse=True)
     names = np.array([feature_name(int(j)) for j in ids], dtype=object)
@@ -80,8 +80,6 @@ def _best_first(values):
 
 def label_frame(selected, scores, errors, label: int, X, Y):
     """Return a table of the features of a label, best first, with how often they occur."""
-    import pandas as pd
-
     features = selected[label]
     rows = np.zeros(Y.shape[0], bool)
     rows[sp.csc_array(Y[:, [label]]).indices] = True
@@ -113,8 +111,6 @@ def overlap(selected, n_features: int, labels=None) -> np.ndarray:
 
 def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     """Return a table of the pairs of labels that have most features in common."""
-    import pandas as pd
-
     selected = np.asarray(selected)
     n_labels, k = selected.shape
     order = np.arange(n_labels) if order is None else np.asarray(order)
@@ -192,8 +188,6 @@ def _unit(matrix):
 
 def heat_frame(selected, scores, n_features: int, labels, most_features: int = 60):
     """Return a table of the relative scores of features for some labels, similar labels and features side by side."""
-    import pandas as pd
-
     labels = np.asarray(labels)
     ids, own_scores = selected[labels], np.maximum(np.asarray(scores, dtype=np.float64)[labels], 0)
     largest = own_scores[:, :1]
@@ -224,8 +218,6 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
 
 def group_frame(selected, n_features: int, order, n_groups: int = 40):
     """Return a table of how often groups of similar labels keep groups of similar features."""
-    import pandas as pd
-
     order = np.asarray(order)[:MOST_CLUSTERED]
     mine = kept(np.asarray(selected)[order], n_features)
     count = np.asarray(mine.sum(axis=0)).ravel()
@@ -282,8 +274,6 @@ def most_alike(pairs, order, n: int) -> list[int]:
 
 def overlap_frame(selected, n_features: int, labels):
     """Return a table of how much of what two labels keep is the same, similar labels next to each other."""
-    import pandas as pd
-
     labels = np.asarray(labels)
     labels = labels[alike_order(kept(np.asarray(selected)[labels], n_features).toarray())]
     values = overlap(selected, n_features, labels).ravel()

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
@@ -55,8 +56,6 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         from 0), label (with ``per_label``), jaccard, spearman. spearman is nan where scores were not kept, and where
         :func:`spearman` is nan; a mean leaves these labels out.
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     runs = [
@@ -93,8 +92,6 @@ class SignificanceGraph(NamedTuple):
 
 def significance_graph(p: "DataFrame") -> SignificanceGraph:
     """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7."""
-    import pandas as pd
-
     names = list(p.columns)
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     nodes = pd.DataFrame({"method": names, "x": np.sin(angle), "y": np.cos(angle)})

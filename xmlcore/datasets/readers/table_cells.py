@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.first_use import pd
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -96,8 +97,6 @@ def _is_hard_to_round(values):
 
 def _frame(block, form, columns, kind):
     """Return columns of a block as a DataFrame, in the order of the file; None if a cell is no number."""
-    import pandas as pd
-
     try:
         return pd.read_csv(
             io.BytesIO(block.content),

@@ -9,6 +9,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import used_columns
 from xmlcore.datasets.statistics.imbalance import imbalance
 from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import DataFrame
 
@@ -103,8 +104,6 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
 
 
 def _label_frame(dataset, n_train, n_test, bucket):
-    import pandas as pd
-
     from xmlcore.metrics import inverse_propensity
 
     n_labels = dataset.n_labels
@@ -197,8 +196,6 @@ def _label_sets(dataset):
 
 def _spread(dataset, n_train, n_test):
     """Return a frame with means and quantiles of the numbers per row and per label, see :func:`describe`."""
-    import pandas as pd
-
     numbers = {
         ("features per row", "training"): np.diff(dataset.X_train.indptr),
         ("features per row", "test"): np.diff(dataset.X_test.indptr),

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 LEAST_EXPECTED = 5.0  # rows with a value that a tested column needs in the smaller part, if the parts were alike
@@ -22,7 +23,6 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
     both parts have the same share. By the procedure of Benjamini and Hochberg (1995), 5 % of the columns that are said
     to differ are expected not to. Nothing is proportional to D, which a file's header may promise to be huge.
     """
-    import pandas as pd
     from scipy.special import ndtr
 
     columns = used_columns(train, test)

@@ -6,6 +6,7 @@ import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 
@@ -17,8 +18,6 @@ class Duplicates(NamedTuple):
 
 
 def duplicates(dataset: Dataset) -> Duplicates:
-    import pandas as pd
-
     hashes = np.concatenate([row_hashes(dataset.X_train), row_hashes(dataset.X_test)])
     labels = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
     filled = np.concatenate([np.diff(dataset.X_train.indptr), np.diff(dataset.X_test.indptr)]) > 0

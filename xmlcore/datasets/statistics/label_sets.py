@@ -4,6 +4,7 @@ import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 
@@ -25,8 +26,6 @@ def label_sets(dataset: Dataset) -> "DataFrame":
     -----
     Sets are told apart by the hashes of :func:`xmlcore.datasets.statistics.row_hashes.row_hashes`.
     """
-    import pandas as pd
-
     hashes, sizes = _rows(dataset)
     filled = np.flatnonzero(sizes)
     _, first, of_row, rows = np.unique(hashes[filled], return_index=True, return_inverse=True, return_counts=True)

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import products_in_blocks
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 WIDEST = 4096  # most of the frequent labels among which exclusions are searched
@@ -89,7 +90,6 @@ def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
     Labels are ordered by a hierarchical clustering (average linkage of 1 - phi) whose leaves are in the best order, so
     that labels that go together are beside each other.
     """
-    import pandas as pd
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -178,8 +178,6 @@ def _never_together(Y, counts, n):
 
 def _pair_frame(parts, counts, n_rows, n, sign):
     """Return the frame of pairs, sorted by ``sign`` times phi, then by the number of rows with both."""
-    import pandas as pd
-
     first, second, both = (np.concatenate(part) for part in zip(*parts))
     expected = counts[first] * counts[second] / n_rows
     frame = pd.DataFrame(
@@ -199,8 +197,6 @@ def _pair_frame(parts, counts, n_rows, n, sign):
 
 
 def _partner_frame(columns, counts, n_rows):
-    import pandas as pd
-
     place, label, partner, both = columns
     expected = counts[label] * counts[partner] / n_rows
     return pd.DataFrame(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
@@ -65,8 +66,6 @@ def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
 
 def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFrame":
     """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
-    import pandas as pd
-
     if not math.isfinite(fit.alpha):
         return pd.DataFrame({"count": [], "rank": []})
     count = np.geomspace(fit.x_min, max(largest, fit.x_min), points)
@@ -163,8 +162,6 @@ def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -
         ``distribution``, ``ratio`` (R: above 0 if the power law fits better) and ``p`` (two-sided; a large one means
         that the data cannot tell). Empty without a fit.
     """
-    import pandas as pd
-
     fit = fit_power_law(counts) if fit is None else fit
     values, numbers = _histogram(counts)
     if not math.isfinite(fit.alpha):

@@ -19,6 +19,7 @@ from xmlcore.experiment.kinds.select import (
     warm_up_selector,
 )
 from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.first_use import pd
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
@@ -60,8 +61,6 @@ def compare_selections(
     progress: ProgressLike = silent,
 ) -> Comparison:
     """Train decision trees on the features that selections keep, and measure what they predict for the test rows."""
-    import pandas as pd
-
     progress = to_progress(progress)
 
     start = time.perf_counter()

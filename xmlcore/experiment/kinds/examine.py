@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.progress import silent
 
@@ -26,8 +28,6 @@ class Examined:
 
 def examining_seconds(dataset: "Dataset") -> float:
     """Return the estimated time of :func:`xmlcore.datasets.examine`, in seconds."""
-    import numpy as np
-
     pairs = sum(float((np.diff(Y.indptr).astype(np.float64) ** 2).sum()) for Y in (dataset.Y_train, dataset.Y_test))
     return 0.1 + 1.5e-7 * (dataset.X_train.nnz + dataset.X_test.nnz) + 3e-8 * pairs
 

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.first_use import pd
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame
 
@@ -53,9 +56,6 @@ class Explain(Task):
         return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
-        import numpy as np
-        import pandas as pd
-
         from xmlcore import explain, robustness
 
         n_rows, seed = self.params["n_rows"], self.params["seed"]

@@ -14,6 +14,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, t
 from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
 from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
+from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -92,8 +93,6 @@ def learning_curve(
     LearningCurve
         Buckets are by the labels' rows in the whole training data, as :func:`xmlcore.datasets.describe` has them.
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     start = time.perf_counter()

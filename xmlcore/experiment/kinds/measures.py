@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from xmlcore import metrics
 from xmlcore.experiment.engine.inputs import kept_run
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -35,9 +38,6 @@ def measure_ranking(
     progress: ProgressLike = silent,
 ) -> "DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
-    import numpy as np
-    import pandas as pd
-
     from xmlcore.datasets.statistics.description import label_buckets
 
     progress = to_progress(progress)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.parameters import Parameter
@@ -30,8 +32,6 @@ class CheckPowerLaw(Task):
         return f"Testing the power law of {dataset}"
 
     def estimate(self) -> Estimate:
-        import numpy as np
-
         counts = self._counts()
         tails = np.unique(counts).size  # each of which is fitted, to at most so many counts
         each = 3e-7 * counts.size + 3e-5 * tails + 6e-8 * tails**2 + 4e-3

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xmlcore import store
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
@@ -20,7 +22,6 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 
 if TYPE_CHECKING:
-    import numpy as np
     import scipy.sparse as sp
 
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
@@ -45,8 +46,6 @@ class Predictions:
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
     """Return how certain a model is of the first label of each row."""
-    import numpy as np
-
     if by not in CERTAINTIES:
         raise ValueError(f"by must be one of {CERTAINTIES}, not {by!r}")
     scores = np.where(ranking.labels >= 0, ranking.scores, 0).astype(np.float64)
@@ -56,8 +55,6 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
 
 def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row."""
-    import numpy as np
-
     shown = {int(j): label_name(int(j)) for j in np.unique(ranking.labels) if j >= 0}
     most = max(shown, default=-1) + 1
     return ranking.to_frame([shown.get(j, "") for j in range(most)], names)
@@ -142,8 +139,6 @@ class _OfFile(Task):
 
     def _texts(self, path, model, progress):
         """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
-        import numpy as np
-
         from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
 
         if not model.is_text:
@@ -168,7 +163,6 @@ class _OfFile(Task):
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
-    import numpy as np
     import scipy.sparse as sp
 
     store.info(KINDS[kind].folder, key)  # raises an error that says that it is gone
@@ -182,8 +176,6 @@ def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
 
 def _write_given(path, X, texts):
     """Write the rows that were predicted, or their texts if there are texts, to a file."""
-    import numpy as np
-
     arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     if texts is not None:
         arrays = dict(zip(("texts", "ends"), packed(texts)))

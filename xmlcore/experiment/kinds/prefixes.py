@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xmlcore import metrics
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.kinds.train import LEAST_RANKED, load_run_model
+from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
@@ -46,9 +49,6 @@ def prefix_measures(
     progress: ProgressLike = silent,
 ) -> "DataFrame":
     """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
-    import numpy as np
-    import pandas as pd
-
     from xmlcore.models import LdSM
 
     progress = to_progress(progress)
@@ -86,8 +86,6 @@ def prefix_measures(
 
 def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
     """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves."""
-    import numpy as np
-
     if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
         return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
     leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)

@@ -14,6 +14,7 @@ from xmlcore.experiment.engine.inputs import kept_run, kept_selection
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
+from xmlcore.first_use import pd
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -243,8 +244,6 @@ def _per_label(dataset, selected, params, k, progress):
 
 def _both(whole, part):
     """Join the measures on all features (``whole``) and on selected features (``part``) in one DataFrame."""
-    import pandas as pd
-
     return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
         ["features", "measure", "k", "value"]
     ]
@@ -252,8 +251,6 @@ def _both(whole, part):
 
 def _costs(whole, times, size, n_used, n_features):
     """Return times and sizes of the model as a frame: on all features, and on the selected ones."""
-    import pandas as pd
-
     lines = [
         {
             "fit_s": t["fit_s"],

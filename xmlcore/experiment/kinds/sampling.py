@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.estimates import most_adversaries, rows_at_once
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.kinds.train import compile_kernels, estimator
+from xmlcore.first_use import pd
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
@@ -94,8 +95,6 @@ def sampling_study(
     If a training fails with ValueError or MemoryError, ``sweep["failed"]`` has the reason, and the other values are
     still measured. Test rows are predicted in blocks, whose memory :func:`candidate_bytes` estimates.
     """
-    import pandas as pd
-
     progress = to_progress(progress)
 
     n_repeats = check_count(n_repeats, "n_repeats")

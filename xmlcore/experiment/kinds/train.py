@@ -17,6 +17,7 @@ from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimato
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
+from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -80,8 +81,6 @@ class Evaluation(dict[str, Any]):
 
     def to_frame(self, intervals: bool = False) -> "DataFrame":
         """Return the measures as a table."""
-        import pandas as pd
-
         if intervals:
             return self.intervals.copy()
         lines = [(name, at + 1, float(value)) for name in self._measures for at, value in enumerate(self[name])]

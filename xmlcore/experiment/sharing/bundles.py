@@ -16,6 +16,7 @@ from xmlcore.atomic import atomic_write
 from xmlcore.experiment.engine.task import load, plain
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
 from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
+from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
@@ -239,8 +240,6 @@ def _data_of(record, progress):
 
 def _measures(then, now):
     """Return :attr:`Rerun.measures` from the lines of a bundle and the frame of a run."""
-    import pandas as pd
-
     before = pd.DataFrame(then, columns=["measure", "k", "value"]).astype({"value": float})
     both = before.rename(columns={"value": "then"}).merge(
         now.rename(columns={"value": "now"}), on=["measure", "k"], how="outer", sort=False
@@ -251,8 +250,6 @@ def _measures(then, now):
 
 def _versions(then):
     """Return :attr:`Rerun.versions` from the versions in a bundle."""
-    import pandas as pd
-
     now = versions()
     lines = [(package, str(then.get(package, "unknown")), now.get(package, "unknown")) for package in {**now, **then}]
     frame = pd.DataFrame(lines, columns=["what", "then", "now"])

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from xmlcore.first_use import pd
+
 MARK = "$"  # the key of a dict that stands for something that JSON does not have
 DEEPEST = 60  # levels of lists and dicts
 
@@ -25,8 +27,6 @@ def unpack(tree, arrays):
 
 def _packed(value, arrays, where):
     """Return a part of a value as what JSON can hold; its arrays are added to ``arrays``."""
-    import pandas as pd
-
     if value is None or isinstance(value, (bool, int, str)) and not isinstance(value, np.generic):
         return value
     if isinstance(value, float) and not isinstance(value, np.generic):
@@ -71,8 +71,6 @@ def _packed_frame(frame, arrays, where):
 
 def _packed_column(column, arrays, where):
     """Return the type of a column as text, and its values."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         kept = _packed_column(column.cat.categories.to_series(), arrays, where)
         values = {"codes": _packed(column.cat.codes.to_numpy(), arrays, where), "ordered": bool(column.cat.ordered)}
@@ -112,8 +110,6 @@ def _dict(tree, arrays, depth):
 
 
 def _frame(tree, arrays, depth):
-    import pandas as pd
-
     n_rows = int(tree["rows"])
     columns = [(_unpacked(name, arrays, depth), _column(*rest, arrays, depth)) for name, *rest in tree["columns"]]
     if any(len(column) != n_rows for _, column in columns):
@@ -133,8 +129,6 @@ def _frame(tree, arrays, depth):
 
 def _column(kind, values, arrays, depth):
     """Return the values of a column: an array, or a pandas array."""
-    import pandas as pd
-
     if kind == "category":
         categories = pd.Index(_column(*values["categories"], arrays, depth))
         codes = _unpacked(values["codes"], arrays, depth)

@@ -17,6 +17,7 @@ from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
 from xmlcore.experiment.sharing.report_tables import of_two, table
+from xmlcore.first_use import pd
 from xmlcore.parameters import AUTO
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
@@ -217,8 +218,6 @@ def _part(lines, measure, figures) -> str:
 
 def _by_settings(lines, measure, where) -> list:
     """Return a figure for each model of which three lines or more differ in their settings: settings and measure."""
-    import pandas as pd
-
     from xmlcore import figures as drawing
 
     found = []

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.lanes import LANES
+from xmlcore.first_use import pd
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import MultiLabelModel, checked_rows
 from xmlcore.models.plt.training import RowsOfTree
@@ -100,8 +101,6 @@ class LinearModel(MultiLabelModel):
         ``P@3``, ``P@5`` in [0, 1], on other rows; ``score``, the mean of their ratios to those of the first trial;
         ``rows``, the size of the sample; ``seconds``. It has no lines if nothing was tried.
         """
-        import pandas as pd
-
         self._check_fitted()
         columns = [*self._SETTINGS, *(f"P@{k}" for k in KS), "score", "rows", "seconds"]
         return pd.DataFrame(self._trials, columns=columns)

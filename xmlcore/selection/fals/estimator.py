@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.first_use import pd
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
@@ -175,8 +176,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         pandas.DataFrame
             ``feature`` (id), ``name`` when there are names, ``score`` and, when sampled, ``standard_error``.
         """
-        import pandas as pd
-
         self._check_fitted()
         label = check_count(label, "label", 0, self.n_labels_ - 1)
         n = check_count(n, "n")

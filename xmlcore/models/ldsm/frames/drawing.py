@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.labels import rows_with_label
 from xmlcore.models.ldsm.frames.nodes import nodes_below, visited
 from xmlcore.models.ldsm.frames.tables import nodes_frame, told_apart_by, with_names
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "DataFrame":
     """Place nodes for a drawing from left to right: x is the depth; each node that ends a branch has its own line."""
-    import pandas as pd
-
     drawn = set(np.asarray(nodes).tolist())
     tops = [v for v in drawn if int(tree.parent[v]) not in drawn]
     if len(tops) != 1:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
@@ -18,8 +19,6 @@ def features_of_node(
     values: np.ndarray | None = None,
 ) -> "DataFrame":
     """Return the features of a node's regressors, those that tell its children apart most first."""
-    import pandas as pd
-
     t = check_count(t, "t", least=0, most=len(model.trees_) - 1)
     tree, forest = model.trees_[t], model.forest_
     node, arity = check_node(tree, node), tree.children.shape[1]

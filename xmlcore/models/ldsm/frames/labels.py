@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node, path_to, with_siblings
 from xmlcore.models.ldsm.frames.tables import top_labels, with_names
 from xmlcore.typing import DataFrame
@@ -52,8 +53,6 @@ def leaves_of_label(
     tree: "LdSMTree", label: int, label_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "DataFrame":
     """Return a table of the leaves that a label's training rows reach, and of the other labels there."""
-    import pandas as pd
-
     count = rows_with_label(tree, label)
     nodes = np.flatnonzero((count > 0) & (tree.children[:, 0] < 0))
     nodes = nodes[np.lexsort((nodes, -count[nodes]))]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node
 from xmlcore.typing import DataFrame
 
@@ -17,8 +18,6 @@ PARTS = ("balance", "class integrity", "multi-way")  # of J
 
 def depth_frame(trees: Sequence["LdSMTree"]) -> "DataFrame":
     """Count leaves, and the training rows in them, by depth."""
-    import pandas as pd
-
     parts = []
     for t, tree in enumerate(trees):
         leaf = tree.children[:, 0] < 0
@@ -42,8 +41,6 @@ def contributions(objective, balance, integrity, multiway, weights: tuple[float,
 
 def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
     """Return J of the splits and its weighted parts by depth (Figure 1 of the paper)."""
-    import pandas as pd
-
     inner = [tree.children[:, 0] >= 0 for tree in trees]
     values = {
         name: np.concatenate([getattr(tree, name)[mask] for tree, mask in zip(trees, inner)])
@@ -61,8 +58,6 @@ def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]
 
 def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) -> "DataFrame":
     """Return J of a node and its weighted parts after each epoch of its training."""
-    import pandas as pd
-
     node = check_node(tree, node)
     at = int(np.searchsorted(tree.inner, node))
     if at == tree.inner.size or tree.inner[at] != node:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node, path_to
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_features, check_row
@@ -37,8 +38,6 @@ def steps_frame(
     model, t: int, x, leaf: int, feature_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "DataFrame":
     """Return the nodes above a leaf, the root first, with what sends a row from each to the next one."""
-    import pandas as pd
-
     tree = model.trees_[check_count(t, "t", least=0, most=len(model.trees_) - 1)]
     leaf, k = check_node(tree, leaf), check_count(k, "k")
     columns, values = row_in_columns(model, check_features(check_row(x), model.n_features_in_))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node, nodes_below
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
@@ -50,8 +51,6 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
 def nodes_frame(
     tree: "LdSMTree", label_name: Callable[[int], str] | None = None, k: int = 3, nodes=None
 ) -> "DataFrame":
-    import pandas as pd
-
     chosen = np.arange(tree.parent.size) if nodes is None else np.asarray(nodes, np.int64)
     parent, n = tree.parent[chosen], tree.n_samples[chosen]
     labels, rows = top_labels(tree, k, None if nodes is None else chosen)
@@ -88,8 +87,6 @@ def labels_of_node(
     tree: "LdSMTree", node: int, label_name: Callable[[int], str] | None = None, k: int | None = None
 ) -> "DataFrame":
     """Return the labels of a node's training rows, and where the node sends them."""
-    import pandas as pd
-
     node = check_node(tree, node)
     hist = tree.histograms
     present = slice(hist.indptr[node], hist.indptr[node + 1])
@@ -111,8 +108,6 @@ def labels_of_node(
 def leaves_frame(
     trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None, k: int = 3
 ) -> "DataFrame":
-    import pandas as pd
-
     parts = []
     for t in range(leaves.n_trees):
         reached = np.sort(leaves.of(row, t))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_row, csr_parts
 
@@ -16,8 +17,6 @@ def features_of_node(
     nodes: "LinearNodes", node: int, feature_name: Callable[[int], str] | None = None, k: int | None = None
 ) -> "DataFrame":
     """Return the features of a node's linear classifier, largest absolute weight first."""
-    import pandas as pd
-
     features, weights = _row_of(nodes.weights, node)
     order = np.lexsort((features, -np.abs(weights)))[:k]
     columns = {"feature": features[order]}
@@ -28,8 +27,6 @@ def features_of_node(
 
 def margin_parts(nodes: "LinearNodes", x, node: int, feature_name: Callable[[int], str] | None = None) -> "DataFrame":
     """Return what each feature of a row adds to the margin of a node's classifier, largest absolute amount first."""
-    import pandas as pd
-
     unit = unit_rows(check_row(x, nodes.weights.shape[1]))
     features, weights = _row_of(nodes.weights, node)
     both, at, place = np.intersect1d(features, unit.indices, return_indices=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, csr_parts
 
@@ -31,8 +32,6 @@ def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray
 
 
 def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "DataFrame":
-    import pandas as pd
-
     k = check_count(k, "k")
     n, parent, depth = tree.n_nodes, tree.parent, tree.depth
     rows, n_labels, top = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full((n, k), -1, np.int64)
@@ -90,8 +89,6 @@ def labels_of_node(
     k: int | None = None,
 ) -> "DataFrame":
     """Return the labels at or below a node, most frequent first, the smaller id first among equals."""
-    import pandas as pd
-
     labels = labels_below(tree, node)
     labels = labels[np.argsort(-counts[labels], kind="stable")][:k]
     child = tree.leaf_of_label[labels].astype(np.int64)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_row
@@ -22,8 +23,6 @@ def factors(margins: np.ndarray, loss: str) -> np.ndarray:
 
 def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "DataFrame":
     """Return the nodes on a row's paths to some labels in a label tree."""
-    import pandas as pd
-
     unit = unit_rows(check_row(x, nodes.weights.shape[1]))
     paths = [nodes.path(int(label)) for label in labels]
     lengths = [path.size for path in paths]

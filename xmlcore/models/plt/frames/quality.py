@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.frames.nodes import children_of, rows_by_level
 from xmlcore.models.plt.frames.paths import factors
@@ -24,8 +25,6 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     """Measure the classifier of each node on the rows that have a label below the node's parent."""
     # The classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or
     # below the node.
-    import pandas as pd
-
     n, unit = tree.n_nodes, unit_rows(check_features(X, nodes.weights.shape[1]))
     levels = list(rows_by_level(tree, Y))[::-1]
     flat_nodes = np.concatenate([level[0] for level in levels])  # level by level from the root: ascending
