@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.catalog import GIVEN
+from xmlcore.experiment.kinds.train import Run
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.first_use import pd
+from xmlcore.metrics import Difference
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
-
-if TYPE_CHECKING:
-    from xmlcore.experiment.kinds.train import Run
-    from xmlcore.metrics import Difference
 
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
 SURE = 0.05  # differences with a smaller p are called real

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -129,8 +130,6 @@ def _perturb_and_explain():
 
 def _select():
     """Use the kernels of FALS, of decision trees and of the measures for multi-label data."""
-    import scipy.sparse as sp
-
     from xmlcore import metrics
     from xmlcore.selection import BRDT, FALS
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from xmlcore.first_use import pd
+from xmlcore.models.double_sampling import MEANINGS
 from xmlcore.typing import DataFrame, Dataset
 
 
@@ -21,8 +22,6 @@ def class_sizes(model, dataset: "Dataset") -> "DataFrame":
 
 
 def feature_weights(model) -> "DataFrame":
-    from xmlcore.models.double_sampling import MEANINGS
-
     frame = pd.DataFrame(
         {
             "name": list(model.feature_names_),

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from xmlcore.documented import documented
 from xmlcore.figures._axes import add_pairs
@@ -23,8 +24,6 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
         Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
     {titled_figure}
     """
-    from plotly.subplots import make_subplots
-
     need_columns(frame, ["row", "row_name", "name", "clean", "noisy"], "noisy_features")
     parts = [part for _, part in frame.groupby("row", sort=False)]
     figure = new_figure(title, shown=len(frame), total=len(frame))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from xmlcore.documented import documented
 from xmlcore.figures._axes import curve_points, log_axis
@@ -265,8 +266,6 @@ def _over_seeds(rows, axis, column):
 
 
 def _panels(figure, n):
-    from plotly.subplots import make_subplots
-
     heights = [2.0, *([1.0] * (n - 1))]
     return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
 

@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlcore import __version__, archives
 from xmlcore.atomic import atomic_write
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.cards import card_text
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
@@ -36,9 +37,6 @@ from xmlcore.typing import FilePath, Matrix, Source
 from xmlcore.validation import check_features, difference_of_names, feature_names
 from xmlcore.versions import library_versions
 from xmlcore.wording import plain
-
-if TYPE_CHECKING:
-    from xmlcore.models.base import MultiLabelModel
 
 README, NAMES = "README.md", "names.json"
 MODEL = (f"model/{PARAMS_FILE}", f"model/{ARRAYS_FILE}")

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,9 +16,7 @@ from xmlcore import __version__
 from xmlcore.progress import Cancelled
 from xmlcore.serve import annif, bodies
 from xmlcore.serve.limits import Limits, Refused
-
-if TYPE_CHECKING:
-    from xmlcore.serve.served import Served
+from xmlcore.serve.served import Served
 
 
 def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starlette:

@@ -98,7 +98,7 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
         assert going_on.wait(20)
         return read(*args, progress=progress, **options)
 
-    monkeypatch.setattr(datasets, "read_dataset", held)
+    monkeypatch.setattr("xmlcore.experiment.kinds.read.read_dataset", held)
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
     assert "**Reading fruit**" in ready.text() and ready.at.button(key="upload.make").disabled

@@ -1,14 +1,12 @@
 """The statistics of a data set and of its labels as a task, for data sets that are very large."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from xmlcore.datasets import describe
+from xmlcore.datasets.statistics.description import Description
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, plain, register
 from xmlcore.progress import silent
-
-if TYPE_CHECKING:
-    from xmlcore.datasets.statistics.description import Description
 
 
 @dataclass(frozen=True)
@@ -19,8 +17,6 @@ class Described:
 
     @property
     def description(self) -> "Description":
-        from xmlcore.datasets.statistics.description import Description
-
         return Description(**self.fields)
 
 
@@ -37,8 +33,6 @@ class DescribeLabels(Task):
         return estimates.statistics(self.fingerprint)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import describe
-
         data = self.dataset(progress)
         progress("Counting labels", 0.2)
         about = describe(data)

@@ -1,15 +1,13 @@
 """The closer examination of a data set as a task, for large data sets."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xmlcore.datasets import Dataset, Examination, examine
+from xmlcore.datasets.statistics.power_law import PowerLaw
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.progress import silent
-
-if TYPE_CHECKING:
-    from xmlcore.datasets import Dataset, Examination
 
 
 @dataclass(frozen=True)
@@ -20,9 +18,6 @@ class Examined:
 
     @property
     def examination(self) -> "Examination":
-        from xmlcore.datasets import Examination
-        from xmlcore.datasets.statistics.power_law import PowerLaw
-
         return Examination(**self.fields | {"power_law": PowerLaw(**self.fields["power_law"])})
 
 
@@ -47,7 +42,5 @@ class Examine(Task):
         return Estimate(seconds=0.5 + examining_seconds(dataset), bytes=60 * stored + (200 << 20))
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import examine
-
         examination = examine(self.dataset(progress), progress)
         return {"fields": examination._asdict() | {"power_law": examination.power_law._asdict()}}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmlcore import store
+from xmlcore.datasets import write_matrix
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.parameters import Parameter
@@ -70,8 +71,6 @@ def _one_line_each(names) -> bool:
 
 def _write(path, data, format, names, inside, texts, progress):
     """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
-    from xmlcore.datasets import write_matrix
-
     parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         for i, (name, (X, Y)) in enumerate(zip(names, parts)):

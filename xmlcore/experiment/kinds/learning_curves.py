@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore import metrics
+from xmlcore.datasets import Dataset, describe
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.sweep_trials import resized
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
@@ -19,7 +21,7 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import KS
-from xmlcore.typing import DataFrame, Dataset
+from xmlcore.typing import DataFrame
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 LEAST_ROWS = 10  # smaller samples are left out
@@ -139,8 +141,6 @@ def sizes_of(n_train: int, shares) -> list[int]:
 
 
 def _trained(dataset, model, params, size, seed, progress):
-    from xmlcore.datasets import Dataset
-
     seeded = params | ({"random_state": seed} if "random_state" in params else {})
     if size == dataset.n_train:  # the same as an ordinary result, which may be kept
         whole = task("train", {"dataset": dataset.fingerprint}, {"model": model, "params": seeded, "k": max(KS)})
@@ -155,8 +155,6 @@ def _trained(dataset, model, params, size, seed, progress):
 
 def _buckets(dataset):
     """Return the bucket of each label, and for each test row its number of true labels in each bucket, (n_test, 3)."""
-    from xmlcore.datasets import describe
-
     labels = describe(dataset).labels.sort_values("label")
     bucket = labels["bucket"].map({name: at for at, name in enumerate(BUCKETS)}).fillna(len(BUCKETS) - 1)
     bucket = bucket.to_numpy(int)
@@ -168,8 +166,6 @@ def _buckets(dataset):
 
 def _found(dataset, ranking, bucket):
     """Return how many labels of each bucket are right among the first k of each test row, (n_test, len(KS), 3)."""
-    from xmlcore import metrics
-
     hit = metrics.hits(dataset.Y_test, ranking, max(KS))
     of = bucket[np.maximum(ranking.labels[:, : max(KS)], 0)]
     of = np.pad(of, ((0, 0), (0, hit.shape[1] - of.shape[1])))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore import metrics
+from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.engine.inputs import kept_run
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
@@ -38,8 +39,6 @@ def measure_ranking(
     progress: ProgressLike = silent,
 ) -> "DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
-    from xmlcore.datasets.statistics.description import label_buckets
-
     progress = to_progress(progress)
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))

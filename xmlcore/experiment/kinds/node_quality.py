@@ -1,19 +1,16 @@
 """How well each node of a label tree tells test rows apart."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import load_run_model, sampled_rows
+from xmlcore.models import PLT
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame, Ranker
-
-if TYPE_CHECKING:
-    from xmlcore.models import PLT
 
 FOLDER = "node-quality"
 MOST_ROWS = 5000  # Default number of test rows that are used.

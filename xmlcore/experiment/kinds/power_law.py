@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xmlcore.datasets.statistics.power_law import goodness_of_fit
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.parameters import Parameter
@@ -38,8 +39,6 @@ class CheckPowerLaw(Task):
         return Estimate(seconds=0.5 + self.params["n_samples"] * each)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets.statistics.power_law import goodness_of_fit
-
         progress("Reading the data set", 0.0)
         goodness = goodness_of_fit(self._counts(), progress=progress, **self.params)
         return {"goodness": goodness._asdict()}

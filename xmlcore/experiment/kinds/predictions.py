@@ -4,11 +4,20 @@ import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore import store
+from xmlcore.datasets import (
+    DatasetFormatError,
+    DatasetWarning,
+    guess_columns,
+    in_use_or_saved,
+    read_new_rows,
+    read_texts,
+)
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.experiment.engine import given
@@ -20,9 +29,6 @@ from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
@@ -127,8 +133,6 @@ class _OfFile(Task):
         return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}} | kept
 
     def _rows(self, path, model, progress):
-        from xmlcore.datasets import read_new_rows
-
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
         of_file("", 0.0)
         options = {"first_index": self.params["first_index"], "max_bytes": given.MAX_TEXT, "progress": of_file}
@@ -139,8 +143,6 @@ class _OfFile(Task):
 
     def _texts(self, path, model, progress):
         """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
-        from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
-
         if not model.is_text:
             raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
@@ -163,8 +165,6 @@ class _OfFile(Task):
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
-    import scipy.sparse as sp
-
     store.info(KINDS[kind].folder, key)  # raises an error that says that it is gone
     with np.load(store.folder(KINDS[kind].folder, key) / GIVEN, allow_pickle=False) as arrays:
         if "texts" in arrays:
@@ -185,8 +185,6 @@ def _write_given(path, X, texts):
 
 def _with_notes(read):
     """Return what ``read()`` returns, and the warnings about the data that it gave."""
-    from xmlcore.datasets import DatasetWarning
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
         result = read()
@@ -200,16 +198,12 @@ class PredictFile(_OfFile):
     kind, folder, needs = "predict", "predictions", ("run",)
 
     def seconds_per_byte(self):
-        from xmlcore.datasets import in_use_or_saved
-
         run = load("train", self.inputs["run"])
         data = in_use_or_saved(run.fingerprint)
         row_bytes = 1 + VALUE_BYTES * data.X_test.nnz / data.n_test
         return run.times["predict_ms_per_row"] / 1000 / row_bytes
 
     def model(self, progress):
-        from xmlcore.datasets import in_use_or_saved
-
         run, model = kept_run_and_model(self.inputs["run"], progress)
         return with_names(model, in_use_or_saved(run.fingerprint))
 

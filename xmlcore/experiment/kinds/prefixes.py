@@ -1,7 +1,6 @@
 """Parts of a fitted ensemble: measures of the predictions of fewer trees, and of smaller trees."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +10,11 @@ from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.kinds.train import LEAST_RANKED, load_run_model
 from xmlcore.first_use import pd
+from xmlcore.models import LdSM
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from xmlcore.models import LdSM
 
 FOLDER = "prefixes"
 
@@ -49,8 +46,6 @@ def prefix_measures(
     progress: ProgressLike = silent,
 ) -> "DataFrame":
     """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
-    from xmlcore.models import LdSM
-
     progress = to_progress(progress)
 
     if not isinstance(model, LdSM):

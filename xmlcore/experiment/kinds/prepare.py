@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from xmlcore import store
+from xmlcore.datasets import prepare
+from xmlcore.datasets.registry.catalog import made_from
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import DATASETS, Estimate, Task, register
 from xmlcore.parameters import REQUIRED, Parameter
@@ -54,8 +56,6 @@ class Prepare(MakesDataset):
     )
 
     def complete(self, params):
-        from xmlcore.datasets.registry.catalog import made_from
-
         return {"made_from": made_from(params["name"])} | {name: v for name, v in params.items() if v is not None}
 
     def title_on(self, dataset):
@@ -71,6 +71,4 @@ class Prepare(MakesDataset):
         return estimates.prepare(self.params["name"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import prepare
-
         return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}

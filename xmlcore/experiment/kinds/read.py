@@ -4,6 +4,8 @@ import threading
 import warnings
 from dataclasses import dataclass
 
+from xmlcore.datasets import DatasetWarning, read_dataset, save_dataset
+from xmlcore.datasets.readers.visible import all_visible
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
@@ -77,8 +79,6 @@ class Read(ReadsFiles):
     )
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import read_dataset, save_dataset
-
         with given.taken(self.key, self.params["files"]) as sources:
             arguments = {name: self.params[name] for name in OPTIONS} | sources
             data, notes = read_noted(read_dataset, arguments, progress)
@@ -88,8 +88,6 @@ class Read(ReadsFiles):
 
 def read_noted(reader, arguments, progress):
     """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
-    from xmlcore.datasets import DatasetWarning
-
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DatasetWarning)
         data = reader(**arguments, name="uploaded data", max_bytes=given.MAX_TEXT, progress=progress)
@@ -106,8 +104,6 @@ def read_noted(reader, arguments, progress):
 
 def _show_names(data) -> list[str]:
     """Replace characters in names that cannot be seen, and return notes that say so."""
-    from xmlcore.datasets.readers.visible import all_visible
-
     notes = []
     for field in ("feature_names", "label_names"):
         names, changed = all_visible(getattr(data, field))

@@ -2,6 +2,7 @@
 
 import time
 
+from xmlcore.datasets import TextVectorizer, read_text_dataset, save_dataset
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import register
 from xmlcore.experiment.kinds.read import ReadsFiles, read_noted
@@ -40,8 +41,6 @@ class ReadTexts(ReadsFiles):
         return with_vectorizer(params)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import read_text_dataset, save_dataset
-
         began = []
 
         def watched(phase, fraction, detail=""):
@@ -75,6 +74,4 @@ def with_vectorizer(params: dict) -> dict:
 
 def vectorizer_of(params: dict):
     """Return the vectoriser with parameters that may come from JSON, which has lists for tuples."""
-    from xmlcore.datasets import TextVectorizer
-
     return TextVectorizer(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})

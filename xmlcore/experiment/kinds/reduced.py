@@ -15,6 +15,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load,
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
 from xmlcore.first_use import pd
+from xmlcore.models import OneVsRest
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -60,8 +61,6 @@ class PerLabelOneVsRest:
 
     def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
         """Train the classifier of each label."""
-        from xmlcore.models import OneVsRest
-
         progress = to_progress(progress)
 
         columns, Y = sp.csc_array(X), sp.csc_array(Y)

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 
+from xmlcore import robustness
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.inputs import kept_run_and_model
@@ -93,8 +94,6 @@ class MeasureRobustness(Task):
         return estimate
 
     def run(self, progress=silent, files=None):
-        from xmlcore import robustness
-
         start, params = time.perf_counter(), self.params
         kind = KINDS[params["kind"]]
         run, model = kept_run_and_model(self.inputs["run"], progress)

@@ -3,24 +3,24 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xmlcore import metrics
+from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.estimates import most_adversaries, rows_at_once
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.kinds.train import compile_kernels, estimator
 from xmlcore.first_use import pd
+from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.models import DoubleSampling
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count, csr_parts
-
-if TYPE_CHECKING:
-    from xmlcore.models import DoubleSampling
 
 FOLDER = "sampling"
 
@@ -239,9 +239,6 @@ def _are_candidates(Y, candidates):
 
 def _by_frequency(model, dataset) -> "DataFrame":
     """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
-    from xmlcore.datasets.statistics.description import label_buckets
-    from xmlcore.metrics.buckets import BUCKETS
-
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, is_candidate, _ = _predict_test_rows(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from xmlcore import store
+from xmlcore import datasets, store
+from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
@@ -88,8 +89,6 @@ class SplitAgain(MakesDataset):
         return Estimate(START + SPLIT_BYTE * n_bytes, 3 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import save_dataset
-
         by_file = self.params["way"] == "file"
         with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
             data = self.dataset(progress)
@@ -108,8 +107,6 @@ class SplitAgain(MakesDataset):
 
     def _split(self, data, paths):
         """Return the data set with other training and test rows; its last note says how they were chosen."""
-        from xmlcore import datasets
-
         params = {name: value for name, value in self.params.items() if name != "way"}
         way = self.params["way"]
         if way == "file":
@@ -119,8 +116,6 @@ class SplitAgain(MakesDataset):
         return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
 
     def _by_files(self, data, paths):
-        from xmlcore import datasets
-
         params, n_rows = self.params, data.n_train + data.n_test
         rows = [
             datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"]) for path in paths.values()

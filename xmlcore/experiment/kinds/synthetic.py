@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic, save_dataset, synthetic_sizes
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
@@ -27,8 +28,6 @@ class Made:
 
 def scaled(shape: str, share: float) -> dict[str, Any]:
     """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay."""
-    from xmlcore.datasets import SYNTHETIC_SHAPES
-
     whole, share = SYNTHETIC_SHAPES[shape], check_number(share, "share", 0, 1)
     sizes = dict(whole) | {
         field: min(int(whole[field]), max(least, round(whole[field] * share)))
@@ -52,16 +51,12 @@ class MakeSynthetic(MakesDataset):
     )
 
     def complete(self, params):
-        from xmlcore.datasets import synthetic_sizes
-
         return params | synthetic_sizes(params["shape"], **{name: params[name] for name in SIZES})
 
     def title_on(self, dataset):
         return f"Making {self.dataset_name()}"
 
     def dataset_name(self):
-        from xmlcore.datasets import SYNTHETIC_SHAPES
-
         shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
         name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
         name += "" if noise == USUAL_NOISE else f", noise {100 * noise:.0f} %"
@@ -74,8 +69,6 @@ class MakeSynthetic(MakesDataset):
         return estimates.synthetic(self.params)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import make_synthetic, save_dataset
-
         data = make_synthetic(**self.params, name=self.dataset_name(), progress=progress)
         progress("Saving", 0.0)
         return {"name": data.name, "dataset": save_dataset(data, self.made_by()), "notes": list(data.notes)}

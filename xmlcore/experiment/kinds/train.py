@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xmlcore import metrics, store
-from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
+from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
@@ -19,15 +19,13 @@ from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
+from xmlcore.models import load_model
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from xmlcore.experiment.catalog import ModelInfo
-    from xmlcore.models.base import MultiLabelModel
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
@@ -301,8 +299,6 @@ def value_text(value, parameter=None) -> str:
 
 def load_run_model(key: str) -> "MultiLabelModel":
     """Read the fitted model of a kept run; StoreError if its predictions were made by another program."""
-    from xmlcore.models import load_model
-
     store.check(FOLDER, key)
     if store.info(FOLDER, key).get("model") == GIVEN:
         raise store.StoreError(f"the run {key} has no model, only predictions that another program has made")

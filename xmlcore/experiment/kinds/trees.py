@@ -12,6 +12,7 @@ from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
+from xmlcore.models import load_model
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
@@ -72,7 +73,6 @@ def trees_of(training: Task) -> list[Task]:
 
 
 def joined(trees: list[Task]) -> Trained:
-    from xmlcore.models import load_model
     from xmlcore.models.ensembles import join_trees
 
     known, parts = [], []

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 
 from xmlcore import store
+from xmlcore.datasets import save_dataset, with_words
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.experiment.kinds.read_texts import VECTORIZER, note_on_words, vectorizer_of, with_vectorizer
@@ -40,8 +41,6 @@ class OtherWords(MakesDataset):
         return Estimate(START + BYTE * n_bytes, 6 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import save_dataset, with_words
-
         data, start = self.dataset(progress), time.perf_counter()
         made = with_words(data, vectorizer_of(self.params["vectorizer"]), progress=progress)
         notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]

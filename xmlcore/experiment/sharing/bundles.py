@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xmlcore import __version__, archives, store
+from xmlcore import __version__, archives, datasets, store
 from xmlcore.atomic import atomic_write
 from xmlcore.experiment.engine.task import load, plain
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
@@ -224,8 +224,6 @@ def _is_measured(line) -> bool:
 
 def _data_of(record, progress):
     """Return the data set of a bundle from the cache or the catalog; ValueError if it is in neither."""
-    from xmlcore import datasets
-
     about = record["dataset"]
     try:
         return datasets.in_use_or_saved(about["fingerprint"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from xmlcore import metrics, store
+from xmlcore.datasets import in_use_or_saved
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kinds.train import FOLDER, Run, load_run_model
 from xmlcore.experiment.sharing.bundles import versions_of
@@ -33,8 +34,6 @@ def pack_run(key: str, name: str | None = None, dataset_name: str | None = None)
     xmlcore.store.StoreError
         The run, its model or its data set is not kept, or cannot be read.
     """
-    from xmlcore.datasets import in_use_or_saved
-
     run = load("train", key)
     if dataset_name:
         run = replace(run, dataset_name=dataset_name)

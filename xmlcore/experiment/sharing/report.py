@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xmlcore import __version__, metrics
+from xmlcore.datasets import load_saved
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
@@ -165,7 +166,6 @@ def _count(lines, found, fingerprint, name) -> int:
 
 def _part(lines, measure, figures) -> str:
     from xmlcore import figures as drawing
-    from xmlcore.datasets import load_saved
 
     where = lines["dataset"].iloc[0]
     head, drawn_name = f"<h2>{html.escape(where)}</h2>", html.escape(where, quote=False)

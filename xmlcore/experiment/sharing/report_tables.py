@@ -1,13 +1,10 @@
 """Tables of a report in HTML: of any lines, and of the labels and rows for which one of two runs is better."""
 
 import html
-from typing import TYPE_CHECKING
 
 from xmlcore.experiment import side_by_side
+from xmlcore.experiment.kinds.train import Run
 from xmlcore.typing import DataFrame, Dataset
-
-if TYPE_CHECKING:
-    from xmlcore.experiment.kinds.train import Run
 
 LISTED = 20  # labels, and rows, in a table of two runs
 K = 5  # labels predicted for a row

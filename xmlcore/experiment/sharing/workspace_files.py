@@ -20,6 +20,8 @@ from typing import Any
 
 from xmlcore import archives, store
 from xmlcore.atomic import atomic_write
+from xmlcore.datasets import load_saved
+from xmlcore.datasets.saved import as_plain
 from xmlcore.experiment.sharing.portable import NotPortableError, pack
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath
@@ -129,9 +131,6 @@ def _trials(sweep) -> list[str]:
 
 def _write_artifact(archive, artifact) -> None:
     """Write the files of an artifact into the archive, or nothing if it raises an error."""
-    from xmlcore.datasets import load_saved
-    from xmlcore.datasets.saved import as_plain
-
     kind, key = artifact.kind, artifact.key
     tree, arrays = pack(as_plain(load_saved(key)) if kind == DATASETS else store.load(kind, key))
     folder, place = store.folder(kind, key), f"{kind}/{key}"

@@ -7,7 +7,11 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import scipy.sparse as sp
+
 from xmlcore import archives, store
+from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
 from xmlcore.experiment.engine.task import KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
 from xmlcore.experiment.sharing.portable import NotPortableError, unpack
@@ -21,6 +25,7 @@ from xmlcore.experiment.sharing.workspace_files import (
     WorkspaceFileError,
 )
 from xmlcore.metrics import USUAL_MEASURES
+from xmlcore.models import load_model
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, make_private
 from xmlcore.typing import FilePath
@@ -148,8 +153,6 @@ def _check_chains(artifacts):
 
 
 def _keep(archive, artifact) -> bool:
-    from xmlcore.datasets import save_dataset
-
     there = store.exists(artifact.kind, artifact.key)
     if artifact.task is not None and there:
         return False
@@ -188,11 +191,6 @@ def _libraries(record) -> dict[str, str]:
 
 def _dataset(value, artifact):
     """Return a data set from its plain dict; it must have the fingerprint that is its key."""
-    import scipy.sparse as sp
-
-    from xmlcore.datasets import Dataset
-    from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
-
     if isinstance(value, dict) and value.get("format") != FORMAT:
         raise WorkspaceFileError(refusal(artifact.name, value.get("format"), FORMAT, artifact.record.get("xmlcore")))
     try:
@@ -282,8 +280,6 @@ def _within(ids, least, end) -> bool:
 
 def _check_model(folder, artifact):
     """Raise an exception unless a folder has a fitted model for the data set of the result."""
-    from xmlcore.models import load_model
-
     model = load_model(folder)
     n_features = store.info(DATASETS, artifact.task.fingerprint)["n_features"]
     if getattr(model, "n_features_in_", n_features) != n_features:

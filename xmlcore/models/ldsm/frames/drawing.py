@@ -1,7 +1,6 @@
 """All that a drawing of a tree shows: places, labels, and the objective in words."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,11 +8,9 @@ from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.labels import rows_with_label
 from xmlcore.models.ldsm.frames.nodes import nodes_below, visited
 from xmlcore.models.ldsm.frames.tables import nodes_frame, told_apart_by, with_names
+from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.typing import DataFrame
 from xmlcore.wording import rounded
-
-if TYPE_CHECKING:
-    from xmlcore.models.ldsm.trees import LdSMTree
 
 
 def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "DataFrame":

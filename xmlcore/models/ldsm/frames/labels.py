@@ -1,18 +1,15 @@
 """Where the training rows of one label went."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node, path_to, with_siblings
 from xmlcore.models.ldsm.frames.tables import top_labels, with_names
+from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from xmlcore.models.ldsm.trees import LdSMTree
 
 
 def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:

@@ -1,13 +1,9 @@
 """Choose nodes of a tree: paths, the part below a node, the nodes that a row passes."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from xmlcore.models.ldsm.trees import LdSMTree
 
 
 def check_node(tree: "LdSMTree", node) -> int:

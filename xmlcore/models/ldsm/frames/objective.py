@@ -1,16 +1,13 @@
 """The objective J by depth and while nodes were trained, and the depths of leaves."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node
+from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.typing import DataFrame
-
-if TYPE_CHECKING:
-    from xmlcore.models.ldsm.trees import LdSMTree
 
 OBJECTIVE = "J"
 PARTS = ("balance", "class integrity", "multi-way")  # of J

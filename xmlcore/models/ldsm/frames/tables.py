@@ -1,17 +1,14 @@
 """Tables of nodes, of one node's labels and of the leaves of a row."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames.nodes import check_node, nodes_below
+from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from xmlcore.models.ldsm.trees import LdSMTree
 
 INNER, LEAF = "inner", "leaf"  # kinds of nodes
 

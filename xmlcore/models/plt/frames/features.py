@@ -1,16 +1,13 @@
 """The features that decide at a node of a label tree."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.first_use import pd
+from xmlcore.models.plt.linear_nodes import LinearNodes
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_row, csr_parts
-
-if TYPE_CHECKING:
-    from xmlcore.models.plt.linear_nodes import LinearNodes
 
 
 def features_of_node(

@@ -1,16 +1,12 @@
 """Where the nodes of a label tree are drawn when the whole tree is drawn at once."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xmlcore.models.plt.label_tree import LabelTree
 
 
 def layout_frame(

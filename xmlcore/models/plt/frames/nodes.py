@@ -1,22 +1,18 @@
 """Nodes of a label tree: their labels, their training rows, and the way to them."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.first_use import pd
+from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, csr_parts
-
-if TYPE_CHECKING:
-    from xmlcore.models.plt.label_tree import LabelTree
 
 
 def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield, level by level from the deepest, which rows have a label at or below which nodes."""
-    import scipy.sparse as sp
-
     ptr, labels, _ = csr_parts(Y)
     depth, parent = tree.depth, tree.parent.astype(np.int64)
     of_label = np.repeat(np.arange(Y.shape[0]), np.diff(ptr))

@@ -1,17 +1,14 @@
 """The paths of a row to labels: the margin and the probability at each node, and where the probability is lost."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.models.plt.frames.features import unit_rows
+from xmlcore.models.plt.linear_nodes import LinearNodes
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_row
-
-if TYPE_CHECKING:
-    from xmlcore.models.plt.linear_nodes import LinearNodes
 
 
 def factors(margins: np.ndarray, loss: str) -> np.ndarray:

@@ -1,20 +1,16 @@
 """How well the classifiers of a label tree's nodes tell rows apart."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.frames.nodes import children_of, rows_by_level
 from xmlcore.models.plt.frames.paths import factors
+from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.linear_nodes import LinearNodes
 from xmlcore.progress import Progress, silent
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_features
-
-if TYPE_CHECKING:
-    from xmlcore.models.plt.label_tree import LabelTree
-    from xmlcore.models.plt.linear_nodes import LinearNodes
 
 MEASURES = ("auc", "recall", "precision", "base_rate")
 MARGINS_AT_ONCE = 1 << 22  # Number of margins that are in memory at a time.
