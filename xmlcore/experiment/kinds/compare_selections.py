@@ -25,7 +25,6 @@ from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progres
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX
 
-FOLDER = "judged"
 ALL = "all features"
 VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
 COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
@@ -194,7 +193,7 @@ def _full_selections(selections) -> list:
 class CompareSelections(Task):
     """Compare selections by decision trees that are trained on the features that the selections keep."""
 
-    kind, folder, result = "compare_selections", FOLDER, Comparison
+    kind, folder, result = "compare_selections", "judged", Comparison
 
     PARAMETERS = (
         Parameter(

@@ -14,8 +14,6 @@ from xmlcore.first_use import pd
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame
 
-FOLDER = "explanations"
-
 
 @dataclass(frozen=True)
 class Explanations:
@@ -41,7 +39,7 @@ STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard devia
 class Explain(Task):
     """Explain a sample of a kept run's test rows. Inputs: ``run``."""
 
-    kind, folder, result, needs = "explanations", FOLDER, Explanations, ("run",)
+    kind, folder, result, needs = "explanations", "explanations", Explanations, ("run",)
 
     PARAMETERS = (
         replace(N_ROWS, default=200, optional=False, help="Drawn at random among the test rows with features."),

@@ -16,7 +16,6 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
 
-FOLDER = "measures"
 ALL = "all"
 OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
 COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds up, on a slow machine
@@ -60,7 +59,7 @@ def measure_ranking(
 class MeasureRun(Task):
     """Take every measure of a kept run. Inputs: ``run``."""
 
-    kind, folder, result, needs = "measures", FOLDER, Measured, ("run",)
+    kind, folder, result, needs = "measures", "measures", Measured, ("run",)
 
     PARAMETERS = (
         Parameter("n_resamples", "Resamples", "How many times rows are drawn.", "int", 1000, minimum=1),

@@ -12,7 +12,6 @@ from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame, Ranker
 
-FOLDER = "node-quality"
 MOST_ROWS = 5000  # Default number of test rows that are used.
 
 
@@ -47,7 +46,7 @@ def _tree_of(task, model):
 class MeasureNodes(Task):
     """Measure each node of a label tree on test rows. Inputs: ``run``, which is one of PLT."""
 
-    kind, folder, result, needs = "node_quality", FOLDER, NodeQuality, ("run",)
+    kind, folder, result, needs = "node_quality", "node-quality", NodeQuality, ("run",)
 
     PARAMETERS = (
         Parameter("tree", "Tree", "Index of the tree.", "int", 0, minimum=0),

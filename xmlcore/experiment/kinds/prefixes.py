@@ -16,8 +16,6 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count
 
-FOLDER = "prefixes"
-
 
 @dataclass(frozen=True)
 class Prefixes:
@@ -102,7 +100,7 @@ def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
 class PrefixMeasures(Task):
     """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
 
-    kind, folder, result, needs = "prefixes", FOLDER, Prefixes, ("run",)
+    kind, folder, result, needs = "prefixes", "prefixes", Prefixes, ("run",)
 
     def title_on(self, dataset):
         return f"Measuring parts of the model on {dataset}"

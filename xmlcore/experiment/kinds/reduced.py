@@ -22,7 +22,6 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix
 from xmlcore.validation import check_count
 
-FOLDER = "reduced"
 PER_LABEL_MODEL = "OneVsRest"  # the model whose labels can each learn from other features
 ROWS = 512  # rows that are predicted together
 
@@ -139,7 +138,7 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
 class TrainReduced(Task):
     """Train a model on selected features and on all features, and keep the measures of both."""
 
-    kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
+    kind, folder, result, needs = "reduced", "reduced", Reduced, ("selection",)
 
     PARAMETERS = (
         MODEL,

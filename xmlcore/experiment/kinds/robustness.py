@@ -23,7 +23,6 @@ from xmlcore.robustness.perturbations import (
 )
 from xmlcore.typing import DataFrame
 
-FOLDER = "robustness"
 # The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
 # be 0 for every label that the model is sure of.
 SURROGATE_PARAMS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
@@ -64,7 +63,7 @@ class MeasureRobustness(Task):
     model's own gradient, so only attacks of the same sort can be compared.
     """
 
-    kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
+    kind, folder, result, needs = "robustness", "robustness", Robustness, ("run",)
 
     PARAMETERS = (
         Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),

@@ -22,8 +22,6 @@ from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count, csr_parts
 
-FOLDER = "sampling"
-
 
 @dataclass(frozen=True)
 class Sampling:
@@ -254,7 +252,7 @@ def _by_frequency(model, dataset) -> "DataFrame":
 class StudySampling(Task):
     """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates."""
 
-    kind, folder, result, needs = "sampling", FOLDER, Sampling, ("run",)
+    kind, folder, result, needs = "sampling", "sampling", Sampling, ("run",)
 
     PARAMETERS = (
         Parameter("n_adversarial", "Adversaries", "Wrong classes for each example.", "ints", (), minimum=1),

@@ -19,7 +19,6 @@ from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset
 
-FOLDER = "selections"
 SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
 INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
 
@@ -209,7 +208,7 @@ class WarningsBySeed:
 class Select(Task):
     """Select features on the training rows of a data set."""
 
-    kind, folder, result = "select", FOLDER, Selection
+    kind, folder, result = "select", "selections", Selection
 
     PARAMETERS = (METHOD, SETTINGS)
 

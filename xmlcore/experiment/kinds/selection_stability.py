@@ -15,8 +15,6 @@ from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
 
-FOLDER = "stability"
-
 
 @dataclass(frozen=True)
 class SelectionStability:
@@ -107,7 +105,7 @@ def _check_seeds(method, params, seeds) -> None:
 class MeasureSelectionStability(Task):
     """Make a selection with several seeds, and compare what each label keeps."""
 
-    kind, folder, result = "selection_stability", FOLDER, SelectionStability
+    kind, folder, result = "selection_stability", "stability", SelectionStability
 
     PARAMETERS = (METHOD, SETTINGS, replace(SEEDS, default=(0, 1, 2, 3, 4), help="The ones to compare, at least two."))
 
