@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 
+from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 GROUPS = 6  # at most, of the values of a number that has too many for a group each
@@ -45,8 +46,6 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     >>> effects[["parameter", "share", "n_settings"]].round(2).values.tolist()
     [['C', 0.99, 8], ['tree', 0.0, 8]]
     """
-    import pandas as pd
-
     done = trials[trials["value"].notna()]
     if len(done):
         done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()]
@@ -63,8 +62,6 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
 
 def _groups(values) -> np.ndarray:
     """Return the number of the group of each value."""
-    import pandas as pd
-
     distinct, groups = np.unique([repr(value) for value in values], return_inverse=True)
     are_numbers = all(
         isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_)) for value in values

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import products_in_blocks
 from xmlcore.documented import documented
+from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.ranking import hits
 from xmlcore.typing import DataFrame, Labels, Predictions
@@ -69,8 +70,6 @@ def confusions(
     -----
     Time is proportional to the pairs of all rows. Labels are taken in blocks, so that memory stays bounded.
     """
-    import pandas as pd
-
     n, mistakes = check_count(n, "n"), _mistakes(Y_true, ranking, k)
     n_labels = mistakes.missed.shape[1]
     chosen = np.full(n_labels, labels is None)

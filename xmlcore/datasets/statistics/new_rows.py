@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.first_use import pd
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame
 
@@ -40,8 +41,6 @@ def facts_of_rows(
         has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
         ``score`` (its score, or 0).
     """
-    import pandas as pd
-
     n = X.shape[0]
     rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))
     X, label = X[rows], ranking.labels[rows, 0]
@@ -93,8 +92,6 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
     >>> unlike_test_rows(test.head(50).assign(label=1), test)["differs"].to_dict()
     {'unknown': False, 'empty': False, 'score': False, 'labels': True}
     """
-    import pandas as pd
-
     if not len(rows) or not len(test):
         raise ValueError(f"there are {len(rows):,} new and {len(test):,} test rows: give at least one of each")
     random = np.random.default_rng(seed)
