@@ -65,17 +65,7 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
 def probability(kind: str, score: float) -> float | None:
     """Return the probability, or the score of ``predict_proba``, that a sum of contributions stands for.
 
-    Parameters
-    ----------
-    kind : {"log_proba", "log_score", "margin", "margin_score", "share", "score"}
-        As in ``attrs["kind"]`` of :func:`xmlcore.explain.contributions`.
-    score : float
-        A baseline or a total.
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None for "score".
+    ``kind`` is that of ``attrs["kind"]`` of :func:`xmlcore.explain.contributions`; for "score" it is None.
     """
     if kind in ("log_proba", "log_score"):
         return math.exp(score)

@@ -14,28 +14,10 @@ MOST_VALUES = 50  # features of a row in a command line: those of the largest ab
 
 
 def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model.zip", k: int = 5) -> str:
-    """Return the lines for a shell that serve a packed model, and ask it for the labels of a text or a row.
+    """Return the lines for a POSIX shell that serve a packed model, and ask it for k labels of a text or a row.
 
-    Parameters
-    ----------
-    packed : PackedModel
-    asked : str, or a row of shape (1, D), or None
-        A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. None
-        leaves out the line that asks.
-    path : str
-        The file of the model.
-    k : int
-        Labels to ask for.
-
-    Returns
-    -------
-    str
-        For a POSIX shell, with ``curl``.
-
-    Raises
-    ------
-    ValueError
-        A text is asked of a model that takes rows only, or the row has another number of features.
+    A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. Without
+    ``asked`` the line that asks is left out. ValueError if a model that takes rows only is asked for a text.
     """
     serve = f"xmlcore serve {shlex.quote(path)}"
     if asked is None:

@@ -36,7 +36,7 @@ def read_ranking(
     name: str | None = None,
     progress: ProgressLike = silent,
 ) -> Ranking:
-    """Read the labels that another program predicts for rows.
+    """Read the labels that another program predicts for rows: a Ranking of shape (n_rows, k), largest scores first.
 
     A text has a line for each row, in their order: its labels, best first, each perhaps with a colon and its score. Or
     it is a table with a heading: columns ``row`` (from 0) and ``label``, and perhaps ``score`` or ``rank``; without
@@ -44,31 +44,8 @@ def read_ranking(
     is a name, or an id from 0 where no label has this name. An npz file holds scores, as ``scipy.sparse.save_npz``
     writes a matrix of shape (rows, labels), or the arrays ``labels`` and ``scores`` of a Ranking.
 
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        May be compressed.
-    n_rows, n_labels : int
-        Of the data set.
-    label_names : list of str, optional
-    k : int
-        How many labels to keep of each row.
-    max_bytes : int, optional
-        Most bytes of decompressed text, see :func:`xmlcore.datasets.read_matrix`.
-    name : str, optional
-        Name of the source in errors; by default its file name.
-    progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Returns
-    -------
-    Ranking
-        Of shape (n_rows, k), with the largest scores first; a place without a label has -1.
-
-    Raises
-    ------
-    DatasetFormatError
-        Another number of rows, an unknown label, a label twice in a row, or a score that is no finite number; the
-        message names the line and the column.
+    DatasetFormatError names the line and the column of another number of rows, an unknown label, a label twice in a
+    row, or a score that is no finite number.
     """
     progress = to_progress(progress)
     text = read_text(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)

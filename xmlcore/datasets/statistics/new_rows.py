@@ -22,24 +22,9 @@ def facts_of_rows(
 ) -> "DataFrame":
     """Return, for each row, what :func:`unlike_test_rows` compares; of more than 2,000 rows, for 2,000 of them.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Its training rows and its vectoriser say what is known.
-    X : csr_array, shape (n, D)
-    ranking : Ranking
-        Predictions for the rows.
-    texts : sequence of str, optional
-        Of the rows. Then words are counted, else features.
-    seed : int
-        Of the rows that are drawn.
-
-    Returns
-    -------
-    DataFrame
-        ``terms`` (words of the text, or features), ``unknown`` (those that are no features, or that no training row
-        has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
-        ``score`` (its score, or 0).
+    The columns are ``terms`` (words of the text, or features), ``unknown`` (those that are no features, or that no
+    training row has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
+    ``score`` (its score, or 0). Words are counted where the rows have ``texts``.
     """
     n = X.shape[0]
     rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))

@@ -269,17 +269,7 @@ class TextVectorizer(HasParameters):
         return self._weighted(_counts(words, self._fitted["ngrams"], self._fitted["hashing_bits"], self._numbers))
 
     def count_unknown(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Count the words, or n-grams, of texts, and those that are no features.
-
-        Parameters
-        ----------
-        texts : list, pandas Series or other iterable of str
-
-        Returns
-        -------
-        terms, unknown : ndarray of int64, shape (number of texts,)
-            Stop words are not counted.
-        """
+        """Count the words, or n-grams, of each text, and those that are no features; stop words are not counted."""
         check_fitted(self)
         number, counts = _number_of(self._fitted["hashing_bits"], self._numbers), []
         for words in _words(check_texts(texts), self._finder, self._stop, silent):

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from xmlcore.datasets import read_ranking, save_dataset
 from xmlcore.experiment.catalog import GIVEN
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, as_plain, keep, register, task
 from xmlcore.experiment.engine.task_parameters import K
 from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
+from xmlcore.metrics import as_ranking
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset, Predictions, Source
@@ -71,8 +73,6 @@ class GivenPredictions(Train):
         return Estimate(START + READ_BYTE * n_bytes, MEMORY * n_bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.datasets import read_ranking
-
         data, k = self.dataset(progress), self.params["k"]
         of_data = (data.n_test, data.n_labels, data.label_names, max(k, LEAST_RANKED))
         with given.taken(self.key, (FILE,)) as paths:
@@ -136,9 +136,6 @@ def add_predictions(
     ValueError, TypeError
         Labels or scores that are not in one of the forms.
     """
-    from xmlcore.datasets import save_dataset
-    from xmlcore.metrics import as_ranking
-
     k = check_count(k, "k")
     if isinstance(predictions, (str, Path)):
         content = Path(predictions).read_bytes()

@@ -13,10 +13,12 @@ from xmlcore import store
 from xmlcore.datasets import (
     DatasetFormatError,
     DatasetWarning,
+    facts_of_rows,
     guess_columns,
     in_use_or_saved,
     read_new_rows,
     read_texts,
+    unlike_test_rows,
 )
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
@@ -208,8 +210,6 @@ class PredictFile(_OfFile):
         return with_names(model, in_use_or_saved(run.fingerprint))
 
     def unlike(self, X, ranking, texts):
-        from xmlcore.datasets import facts_of_rows, in_use_or_saved, unlike_test_rows
-
         run = load("train", self.inputs["run"])
         data = in_use_or_saved(run.fingerprint)
         if not data.n_test:

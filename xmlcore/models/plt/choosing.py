@@ -115,32 +115,15 @@ class LinearModel(MultiLabelModel):
     def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
 
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        labels : array_like of int, shape (n,)
-            The label of each row.
+        The logarithm (float64, shape (n,)) is -inf where the probability is 0 for every row. The gradient is a
+        csr_array of float32, shape (n, D), by the row as it is given, through its scaling to length 1: (I - u u^T) g /
+        |x|, where u = x / |x| and g is the sum over the label's path of the slope of the factor's logarithm times the
+        node's weights. With several trees it is the gradient of the logarithm of the mean. Stored are features with
+        weights along the path and features of the row. The gradient is 0 for a row of zeros, which has no direction,
+        and a factor that is always 0 or 1 (infinite bias) adds nothing.
 
-        Returns
-        -------
-        log_proba : ndarray of float64, shape (n,)
-            -inf where the probability is 0 for every row.
-        gradient : scipy.sparse.csr_array of float32, shape (n, D)
-            By the row as it is given, through its scaling to length 1: (I - u u^T) g / |x|, where u = x / |x| and
-            g is the sum over the label's path of the slope of the factor's logarithm times the node's weights. With
-            several trees it is the gradient of the logarithm of the mean. Stored are features with weights along the
-            path and features of the row. The gradient is 0 for a row of zeros, which has no direction, and a factor
-            that is always 0 or 1 (infinite bias) adds nothing.
-
-        Raises
-        ------
-        ValueError, TypeError
-            X does not fit the model, or labels are not n ids below L.
-
-        Notes
-        -----
-        O(weights along the path) time per row and tree, in float64. A label tree uses its ``linear_nodes``, and their
-        memory.
+        It takes O(weights along the path) time per row and tree, in float64. A label tree uses its ``linear_nodes``,
+        and their memory.
         """
         raise NotImplementedError
 

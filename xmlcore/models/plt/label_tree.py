@@ -77,26 +77,11 @@ class LabelTree:
 
     @classmethod
     def from_parents(cls, parents: npt.ArrayLike, labels: npt.ArrayLike) -> "LabelTree":
-        """Return the tree with these nodes, which may be in any order.
+        """Return the tree with these nodes, which may be in any order and are renumbered; siblings keep their order.
 
-        Parameters
-        ----------
-        parents : array_like of int, shape (n,)
-            Each node's parent, -1 for the root. Any number of children, any depth.
-        labels : array_like of int, shape (n,)
-            A leaf's label, -1 for inner nodes. Every label from 0 to L - 1 has one leaf.
-
-        Returns
-        -------
-        LabelTree
-            The tree with renumbered nodes; siblings keep their order. An inner node with a single child is replaced by
-            this child, because a classifier would have nothing to tell apart there.
-
-        Raises
-        ------
-        ValueError, TypeError
-            There is no root or more than one, a circle, a leaf without a label, or a label without exactly one leaf;
-            the message names the node.
+        ``parents`` has each node's parent, -1 for the root; ``labels`` a leaf's label, -1 for inner nodes. Every label
+        from 0 to L - 1 has one leaf. An inner node with a single child is replaced by this child, because a classifier
+        would have nothing to tell apart there. ValueError names the node at which this is no tree.
         """
         parents, labels = _whole_numbers(parents, "parents"), _whole_numbers(labels, "labels")
         _check_sizes(parents, labels)
@@ -199,24 +184,11 @@ class LabelTree:
 
         Every (layers + 1)-th layer of inner nodes stays, from the root on: a binary tree becomes 4-ary with 1 and
         16-ary with 3. The children of a node that is taken out become children of its nearest ancestor that stays.
-        Leaves always stay.
+        Leaves always stay, and so does a node whose children are leaves, and at most ``max_leaf_labels``, because it is
+        a cluster of labels.
 
-        Parameters
-        ----------
-        layers : int, at least 0
-            Number of layers to take out after each layer that stays. 0 changes nothing.
-        max_leaf_labels : int, at least 1
-            A node whose children are leaves, and at most this many, stays whatever its layer is, because it is a
-            cluster of labels.
-
-        Returns
-        -------
-        LabelTree
-
-        Notes
-        -----
         With the ``max_leaf_labels`` that the tree was built with, the result is that of omikuji's
-        ``collapse_every_n_layers``. O(n log(layers)) time.
+        ``collapse_every_n_layers``. It takes O(n log(layers)) time.
         """
         check_count(layers, "layers", least=0)
         check_count(max_leaf_labels, "max_leaf_labels")
