@@ -52,7 +52,7 @@ def show(view, label: int, place) -> None:
             "places of the others are empty. Other depths, or the part below a node, show more."
         )
     cut = " or have children that are not drawn" if left_out or depths[1] < int(view.tree.depth[-1]) else ""
-    with place, st.container(key="label-tree"):
+    with place:
         charts.show_figure(
             figures.label_tree(
                 frame,

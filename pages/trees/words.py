@@ -7,12 +7,12 @@ from xmlcore import wording
 MODEL = "LdSM"  # the model whose trees are trained from this page
 SHOWN = (MODEL, "PLT")  # models whose trees this page shows
 
-# Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page.
+# Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page, but for
+# white names on the dark bars of label trees.
 STYLE = """<style>
-.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text) {
+.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text):not([style*="255, 255, 255"]) {
   fill: currentColor !important; fill-opacity: 0.75;
 }
-.st-key-label-tree .js-plotly-plot .bartext { fill: white !important; fill-opacity: 1; }
 </style>"""
 
 
