@@ -16,7 +16,7 @@ from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server
 from pages.shared.process import reading
-from tests.pages.making import damage, fields_of, figure, predictions, train, use, word_data, workspace_row
+from tests.pages.making import damage, fields_of, figure, predictions, train, use, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment import side_by_side
@@ -399,12 +399,12 @@ def give(page, name, content):
 
 
 def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
-    data, key = word_data(), train(ready)
+    key = train(ready)
     run = experiment.load("train", key)
     page = ready.go("compare")
-    give(page, "other", "\n".join("9" for _ in range(data.n_test)).encode())
+    give(page, "other", b"0\n9\n")
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
-    assert "File of other, line 1: cell 1 of the line: '9' is no label of the data set" in said
+    assert "File of other, line 2: cell 1 of the line: '9' is no label of the data set" in said
     ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
     give(page, "other", ranked.encode())
     page.until(lambda s: "best of 2 settings" in s.text())
