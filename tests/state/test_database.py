@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from xmlcore.state import BEFORE, FILE, TABLES, StateError, database, holders
+from xmlcore.state import BEFORE, FILE, TABLES, Database, StateError, database, holders, sqlite
 from xmlcore.system import cache_root
 
 ADD = """
@@ -88,14 +88,15 @@ def test_a_forked_process_opens_its_own_connections():
 
 
 def damaged(state, start):
-    """Fill the database, overwrite its file from a byte on, and return its content."""
+    """Fill the database, overwrite its file from a byte on if one is given, and return its content."""
     for number in range(500):
         state.put("workspaces", f"{number}", "x" * 500)
     for _, connection in state._idle:
         connection.close()
     state._idle.clear()
     content = bytearray((cache_root() / FILE).read_bytes())
-    content[start:] = b"\xff" * len(content[start:])
+    if start is not None:
+        content[start:] = b"\xff" * len(content[start:])
     (cache_root() / FILE).write_bytes(content)
     return content
 
@@ -118,8 +119,7 @@ def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
 def test_reading_makes_no_cache_folder_and_a_file_that_is_deleted_while_it_is_in_use_is_made_again():
     assert database().get("settings", "a") is None and not cache_root().exists()
     database().put("settings", "a", 1)
-    for path in cache_root().glob(f"{FILE}*"):
-        path.unlink()
+    (cache_root() / FILE).unlink()  # without the file "-wal", which belonged to it
     assert database().get("settings", "a") is None
     database().put("settings", "a", 2)
     assert database().get("settings", "a") == 2
@@ -196,14 +196,63 @@ def test_small_files_of_before_are_taken_over_once():
     assert json.loads((cache_root() / BEFORE / "workspaces" / "w-12ab.json").read_text()) == {"dataset": "d"}
 
 
-def test_pins_and_settings_that_a_damaged_file_still_has_are_kept():
+def test_rows_beside_a_damaged_page_are_kept_with_their_times():
     state = database()
-    state.put("settings", "store_bytes", 7)
-    state.put("pins", "runs/ab/me", True)
-    damaged(state, -20 * 4096)
+    damaged(state, None)
+    before = state.written("workspaces")
+    content = bytearray((cache_root() / FILE).read_bytes())
+    state._idle.pop()[1].close()
+    content[20 * 4096 : 21 * 4096] = bytes(4096)
+    (cache_root() / FILE).write_bytes(content)
     state.check()
-    assert state.rows("workspaces") == []
-    assert state.get("pins", "runs/ab/me") is True and state.get("settings", "store_bytes") == 7
+    assert len(state.rows("workspaces")) > 480 and state.written("workspaces").items() < before.items()
+
+
+def test_what_only_the_write_ahead_file_has_and_a_file_that_was_cut_short_are_read():
+    state = database()
+    damaged(state, None)
+    state.put("pins", "runs/ab/me", True)  # in the file "-wal" as long as the connection is open
+    os.truncate(cache_root() / FILE, 40 * 4096)
+    state.check()
+    assert state.get("pins", "runs/ab/me") is True and len(state.rows("workspaces")) > 100
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_an_empty_file_is_a_damaged_one(used):
+    state = database()
+    state.put("settings", "a", 1)
+    if not used:
+        state._idle.pop()[1].close()
+    os.truncate(cache_root() / FILE, 0)
+    assert state.get("settings", "a") is None and state.has("notices", "damaged")
+
+
+def test_a_full_disk_before_there_is_a_file_leaves_none_and_is_an_error_of_the_system(monkeypatch):
+    def full(connection):
+        connection.execute("PRAGMA max_page_count = 2")
+        prepare(state, connection)
+
+    state, prepare = database(), Database._prepare
+    monkeypatch.setattr(state, "_prepare", full)
+    with pytest.raises(StateError) as caught:
+        state.put("settings", "a", 1)
+    assert caught.value.errno == errno.ENOSPC and list(cache_root().iterdir()) == []
+
+
+def test_a_folder_in_place_of_the_file_is_said_with_what_to_do():
+    (cache_root() / FILE).mkdir(parents=True)
+    with pytest.raises(StateError, match="move it away, or name another folder in XMLCORE_CACHE"):
+        database().get("settings", "a")
+
+
+def test_a_later_version_makes_its_tables_in_a_file_that_is_there_and_a_lost_table_is_made_again(monkeypatch):
+    database().put("settings", "a", 1)
+    monkeypatch.setattr(sqlite, "VERSION", sqlite.VERSION + 1)
+    monkeypatch.setattr(sqlite, "TABLES", (*TABLES, "notes"))
+    later = Database(cache_root() / FILE)
+    later.put("notes", "b", 2)
+    later._idle[0][1].execute("DROP TABLE notes")
+    assert later.get("notes", "b") is None and later.get("settings", "a") == 1
 
 
 @pytest.mark.parametrize("holder", [None, [], {"pid": 1}, {"id": "a", "host": "gone", "pid": 1, "since": 5.0}])

@@ -39,6 +39,7 @@ _ERRNO = {
     sqlite3.SQLITE_BUSY: errno.EBUSY,
 }
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NO_FILE = f"Make it a file that can be read and written, move it away, or name another folder in {CACHE_VARIABLE}."
 _log = logging.getLogger("xmlcore.state")
 
 
@@ -74,7 +75,7 @@ class Database:
 
     A connection is used by one thread at a time. Whoever has a database only uses it in the process that made it.
     All methods raise StateError, an OSError, when the file cannot be read or changed. A damaged file is set aside under
-    another name, and a new one is begun.
+    another name, and replaced by one with what can be read of it.
     """
 
     def __init__(self, path):
@@ -182,9 +183,10 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the code of which the others are kinds
-            if code in _DAMAGE:
+            if code in _DAMAGE or "no such table" in str(error):
                 raise _DamagedError(errno.EIO, f"{self.path} was damaged ({error})") from error
-            raise StateError(_ERRNO.get(code, errno.EIO), f"{self.path}: {error}") from error
+            advice = f". {_NO_FILE}" if code == sqlite3.SQLITE_CANTOPEN else ""
+            raise StateError(_ERRNO.get(code, errno.EIO), f"{self.path}: {error}{advice}") from error
 
     @contextlib.contextmanager
     def _connection(self):
@@ -210,6 +212,8 @@ class Database:
     def _taken(self):
         """Return the identity of the file, and a connection to it that no other thread uses."""
         identity = _identity(self.path)
+        if identity is not None and not _size(self.path):  # it is never made so
+            raise _DamagedError(errno.EIO, f"{self.path} is empty")
         with contextlib.suppress(IndexError):  # none is idle
             while True:
                 opened, connection = self._idle.pop()
@@ -218,8 +222,7 @@ class Database:
                 connection.close()  # its file was deleted, or set aside
         if identity is None:
             make_private(secure_cache() if self.path.parent == cache_root() else self.path.parent)
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
+            self._begin()
             identity = _identity(self.path)
         connection = self._opened(self.path)
         try:
@@ -247,75 +250,103 @@ class Database:
         if version > VERSION:
             text = f"{self.path} was written by a later version of xmlcore: name another folder in {CACHE_VARIABLE}"
             raise StateError(errno.EINVAL, text)
-        if version == VERSION:
+        if version == VERSION:  # if a table is missing all the same, the file is damaged
             return
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA user_version").fetchone() == (0,):  # no other process was faster
-            for table in TABLES:
-                connection.execute(
-                    f"CREATE TABLE {table} (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)"
-                )
-            for table, key, text, written in before_sqlite.rows(self.path.parent) if self._takes_over() else ():
-                connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", (key, text, written))
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+        for table in TABLES:
+            columns = "key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL"
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
-        if self._takes_over():
-            before_sqlite.rename(self.path.parent)
 
-    def _takes_over(self):
-        """Return whether this is the database of the cache folder, which has what was kept in small files before."""
-        return self.path == cache_root() / FILE
+    def _begin(self):
+        """Make the file, with what was kept in small files before if it is the database of the cache folder."""
+        with self._only_process():
+            if os.path.lexists(self.path):  # another process was faster
+                return
+            takes_over = self.path == cache_root() / FILE
+            self._put_in_place(before_sqlite.rows(self.path.parent) if takes_over else (), os.unlink)
+            if takes_over:
+                before_sqlite.rename(self.path.parent)
+
+    def _put_in_place(self, rows, remove):
+        """Make a file with rows: table, key, text, time. When it is whole, ``remove`` takes the old ones away."""
+        new = self.path.with_name(f".{uuid.uuid4().hex[:6]}-{self.path.name}")
+        try:
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL, 0o600))
+            with contextlib.closing(self._opened(new)) as connection:
+                self._prepare(connection)
+                connection.execute("BEGIN")
+                for table, *row in rows:
+                    connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", row)
+                connection.execute("COMMIT")
+            for ending in ("-wal", "-shm", ""):  # "-wal" would be taken for that of the new file
+                with contextlib.suppress(FileNotFoundError):
+                    remove(f"{self.path}{ending}")
+            os.rename(new, self.path)
+        finally:
+            for file in self.path.parent.glob(f"{new.name}*"):
+                file.unlink()
 
     def _set_aside(self, identity):
-        """Give a damaged file another name, unless another process has done it, and have it said once."""
+        """Replace a damaged file by one with what can still be read of it, unless another process has done so."""
         name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}-{self.path.name}"
-        with _only_process(self.path.with_name(f".{self.path.name}-aside")):
+
+        def rename(old):
+            os.rename(old, self.path.with_name(os.path.basename(old).replace(self.path.name, name)))
+
+        with self._only_process():
             if identity is None or _identity(self.path) != identity:
                 return
-            for ending in ("-wal", "-shm", ""):
-                with contextlib.suppress(FileNotFoundError):
-                    os.rename(f"{self.path}{ending}", self.path.with_name(name + ending))
-        _log.error("%s was damaged: it is now called %s, and a new one is begun", self.path, name)
-        with self.change():
-            self.put("notices", "damaged", name)
-            for table, key, text in _readable(self.path.with_name(name)):
-                self.put(table, key, json.loads(text))
+            self._put_in_place([("notices", "damaged", json.dumps(name), time.time()), *_readable(self.path)], rename)
+        _log.error("%s was damaged: it is now called %s, and what can be read of it was taken over", self.path, name)
 
-
-@contextlib.contextmanager
-def _only_process(path):
-    """Wait until no other process is in such a block with the same path, or was killed in it."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            os.mkdir(path)
-            break
-        except FileExistsError:
-            if time.monotonic() > until:
+    @contextlib.contextmanager
+    def _only_process(self):
+        """Wait until no other process is in such a block of this file, or was killed in it."""
+        path, until = self.path.with_name(f".{self.path.name}-aside"), time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                os.mkdir(path)
                 break
-            time.sleep(0.02)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            os.rmdir(path)
+            except FileExistsError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.02)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
 
 
 def _readable(path) -> list:
-    """Return what can still be read in a damaged file of what results need to stay: table, key and text."""
-    rows = []
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(_read_only(path)) as connection:
-        for table in ("pins", "settings"):
-            with contextlib.suppress(sqlite3.Error):
-                found = connection.execute(f"SELECT key, value FROM {table}").fetchall()
-                rows += [(table, key, text) for key, text in found if _is_json(text)]
-    return rows
+    """Return the rows that can still be read in a damaged file: table, key, text, and when it was written."""
+    for way in ("mode=ro", "immutable=1") if _size(path) else ():  # the second leaves out what is in the file "-wal"
+        rows, address = [], f"{path.as_uri()}?{way}"
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(Database._opened(address, uri=True)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")  # a file that was cut short is read as well
+            for table in TABLES:
+                of_row = f"SELECT key, value, written FROM {table} WHERE rowid = ?"
+                for number in _row_numbers(connection, table):
+                    with contextlib.suppress(sqlite3.Error, TypeError):  # it is damaged, or not in the table
+                        key, text, written = connection.execute(of_row, (number,)).fetchone()
+                        if isinstance(key, str) and isinstance(written, float) and _is_json(text):
+                            rows.append((table, key, text, written))
+        if rows:
+            return rows
+    return []
 
 
-def _read_only(path):
-    """Open a connection to a file that cannot change it."""
-    return sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)
+def _row_numbers(connection, table) -> set:
+    """Return the numbers of rows that the index and the table have, each read from both ends up to a damaged page."""
+    numbers = set()
+    for order in ("key", "key DESC", "rowid", "rowid DESC"):
+        with contextlib.suppress(sqlite3.Error):
+            for (number,) in connection.execute(f"SELECT rowid FROM {table} ORDER BY {order}"):
+                numbers.add(number)
+    return numbers
 
 
 def _is_json(text) -> bool:
