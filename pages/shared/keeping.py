@@ -8,7 +8,7 @@ from xmlcore import store
 from xmlcore.system import UnsafeCacheError, secure_cache
 
 SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
-DAMAGE = "keeping.damage"  # likewise: the name of the damaged database that this session was told of
+DAMAGE = "keeping.damage"  # likewise: the name of the damaged database of which this session was told enough
 STAYS = "What you see stays in memory and is kept when that is possible again, unless the server is stopped before."
 
 
@@ -26,11 +26,14 @@ def show_trouble() -> None:
     """Say that nothing can be kept now, and why; write what could not be written before."""
     damage = stored.damage()
     if damage is not None and st.session_state.get(DAMAGE) != damage.value:
-        st.session_state[DAMAGE] = damage.value
+        since = st.session_state.get(workspace.SINCE, {}).get("", damage.written)
         st.warning(
-            "**The list of workspaces was damaged**, and a new one was begun. Data sets and results are kept: pages "
-            f"that were open list them again. The damaged file is now called `{damage.value}`."
+            "**The list of workspaces was damaged.** What could still be read of it was taken over"
+            + (", and this page lists again what it had open. " if since < damage.written else ". ")
+            + "Data sets and results are kept: where one is not listed, the same settings show it again at once. The "
+            f"damaged file is now called `{damage.value}`."
         )
+        st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damage.value))
     saved, why = stored.save_waiting(), store.trouble()
     if why is not None:
         st.session_state[SAID] = True

@@ -99,12 +99,22 @@ def test_a_cache_on_a_disk_that_cannot_be_written_to_is_said_on_every_page_and_w
         subprocess.run(["umount", "-l", root])
 
 
-def test_a_damaged_database_is_said_once_and_an_open_page_goes_on_with_what_it_knows(ready, session):
-    before = workspace_row(ready).read()
+@pytest.mark.parametrize("how", ["empty", "gone"])
+def test_an_open_page_writes_back_what_it_knows_when_the_database_is_empty_or_gone(ready, how):
+    before, file = workspace_row(ready.run()).read(), cache_root() / FILE
+    file.write_bytes(b"") if how == "empty" else file.unlink()
+    assert ("was damaged" in ready.run().text()) == (how == "empty")
+    assert workspace_row(ready).read()["known"] == before["known"]
+
+
+def test_a_damaged_database_is_said_until_it_is_closed_and_an_open_page_goes_on_with_what_it_knows(ready, session):
+    before = workspace_row(ready.run()).read()
     file = cache_root() / FILE
     for path in cache_root().glob(f"{FILE}*"):
         path.write_bytes(b"damaged" * 10_000)
     assert "was damaged" in ready.run().text() and file.is_file()
     assert workspace_row(ready).read()["known"] == before["known"]
-    assert "was damaged" not in ready.run().text()
-    assert "was damaged" in session(ready.token).text()
+    assert "this page lists again" in ready.run().text()
+    assert "was damaged" not in ready.press("keeping.close").run().text()
+    after = session(ready.token).run().text()
+    assert "was damaged" in after and "this page lists again" not in after

@@ -53,7 +53,7 @@ def rename_dataset(fingerprint: str, name: str) -> None:
         entry = data["known"].get(fingerprint)
         if entry is not None:
             if entry["source"] == "catalog":
-                entry["entry"] = catalog_name(entry)  # data sets of an earlier version have none
+                entry["entry"] = catalog_name(entry)
             taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
             entry["name"] = free_name(name.strip() or entry["name"], taken)
 

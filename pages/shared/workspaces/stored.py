@@ -74,10 +74,9 @@ def waits(token: str) -> bool:
     return (str(cache_root()), token) in _waiting
 
 
-def damage(since: float | None = None) -> Row | None:
-    """Return what is known of a database that was damaged since a time, by default within a day: its name now."""
-    since = time.time() - 86400 if since is None else since
-    return next((row for row in database().rows("notices", "damaged") if row.written > since), None)
+def damage() -> Row | None:
+    """Return what is known of a database that was damaged within a day: its name now."""
+    return next((row for row in database().rows("notices", "damaged") if row.written > time.time() - 86400), None)
 
 
 def note_opened(token: str) -> None:

@@ -194,14 +194,14 @@ def begin() -> str:
 
 
 def _current() -> dict:
-    """Read the workspace of this session; begin it anew when it is gone because ``cache/`` was deleted."""
+    """Read the workspace of this session; begin it anew if all data sets are gone too."""
     data = workspace_records.read(token())
     if data is None and only_looks():
         return deepcopy(workspace_records.EMPTY)
     if data is None:
         data = deepcopy(workspace_records.EMPTY)
         before = st.session_state.get(SNAPSHOT, data)
-        if store.trouble(0) is not None or stored.damage(st.session_state[SINCE][""]) is not None:
+        if store.trouble(0) is not None or any(store.exists("datasets", key) for key in before["known"]):
             data = deepcopy(before)
         else:
             data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
