@@ -202,6 +202,9 @@ def measure(seed) -> bool:
     parameters = inspect.signature(getattr(metrics, name)).parameters
     if "k" in parameters and chance.random() < 0.8:
         options["k"] = chance.choice((1, 3, 5, 100, 0, -1, 1.5, None, "3"))
+    for label in ("missed", "wrong"):
+        if label in parameters:
+            options[label] = chance.choice((0, 1, n_labels, -1, 2**62, 1.5, "0"))
     if "inv_ps" in parameters and name.startswith("ps"):
         weights = np.where(rng.random(n_labels) < 0.1, chance.choice((*VALUES, *NO_NUMBERS)), 1 + rng.random(n_labels))
         options["inv_ps"] = weights[: n_labels - (chance.random() < 0.1)]

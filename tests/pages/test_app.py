@@ -1,5 +1,6 @@
 """Workspaces, sessions and jobs, through app.py: what is the same on all pages."""
 
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row, said_plainly
+from xmlcore import store
 
 
 def trained(session):
@@ -95,16 +97,26 @@ def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, held):
     page.run().until(lambda s: labels() == ["Stop"])
 
 
-def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, held):
-    token = start(ready, 3).token
-    Row(token).remove()
-    assert workspace.NOT_FOUND in ready.run().text() and ready.token == token
-    assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.main)
+def test_a_lost_workspace_is_written_again_by_an_open_page_and_a_running_training_is_still_there(ready, held):
+    row = Row(start(ready, 3).token)
+    before = row.read()["known"]
+    row.remove()
+    assert "Training PLT on api-docs (Trees: 3)" in ready.run().text(ready.at.main)
     assert "1 job runs or waits: this page shows it." in ready.text(ready.at.sidebar), "a job has one state, not two"
+    assert row.read()["known"] == before and workspace.NOT_FOUND not in ready.text()
     assert "Training PLT on api-docs (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
-    assert workspace.NOT_FOUND not in ready.go("train").run().text()
     held()
-    ready.until(lambda s: "Training" in s.metrics())
+    ready.go("train").until(lambda s: "Training" in s.metrics())
+
+
+def test_deleted_cache_is_said_once(ready):
+    row = Row(ready.run().token)
+    for key in row.read()["known"]:
+        shutil.rmtree(store.folder("datasets", key))
+    row.remove()
+    assert workspace.NOT_FOUND in ready.run().text()
+    assert workspace.NOT_FOUND not in ready.go("train").run().text()
+    assert row.read()["known"]
 
 
 @pytest.mark.usefixtures("all_sections_open")

@@ -41,12 +41,12 @@ def test_a_workspace_is_found_by_its_address_which_is_no_path(token, monkeypatch
 
 
 def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
-    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
     look = workspace.look_token()
     before = Row(token).read()
     tab(monkeypatch, look)
     for act in (
-        lambda: dataset_list.add_dataset("f2", "two", "upload", use=True),
+        lambda: dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=True),
         lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
         lambda: removed.remove("train", ["a"], "one"),
     ):
@@ -101,26 +101,26 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
 
     with monkeypatch.context() as patch:
         patch.setattr(Database, at, full if at == "put" else full_at_the_end)
-        dataset_list.add_dataset("f1", "one", "upload", use=True)
+        dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
         assert stored.waits(token) and not Row(token).read()["known"]
         tab(patch, token)  # another tab of this server sees it, too
-        assert "f1" in workspace.get("known") and not stored.save_waiting()
+        assert "f1f1f1f1" in workspace.get("known") and not stored.save_waiting()
     assert stored.save_waiting() and not stored.waits(token)
-    assert "f1" in Row(token).read()["known"]
+    assert "f1f1f1f1" in Row(token).read()["known"]
 
 
 def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
-    dataset_list.add_dataset("f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
     folder = cache_root()
     folder.rename(tmp_path / "unplugged")
     folder.write_text("in the way")  # the folder cannot be made
     workspace.open_workspace()
-    dataset_list.add_dataset("f2", "two", "upload", use=True)
-    assert workspace.get("known").keys() == {"f1", "f2"} and not workspace.has_notice()
+    dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=True)
+    assert workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2"} and not workspace.has_notice()
     folder.unlink()
     (tmp_path / "unplugged").rename(folder)
     assert stored.save_waiting()
-    assert Row(token).read()["known"].keys() == {"f1", "f2"}
+    assert Row(token).read()["known"].keys() == {"f1f1f1f1", "f2f2f2f2"}
 
 
 def test_two_processes_lose_no_change_of_a_workspace(token):
@@ -146,8 +146,8 @@ OLD, NEW, NEWER, SELECTED = (8 * letter for letter in "abcd")  # keys of results
 def tabs(monkeypatch):
     """Two tabs on a workspace with two data sets and a result on the first, and a function that goes to one."""
     one = tab(monkeypatch)
-    dataset_list.add_dataset("f1", "one", "upload", use=True)
-    dataset_list.add_dataset("f2", "two", "upload", use=False)
+    dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
+    dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=False)
     result_list.add_result("train", run(OLD, asked=1.0))
     two = tab(monkeypatch, workspace.token())
 
@@ -162,15 +162,15 @@ def tabs(monkeypatch):
 
 
 def run(key, asked):
-    return {"key": key, "fingerprint": "f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
+    return {"key": key, "fingerprint": "f1f1f1f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
 
 
 def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_those_chosen_last(tabs, monkeypatch):
-    workspace.update(dataset="f2")
+    workspace.update(dataset="f2f2f2f2")
     workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
-    assert tabs(2) == "f1" and tabs(2, "widgets") == {} and tabs(1) == "f2"
+    assert tabs(2) == "f1f1f1f1" and tabs(2, "widgets") == {} and tabs(1) == "f2f2f2f2"
     tab(monkeypatch, workspace.token())
-    assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2", {"train.model": "LdSM"})
+    assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2f2f2f2", {"train.model": "LdSM"})
 
 
 def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
@@ -179,61 +179,61 @@ def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
     assert tabs(2, "forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
     dataset_list.add_dataset("f4", "four", "upload", use=False)
     assert {"f3", "f4"} <= set(tabs(1, "known")), "two tabs do not undo each other"
-    record = {"key": SELECTED, "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
+    record = {"key": SELECTED, "fingerprint": "f1f1f1f1", "method": "FALS", "params": {}, "created": ""}
     result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
-    assert tabs(2, "widgets")[f"{workspace.FEATURES_SELECTION} f1"] == SELECTED
-    dataset_list.add_dataset("f2", "two", "upload", use=True)
-    assert tabs(1) == "f2"
+    assert tabs(2, "widgets")[f"{workspace.FEATURES_SELECTION} f1f1f1f1"] == SELECTED
+    dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=True)
+    assert tabs(1) == "f2f2f2f2"
 
 
 def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
     result_list.add_result("train", run(NEW, asked=now + 5))
-    assert workspace.get("shown") == tabs(2, "shown") == {"f1": NEW}
-    workspace.update(lambda data: data["shown"].update(f1=OLD))
-    assert tabs(1, "shown") == {"f1": NEW}
+    assert workspace.get("shown") == tabs(2, "shown") == {"f1f1f1f1": NEW}
+    workspace.update(lambda data: data["shown"].update(f1f1f1f1=OLD))
+    assert tabs(1, "shown") == {"f1f1f1f1": NEW}
     result_list.add_result("train", run(NEWER, asked=now + 8))
-    assert tabs(2, "shown") == {"f1": OLD}, "it chose after this was asked for"
+    assert tabs(2, "shown") == {"f1f1f1f1": OLD}, "it chose after this was asked for"
 
 
 def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(2)
-    workspace.update(dataset="f2")
-    assert tabs(1) == "f1" and tabs(1, "shown") == {"f1": OLD}
+    workspace.update(dataset="f2f2f2f2")
+    assert tabs(1) == "f1f1f1f1" and tabs(1, "shown") == {"f1f1f1f1": OLD}
     tabs(2)
     removed.remove("train", [OLD], "old")
     assert tabs(1, "shown") == {}
     tabs(2)
-    removed.remove("datasets", ["f1"], "one")
-    assert tabs(1) == "f2"
-    removed.remove("datasets", ["f2"], "two")
+    removed.remove("datasets", ["f1f1f1f1"], "one")
+    assert tabs(1) == "f2f2f2f2"
+    removed.remove("datasets", ["f2f2f2f2"], "two")
     assert tabs(2) is None
 
 
 def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
     looks = tab(monkeypatch, workspace.look_token())
-    workspace.update(dataset="f2")
+    workspace.update(dataset="f2f2f2f2")
     tabs(1)
-    removed.remove("datasets", ["f2"], "two")
+    removed.remove("datasets", ["f2f2f2f2"], "two")
     monkeypatch.setattr(st, "session_state", looks)
     workspace.open_workspace()
-    assert workspace.get("dataset") == "f1"
+    assert workspace.get("dataset") == "f1f1f1f1"
 
 
 def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
     tabs(2)
-    workspace.update(dataset="f2")
+    workspace.update(dataset="f2f2f2f2")
     tabs(1)
-    dataset_list.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
-    assert tabs(1) == tabs(2) == "f1"
+    dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)  # as when it is uploaded or made once more
+    assert tabs(1) == tabs(2) == "f1f1f1f1"
 
 
 def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
     Row(workspace.token()).remove()
     tabs(1)
-    dataset_list.add_dataset("f1", "one", "catalog", use=True)
-    assert [tabs(1), tabs(1)] == ["f1", "f1"]
+    dataset_list.add_dataset("f1f1f1f1", "one", "catalog", use=True)
+    assert [tabs(1), tabs(1)] == ["f1f1f1f1", "f1f1f1f1"]
 
 
 DAY = 24 * 3600
