@@ -132,6 +132,16 @@ def picture():
     return boxes, arrows
 
 
+def test_the_table_of_what_to_change_names_files_and_what_stands_in_them():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Where to change what")[1]
+    named = re.findall(r"(?:`(\w+)` (?:and `(\w+)` )?of )?`([\w./]+[./]\w*)`", text.split("\n## ")[0])
+    assert len(named) > 20
+    for *names, place in named:
+        where = next((root / place for root in (ROOT, ROOT / "xmlcore") if (root / place).exists()), None)
+        assert where is not None or place.count("/") == 0, f"{place} does not exist"
+        assert not any(name and name not in where.read_text(encoding="utf-8") for name in names), (names, place)
+
+
 def reached(arrows, start):
     """The boxes to which arrows lead from a box, in one step or more."""
     boxes, waiting = set(), [start]

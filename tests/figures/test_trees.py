@@ -165,6 +165,10 @@ def test_measures_of_prefixes_are_drawn_in_percent_with_the_whole_model_last_and
 PAGES = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())["theme"]
 
 
+def test_figures_of_pages_and_of_notebooks_have_the_same_colors():
+    assert PAGES["chartCategoricalColors"] == list(figures.PALETTE)
+
+
 def children(**columns):
     frame = pd.DataFrame(
         {
