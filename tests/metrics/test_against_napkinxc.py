@@ -55,28 +55,11 @@ def test_lists_of_labels(case):
     compare(true, predicted, true, predicted, weights, k)
 
 
-def test_matrices_of_true_labels_and_a_padded_array(case):
-    true, predicted, n_labels, k, weights = case
-    dense = np.zeros((len(true), n_labels))
-    padded = np.full((len(true), k), -1)
-    for i in range(len(true)):
-        dense[i, true[i]] = 1
-        padded[i, : len(predicted[i])] = predicted[i]
-    compare(dense, padded, dense, predicted, weights, k)
-    compare(sp.csr_array(dense), padded, sp.csr_matrix(dense), predicted, weights, k)
-
-
 def test_sparse_scores(case):
     true, predicted, n_labels, k, weights = case
     rows = np.repeat(np.arange(len(true)), [len(labels) for labels in predicted])
     columns = np.concatenate(predicted).astype(int)
     scores = sp.csr_matrix((1 + np.random.default_rng(5).random(rows.size), (rows, columns)), (len(true), n_labels))
-    compare(true, scores, true, scores, weights, k)
-
-
-def test_dense_scores(case):
-    true, _, n_labels, k, weights = case
-    scores = np.random.default_rng(6).normal(size=(len(true), n_labels))
     compare(true, scores, true, scores, weights, k)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import f1_score, precision_recall_fscore_support
+from sklearn.metrics import precision_recall_fscore_support
 
 from xmlcore import Ranking, metrics
 
@@ -16,25 +16,16 @@ def case(seed=0, n=200, n_labels=30, k=5):
     return sp.csr_array(Y), Ranking(labels, np.take_along_axis(scores, labels, 1).astype(np.float32))
 
 
-def predicted(ranking, k, n_labels):
-    P = np.zeros((len(ranking.labels), n_labels), bool)
-    np.put_along_axis(P, ranking.labels[:, :k], True, 1)
-    return P
-
-
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_they_agree_with_scikit_learn(k):
     Y, ranking = case(seed=k)
-    P, R, F, rows = precision_recall_fscore_support(Y.toarray(), predicted(ranking, k, 30), zero_division=np.nan)
+    predicted = np.zeros(Y.shape, bool)
+    np.put_along_axis(predicted, ranking.labels[:, :k], True, 1)
+    P, R, F, rows = precision_recall_fscore_support(Y.toarray(), predicted, zero_division=np.nan)
     frame = metrics.by_label(Y, ranking, k)
     assert (frame["rows"] == rows).all() and frame["label"].tolist() == list(range(30))
     for column, expected in (("precision", P), ("recall", R), ("f1", F)):
         np.testing.assert_allclose(frame[column], expected)
-    occurring = np.flatnonzero(rows)
-    for average in ("micro", "macro"):
-        labels = {"labels": occurring} if average == "macro" else {}
-        expected = f1_score(Y.toarray(), predicted(ranking, k, 30), average=average, zero_division=0, **labels)
-        assert metrics.f1_at_k(Y, ranking, k, average=average) == pytest.approx(expected)
 
 
 def test_labels_by_hand():
@@ -63,8 +54,7 @@ def test_buckets_add_up_to_the_whole():
     assert empty["rows"].tolist() == [Y.nnz, 0, 0] and np.isnan(empty.loc[2, "recall"])
 
 
-def test_lists_need_the_number_of_labels_and_averages_are_two():
-    with pytest.raises(ValueError, match="pass n_labels"):
-        metrics.by_label([[0]], [[0]], 1)
-    with pytest.raises(ValueError, match="average is 'best': it must be one of micro, macro, samples, weighted"):
-        metrics.f1_at_k(*case(), average="best")
+def test_lists_need_the_number_of_labels():
+    for measure in (metrics.by_label, metrics.f1_at_k):
+        with pytest.raises(ValueError, match="pass n_labels"):
+            measure([[0]], [[0]], 1)

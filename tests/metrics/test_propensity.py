@@ -42,14 +42,10 @@ def test_no_training_rows_is_an_error(weights):
         weights(np.zeros((0, 3)))
 
 
-@pytest.mark.parametrize("A, B", [(-1, 1.5), (0.5, 0), (0.5, -1), (np.nan, 1), (0.5, np.inf)])
+@pytest.mark.parametrize(
+    "A, B", [(-1, 1.5), (0.5, 0), (0.5, -1), (np.nan, 1), (0.5, np.inf), ("0.5", 1.5), (0.5, None)]
+)
 def test_constants_out_of_range_are_refused(A, B):
-    with pytest.raises(ValueError, match="must be"):
+    is_number = isinstance(A, float | int) and B is not None
+    with pytest.raises(ValueError if is_number else TypeError, match="[AB] must be"):
         metrics.inverse_propensity(Y, A, B)
-
-
-def test_constants_that_are_no_numbers_are_refused():
-    with pytest.raises(TypeError, match="A must be a number"):
-        metrics.inverse_propensity(Y, "0.5")
-    with pytest.raises(TypeError, match="B must be a number"):
-        metrics.inverse_propensity(Y, 0.5, None)

@@ -79,13 +79,6 @@ def test_empty_places_before_the_end_are_not_taken_for_the_end_when_k_is_beyond_
     np.testing.assert_allclose(metrics.recall_at_k(Y, ranking, 7)[3:], [0, 3 / 4, 3 / 4, 3 / 4])
 
 
-def test_equal_scores_go_to_the_smaller_label():
-    scores = np.array([[0.5, 0.9, 0.5, 0.5], [0.1, 0.1, 0.1, 0.1]])
-    assert metrics.as_ranking(scores, 3).labels.tolist() == [[1, 0, 2], [0, 1, 2]]
-    # row 0: 1 and 0 are right; row 1: 3 is last in a tie of four
-    np.testing.assert_allclose(metrics.precision_at_k(Y, scores, 4), [1 / 2, 1 / 2, 1 / 3, 3 / 8])
-
-
 def test_hits_mark_the_right_labels_in_place():
     assert metrics.hits(Y, RANKING).tolist() == [[True, False, True], [False, True, False]]
     assert metrics.hits(Y, RANKING, 1).tolist() == [[True], [False]]

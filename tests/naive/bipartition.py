@@ -1,4 +1,4 @@
-"""Measures of scores for all labels: twin of xmlcore/_kernels/bipartition.py."""
+"""Counts of scores for all labels: twin of xmlcore/_kernels/bipartition.py."""
 
 import itertools
 
@@ -35,10 +35,3 @@ def _expected_precision(true, scores):
         total += sum(sum(right[: i + 1]) / (i + 1) for i in range(len(right)) if right[i])
         count += 1
     return total / count
-
-
-def micro_auc(Y, S):
-    """Share of (true, other) couples of all pairs in the right order, ties a half."""
-    true = [s for row, ss in zip(Y, S) for y, s in zip(row, ss) if y]
-    other = [s for row, ss in zip(Y, S) for y, s in zip(row, ss) if not y]
-    return sum((t > o) + 0.5 * (t == o) for t in true for o in other) / (len(true) * len(other))
