@@ -1,31 +1,18 @@
 """Damage files at random, and check that what reads them gives a matrix or a DatasetFormatError, quickly."""
 
-import io
 import os
 import resource
 import time
 import warnings
-import zipfile
 
+from tests.archiving import members, zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
 
 SECONDS, BYTES = 5, 1 << 30  # what reading one damaged file may take: processor time and memory
 MANY = int(os.environ.get("XMLCORE_FUZZ_FILES", 2000))  # damaged files of each format in the slow tests
 _SEPARATORS = [b"", b"\r\n", *(bytes([byte]) for byte in b"\n\r \t,:;'\"\\{}#%?@")]
-_PIECES = [
-    *_SEPARATORS,
-    b"\x00",
-    b"\xff",
-    b"\xef\xbb\xbf",
-    b"\xc3",
-    "é\u2028".encode(),
-    b",,",
-    b"{}",
-    b"<",
-    b">",
-    b"&a;",
-]
-_PIECES += b"0 -1 1.5 1e999 nan -inf 4294967296 99999999999999999999999".split()
+_PIECES = [*_SEPARATORS, b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xc3", "é\u2028".encode()]
+_PIECES += b",, {} < > &a; 0 -1 1.5 1e999 nan -inf 4294967296 99999999999999999999999".split()
 _PIECES += [b"0" * 400, b"1" * 5000, b"a" * 5000]
 
 
@@ -67,8 +54,7 @@ def mutate_archive(content: bytes, random) -> bytes:
     """Return a zip archive with some damage: to its bytes, or to one of its files, so that its checksums are right."""
     if random.random() < 0.3:
         return mutate(content, random)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
+    files = members(content)
     name, other = (random.choice(list(files)) for _ in range(2))
     change = random.random()
     if change < 0.1:
@@ -80,11 +66,7 @@ def mutate_archive(content: bytes, random) -> bytes:
         files[name] = files[name][:at] + random.randbytes(1) + files[name][at + 1 :]
     else:
         files[name] = mutate(files[name], random)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, part in files.items():
-            archive.writestr(name, part)
-    return made.getvalue()
+    return zipped(files)
 
 
 def limit_memory(n_bytes: int) -> None:

@@ -1,13 +1,12 @@
 """A small text, and helpers that read it or catch the error."""
 
-import io
 import warnings
-import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_matrix
 
 TEXT = b"3 4 3\n0,2 0:1 3:0.5\n 1:2\n1\n"
@@ -52,10 +51,7 @@ def random_matrices(rng, n=200, d=50, k=30):
 
 def zip_without_a_name(content):
     """Return a zip archive of one file whose name is empty: the byte of its name becomes a part of the extra field."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("?", content)
-    made = bytearray(buffer.getvalue())
+    made = bytearray(zipped({"?": content}))
     for lengths in (26, made.index(b"PK\x01\x02") + 28):
         made[lengths : lengths + 4] = b"\0\0\1\0"
     return bytes(made)

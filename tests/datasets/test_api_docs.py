@@ -169,6 +169,13 @@ def test_api_docs_labels_are_the_parameters_of_the_function(built):
     assert labels == {"y_true", "y_pred", "normalize", "sample_weight"}
 
 
+def said(code):
+    """Return what a program says in a process of its own, with another hash seed."""
+    command = [sys.executable, "-W", "ignore", "-c", f"import sys; sys.path[:] = {json.dumps(sys.path)}\n{code}"]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "17"})
+    return done.stdout.strip() or done.stderr
+
+
 @pytest.mark.slow
 def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported(built):
     code = (
@@ -176,14 +183,7 @@ def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported(built):
         "from xmlcore.datasets.registry import api_docs\n"
         "print(api_docs.build(lambda *facts: None).fingerprint)"
     )
-    path = json.dumps(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"import sys; sys.path[:] = {path}\n{code}"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": "17"},
-    )
-    assert done.stdout.strip() == built[0].fingerprint, done.stderr
+    assert said(code) == built[0].fingerprint
 
 
 @pytest.mark.slow
@@ -196,11 +196,7 @@ def test_api_docs_leaves_this_process_as_it_was():
         "new = set(sys.modules) - before\n"
         "print(made.n_train > 3000, {name for name in new if name.startswith(('sklearn', 'pandas'))})"
     )
-    path = json.dumps(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{code}"], capture_output=True, text=True
-    )
-    assert done.stdout.strip() == "True set()", done.stderr
+    assert said(code) == "True set()"
 
 
 def test_api_docs_is_kept_and_made_again_for_other_versions(built, monkeypatch):

@@ -87,8 +87,9 @@ def test_all_rows_and_the_files_of_the_published_split_are_one_data_set():
     }  # fmt: skip
     with pytest.raises(ValueError, match="has the rows of its split"):
         read_dataset(archive, DATA)
-    with pytest.raises(DatasetFormatError, match="bibtex_trSplit.txt, line 1: '9' is not the number of a row"):
-        read_dataset(zipped({"data.txt": DATA, "bibtex_trSplit.txt": b"9\n", "bibtex_tstSplit.txt": b"1\n"}))
+    for numbers, said in ((b"9\n", "trSplit.txt, line 1: '9' is not the number"), (b"1\n", "all of its rows are")):
+        with pytest.raises(DatasetFormatError, match=said):
+            read_dataset(zipped({"data.txt": DATA, "bibtex_trSplit.txt": numbers, "bibtex_tstSplit.txt": b"1\n"}))
 
 
 def test_files_of_training_and_test_rows_come_before_the_files_of_a_split():

@@ -3,7 +3,6 @@
 import gzip
 import io
 import warnings
-import zipfile
 
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ import scipy.sparse as sp
 from datasets.reads import failure, random_matrices, warned
 from datasets.test_sources import Upload
 
+from tests.archiving import npz as arrays
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
@@ -20,12 +21,6 @@ CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.arr
 def sparse(matrix, **options):
     made = io.BytesIO()
     sp.save_npz(made, matrix, **options)
-    return made.getvalue()
-
-
-def arrays(*unnamed, **named):
-    made = io.BytesIO()
-    np.savez_compressed(made, *unnamed, **named)
     return made.getvalue()
 
 
@@ -66,10 +61,7 @@ def test_both_in_one_file_with_names_and_dense():
 
 
 def test_a_zip_of_an_npz_is_unpacked():
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("data.npz", both())
-    equal(read_matrix(packed))
+    equal(read_matrix(zipped({"data.npz": both()})))
 
 
 def test_two_pairs_of_files_make_a_data_set():
@@ -122,7 +114,7 @@ def test_a_list_of_classes_is_one_label_for_each_row_and_this_is_said():
     content = arrays(X=np.eye(4), y=np.array([2, 0, 2, 1], np.uint8))
     said = "data: the array y has a class number for each row, which is read as the one label of the row"
     assert warned(read_matrix, content) == [said]
-    texts = arrays(np.array(["cat", "ant", "cat", "b\u00e4r"]))
+    texts = arrays(arr_0=np.array(["cat", "ant", "cat", "b\u00e4r"]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert read_matrix(content)[1].toarray().tolist() == np.eye(3, dtype=bool)[[2, 0, 2, 1]].tolist()
@@ -179,10 +171,7 @@ def test_what_an_archive_promises_does_not_decide_how_much_memory_is_used():
     assert "promises 1,152,921,504,606,846,976 rows" in error.found
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("X.npy", header.getvalue() + b"12345678")
-        archive.writestr("Y.npy", header.getvalue() + b"12345678")
+    packed = zipped(dict.fromkeys(("X.npy", "Y.npy"), header.getvalue() + b"12345678"))
     assert "the array X should have (1000000, 1000000) values" in failure(packed).found
 
 

@@ -293,19 +293,11 @@ STATISTICS = {
 @pytest.mark.parametrize("name", STATISTICS)
 def test_real_files_have_their_published_statistics(real_data, name):
     folder = real_data / name
-    names = {
-        f"{kind}_names": folder / f"{kind}s.txt" for kind in ("feature", "label") if (folder / f"{kind}s.txt").exists()
-    }
-    dataset = read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", **names)
-    n_train, n_test, n_features, n_labels, nonzeros, labels = STATISTICS[name]
-    assert (dataset.n_train, dataset.n_test, dataset.n_features, dataset.n_labels) == (
-        n_train,
-        n_test,
-        n_features,
-        n_labels,
-    )
-    assert dataset.X_train.nnz / n_train == pytest.approx(nonzeros, rel=0.003)
-    assert dataset.Y_train.nnz / n_train == pytest.approx(labels, rel=0.003)
+    dataset = read_dataset(folder / "train.txt.gz", folder / "test.txt.gz")
+    *sizes, nonzeros, labels = STATISTICS[name]
+    assert (dataset.n_train, dataset.n_test, dataset.n_features, dataset.n_labels) == tuple(sizes)
+    assert dataset.X_train.nnz / dataset.n_train == pytest.approx(nonzeros, rel=0.003)
+    assert dataset.Y_train.nnz / dataset.n_train == pytest.approx(labels, rel=0.003)
 
 
 @pytest.mark.real_data

@@ -1,20 +1,14 @@
 """Files of other formats are called by their name, and files that are read are not."""
 
-import io
-import zipfile
-
 import pytest
 
+from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
 from xmlcore.datasets.readers.sources import telling_name
 
-
-def excel():
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<x/>")
-        archive.writestr("xl/workbook.xml", "<x/>")
-    return made.getvalue()
+EXCEL = zipped({"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"})
+MULAN = "it is a Mulan XML file, which names the labels of an ARFF file"
+UNTELLING = ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3", "train.parquet")
 
 
 @pytest.mark.parametrize(
@@ -22,16 +16,13 @@ def excel():
     [
         (b'{"text": "a"}\n', "it is a JSON file"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
-        (excel(), "it is an Excel workbook"),
+        (EXCEL, "it is an Excel workbook"),
         (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "it is an Excel or Word file of before 2007, not rows of UTF-8 text"),
         (b"\x80\x03]q\x00.", "it is a Python pickle, not rows of UTF-8 text"),
         ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16 text, not rows of UTF-8 text"),
         ("a,b\n1,2\n".encode("utf-32"), "it is UTF-32 text, not rows of UTF-8 text"),
-        (
-            b'<?xml version="1.0"?>\n<labels xmlns="a">',
-            "it is a Mulan XML file, which names the labels of an ARFF file",
-        ),
-        (b'<labels>\n<label name="a"/>', "it is a Mulan XML file, which names the labels of an ARFF file"),
+        (b'<?xml version="1.0"?>\n<labels xmlns="a">', MULAN),
+        (b'<labels>\n<label name="a"/>', MULAN),
         (b"<html><body>404", "it is a web page or XML, not rows of text"),
     ],
 )
@@ -50,20 +41,8 @@ def test_files_that_can_be_read_are_not_taken_for_others(content):
     ("name", "told"),
     [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "animals"), ("Übung.txt", "Übung")]
     + [("bibtex_train.txt", "bibtex"), ("Eurlex-4K trn.txt.gz", "Eurlex-4K"), ("restraining.txt", "restraining")]
-    + [("news.parquet", "news"), ("news_train.jsonl.gz", "news"), ("train.parquet", "")]
-    + [
-        (name, "")
-        for name in (
-            "train",
-            "trn.txt.gz",
-            "Training_data (2).txt",
-            "dataset.svm",
-            "X_train.txt",
-            ".txt",
-            "3",
-            "train.parquet",
-        )
-    ],
+    + [("news.parquet", "news"), ("news_train.jsonl.gz", "news")]
+    + [(name, "") for name in UNTELLING],
 )
 def test_data_is_named_after_its_file_if_the_name_tells_anything(name, told):
     assert telling_name(name) == told

@@ -44,53 +44,24 @@ def test_the_summary_is_right_and_plain(dataset):
     missing = sum(dataset.Y_train.sum(axis=0) * (inverse_propensity(dataset.Y_train) - 1))
     index_size = [M.indices.itemsize for M in matrices]
     assert memory == sum(size * entries for size, entries in zip(index_size, (6 + 6, 6 + 9, 3 + 2, 3 + 2))) + 43
-    assert json.loads(json.dumps(summary)) == pytest.approx(
-        {
-            "n_train": 5,
-            "n_test": 2,
-            "n_features": 4,
-            "n_labels": 5,
-            "nonzeros_per_row_mean": 6 / 5,
-            "nonzeros_per_row_max": 2,
-            "labels_per_row_mean": 9 / 5,
-            "labels_per_row_max": 4,
-            "cardinality": 11 / 7,
-            "density": 11 / 35,
-            "label_frequency_mean": 9 / 5,
-            "label_frequency_median": 2.0,
-            "label_frequency_max": 4,
-            "n_labels_never_in_train": 1,
-            "share_labels_rare": 1.0,
-            "n_rows_without_labels_train": 1,
-            "n_rows_without_labels_test": 1,
-            "n_rows_without_features_train": 1,
-            "n_rows_without_features_test": 0,
-            "n_labels_head": 2,
-            "share_occurrences_head": 6 / 9,
-            "n_labels_torso": 1,
-            "share_occurrences_torso": 2 / 9,
-            "n_labels_tail": 2,
-            "share_occurrences_tail": 1 / 9,
-            "n_features_never_used": 1,
-            "n_features_never_in_train": 2,
-            "n_features_only_in_test": 1,
-            "n_label_sets": 5,
-            "n_label_sets_once": 5,
-            "label_set_max": 1,
-            "diversity": 6 / 7,  # with the empty one
-            "tcs": math.log(4 * 5 * 6),
-            "irlbl_mean": 16 / 5,
-            "irlbl_max": 5,
-            "irlbl_cv": np.std([1, 2.5, 2.5, 5, 5], ddof=1) / 3.2,
-            "scumble": np.mean(scumbles),
-            "scumble_cv": np.std(scumbles, ddof=1) / np.mean(scumbles),
-            "n_labels_never_in_test": 3,
-            "n_labels_only_in_test": 1,
-            "n_labels_never_used": 0,
-            "n_missing_estimate": missing,
-            "share_missing_estimate": missing / (missing + 9),
-        }
-    )
+    sizes = {"n_train": 5, "n_test": 2, "n_features": 4, "n_labels": 5}
+    of_rows = {"nonzeros_per_row_mean": 6 / 5, "nonzeros_per_row_max": 2, "labels_per_row_mean": 9 / 5}
+    of_rows |= {"labels_per_row_max": 4, "cardinality": 11 / 7, "density": 11 / 35}
+    of_rows |= {"n_rows_without_labels_train": 1, "n_rows_without_labels_test": 1}
+    of_rows |= {"n_rows_without_features_train": 1, "n_rows_without_features_test": 0}
+    of_labels = {"label_frequency_mean": 9 / 5, "label_frequency_median": 2.0, "label_frequency_max": 4}
+    of_labels |= {"n_labels_never_in_train": 1, "n_labels_never_in_test": 3, "n_labels_only_in_test": 1}
+    of_labels |= {"n_labels_never_used": 0, "share_labels_rare": 1.0}
+    buckets = {"n_labels_head": 2, "n_labels_torso": 1, "n_labels_tail": 2, "share_occurrences_head": 6 / 9}
+    buckets |= {"share_occurrences_torso": 2 / 9, "share_occurrences_tail": 1 / 9}
+    of_features = {"n_features_never_used": 1, "n_features_never_in_train": 2, "n_features_only_in_test": 1}
+    of_sets = {"n_label_sets": 5, "n_label_sets_once": 5, "label_set_max": 1, "tcs": math.log(4 * 5 * 6)}
+    of_sets |= {"diversity": 6 / 7}  # with the empty one
+    imbalance = {"irlbl_mean": 16 / 5, "irlbl_max": 5, "irlbl_cv": np.std([1, 2.5, 2.5, 5, 5], ddof=1) / 3.2}
+    imbalance |= {"scumble": np.mean(scumbles), "scumble_cv": np.std(scumbles, ddof=1) / np.mean(scumbles)}
+    estimate = {"n_missing_estimate": missing, "share_missing_estimate": missing / (missing + 9)}
+    expected = sizes | of_rows | of_labels | buckets | of_features | of_sets | imbalance | estimate
+    assert json.loads(json.dumps(summary)) == pytest.approx(expected)
 
 
 def test_the_spread_has_means_and_quantiles_of_both_parts(dataset):

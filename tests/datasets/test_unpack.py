@@ -2,20 +2,18 @@
 
 import io
 import tarfile
-import zipfile
 
 import pytest
 from datasets.reads import zip_without_a_name
 
+from tests import archiving
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.datasets.registry.unpack import unpack
 from xmlcore.progress import Cancelled
 
 
 def zipped(path, members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+    path.write_bytes(archiving.zipped(members))
     return path
 
 
@@ -86,12 +84,10 @@ def test_damaged_archives_say_so(tmp_path, folder, pack):
 
     archive = pack(tmp_path / "a", {"train.txt": os.urandom(20_000)})
     whole = archive.read_bytes()
-    archive.write_bytes(whole[:9_000] + bytes([whole[9_000] ^ 255]) + whole[9_001:])
-    with pytest.raises(DatasetFormatError, match="damaged or cut off"):
-        unpack(archive, folder)
-    archive.write_bytes(whole[:15_000])
-    with pytest.raises(DatasetFormatError, match="damaged or cut off"):
-        unpack(archive, folder)
+    for harmed in (whole[:9_000] + bytes([whole[9_000] ^ 255]) + whole[9_001:], whole[:15_000]):
+        archive.write_bytes(harmed)
+        with pytest.raises(DatasetFormatError, match="damaged or cut off"):
+            unpack(archive, folder)
 
 
 def test_rar_and_7z_are_named(tmp_path, folder):
@@ -110,7 +106,6 @@ def test_unpacking_can_be_stopped(tmp_path, folder):
 
 
 def test_a_file_without_a_name_is_refused(tmp_path, folder):
-    path = tmp_path / "a.zip"
-    path.write_bytes(zip_without_a_name(b"1"))
+    (tmp_path / "a.zip").write_bytes(zip_without_a_name(b"1"))
     with pytest.raises(DatasetFormatError, match="the name '' leads out"):
-        unpack(path, folder)
+        unpack(tmp_path / "a.zip", folder)

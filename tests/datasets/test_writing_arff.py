@@ -12,25 +12,8 @@ from hypothesis import strategies as st
 
 from xmlcore.datasets import DatasetWarning, read_matrix, write_arff
 
-NAMES = st.text(max_size=12).filter(lambda name: "\x00" not in name) | st.sampled_from(
-    [
-        "a b",
-        "it's",
-        'say "x"',
-        "50%",
-        "{a,b}",
-        "\\",
-        "\\'",
-        "\\u0041",
-        "?",
-        "",
-        " ",
-        "é",
-        "TAG_m\\'usica",
-        "x\ny",
-        "@data",
-    ]
-)
+ODD = ["a b", 'say "x"', "", " ", "x\ny", *r"it's 50% {a,b} \ \' \u0041 ? é TAG_m\'usica @data".split()]
+NAMES = st.text(max_size=12).filter(lambda name: "\x00" not in name) | st.sampled_from(ODD)
 IN_XML = NAMES.filter(lambda name: not any(ord(c) < 32 and c not in "\t\n\r" or c in "\ufffe\uffff" for c in name))
 
 
@@ -49,13 +32,7 @@ def test_names_of_every_kind_are_read_back(data, with_xml):
     names = data.draw(st.lists(IN_XML if with_xml else NAMES, min_size=2, max_size=8, unique=True))
     n_labels = data.draw(st.integers(1, len(names) - 1))
     features, labels = names[n_labels:], names[:n_labels]
-    value = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    rows = data.draw(
-        st.lists(st.lists(value | st.just(0.0), min_size=len(features), max_size=len(features)), max_size=4)
-    )
-    X = np.array(rows, np.float32).reshape(len(rows), len(features))
-    Y = np.array(data.draw(st.lists(st.lists(st.booleans(), min_size=n_labels, max_size=n_labels), min_size=len(rows),
-                                    max_size=len(rows)))).reshape(len(rows), n_labels).astype(bool)  # fmt: skip
+    X, Y = np.eye(len(names), len(features), dtype=np.float32), np.eye(len(names), n_labels, dtype=bool)
     relation = data.draw(NAMES.filter(lambda name: "-C" not in name and "-c" not in name))
     with tempfile.TemporaryDirectory() as folder:
         xml = Path(folder, "a.xml") if with_xml else None

@@ -2,9 +2,8 @@
 
 import warnings
 
-import numpy as np
 import pytest
-from datasets.reads import failure, random_matrices, read, warned
+from datasets.reads import failure, read, warned
 
 from xmlcore.datasets import read_dataset, read_matrix
 
@@ -35,19 +34,6 @@ def test_files_without_headers_take_the_largest_ids():
     assert read(b"1:1 2:2\n2:1\n", labels=b"2\n1\n", first_index=1) == ([[1, 2], [0, 1]], [[0, 1], [1, 0]])
     made = read_dataset(b"0:1\n", b"1:1\n", labels=b"2:1\n", test_labels=b"1 7\n3:1\n")
     assert (made.n_features, made.n_labels) == (2, 7)
-
-
-def test_random_matrices_are_read_back_from_two_files():
-    X, Y = random_matrices(np.random.default_rng(0))
-    texts = []
-    for matrix in (X, Y.astype(int)):
-        starts = matrix.indptr
-        rows = (zip(matrix.indices[a:b], matrix.data[a:b]) for a, b in zip(starts, starts[1:]))
-        lines = [" ".join(f"{i}:{value}" for i, value in row) for row in rows]
-        texts.append("\n".join([f"{matrix.shape[0]} {matrix.shape[1]}", *lines, ""]).encode())
-    X_back, Y_back, _, _ = read_matrix(texts[0], labels=texts[1])
-    assert (X_back != X).nnz == 0 and (Y_back != Y).nnz == 0
-    assert X_back.shape == X.shape and Y_back.shape == Y.shape
 
 
 @pytest.mark.parametrize(
