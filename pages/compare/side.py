@@ -120,7 +120,7 @@ def _measures(keys, names, file_name, further) -> None:
         charts.csv_button(
             "Measures, CSV", frame, f"{file_name}-measures", "With their intervals", key="compare.measures.csv"
         )
-        charts.text_button(
+        charts.file_button(
             "Measures, LaTeX",
             lambda: experiment.latex_table(frame).encode("utf-8"),
             f"{file_name}-measures.tex",

@@ -192,7 +192,7 @@ def buttons(records: list, lines, frame, choice) -> None:
         charts.csv_button("All results, CSV", lambda: everything(frame), "results", ALL_CSV, key="compare.csv")
         keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
         if keys:
-            charts.page_button(
+            charts.file_button(
                 "Report, HTML",
                 lambda: _report(keys, frame, choice.measure),
                 "report.html",

@@ -33,7 +33,7 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
             "features": st.column_config.NumberColumn("Features", format="%d", width=75),
         },
         height=tables.height(len(frame), 300),
-        **tables.EMPTY_CELLS,
+        placeholder="",
     )
     test = int((every["part"] == "test").sum())
     st.caption(

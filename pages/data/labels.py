@@ -99,7 +99,7 @@ def _table(data, shown, examination, key):
         height=tables.height(len(frame), LABELS_HEIGHT),
         on_select="rerun",
         selection_mode="single-row",
-        **tables.EMPTY_CELLS,
+        placeholder="",
     )
     rows = ticked.selection.rows
     return int(frame["label"].iloc[rows[0]]) if rows and rows[0] < len(frame) else None

@@ -165,7 +165,7 @@ def _rows(data, duplicates, name):
             "labels": st.column_config.TextColumn("Labels", width=290),
         },
         height=tables.height(len(frame), 250),
-        **tables.EMPTY_CELLS,
+        placeholder="",
     )
     groups = int(duplicates["group"].max()) + 1
     st.caption(

@@ -93,7 +93,7 @@ def _labels(view, noisy):
         },
         "explain.noise.labels",
         signs=explaining.signs(view.kind, "score before", "score"),
-        **tables.EMPTY_CELLS,
+        placeholder="",
     )
 
 

@@ -48,7 +48,7 @@ def show(predictor, predicted, name: str, look) -> None:
             f"{files}-predictions",
             f"A line for each label of each of the {rows}, in the order of the file",
         )
-        charts.text_button(
+        charts.file_button(
             "All predictions, JSON lines",
             lambda: "".join(json_lines(predicted.ranking, predictor.packed.label_name, predicted.beginnings)).encode(),
             f"{files}-predictions.jsonl",

@@ -1,16 +1,11 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.shared import format
 
-# Arguments of st.dataframe for tables in which some cells have no value: newer versions can show them empty.
-EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
-_TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
 TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
@@ -19,8 +14,8 @@ PARTS = {"training": "train", "test": "test"}
 
 
 def ticked(lines: list[int]) -> dict:
-    """Return arguments of st.dataframe for a table whose first ticked lines are these; older versions show no tick."""
-    return {"selection_default": {"selection": {"rows": lines}}} if lines and _TAKES_TICKS else {}
+    """Return arguments of st.dataframe for a table whose first ticked lines are these."""
+    return {"selection_default": {"selection": {"rows": lines}}} if lines else {}
 
 
 def part(data, name: str):
@@ -187,7 +182,7 @@ def show(
         settings["height"] = height(len(frame), most)
     shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
-    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **EMPTY_CELLS | settings)
+    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **{"placeholder": ""} | settings)
     width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
     st.html(
         f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'

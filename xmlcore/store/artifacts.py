@@ -122,10 +122,7 @@ def damaged(kind: str, key: str) -> bool:
 def _is_whole(path, error) -> bool:
     """Return whether the file of the object is unchanged, so that the program is the cause of ``error``."""
     try:
-        if _check_value(path) is None or isinstance(error, ChangedBytesError):
-            return False
-        # Artifacts of an early version have no CRC; these errors mean that a class has moved.
-        return read_record(path).get("value_crc") is not None or isinstance(error, (ImportError, AttributeError))
+        return _check_value(path) is not None and not isinstance(error, ChangedBytesError)
     except (OSError, ValueError):
         return False
 
@@ -193,7 +190,6 @@ def verify(kind: str, key: str) -> None:
     """Raise ChangedBytesError if a file of an artifact beside its object has other bytes than were written.
 
     :func:`load` compares the object's file. Call this before other files are read, such as a model. Nothing is removed.
-    Files of artifacts of an early version have no checksum, and are not compared.
     """
     path = folder(kind, key)
     for name, written in _careful(read_record, kind, key).get("files", {}).items():
@@ -228,10 +224,8 @@ def _read_value(path):
     file = _check_value(path)
     if file is None:
         raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
-    written = read_record(path).get("value_crc")
-    if (
-        written is not None and files.crc(file) != written
-    ):  # compared first: changed bytes may be read as another object
+    # Compared first: changed bytes may be read as another object.
+    if files.crc(file) != read_record(path)["value_crc"]:
         raise ChangedBytesError(f"{file.name} has other bytes than were written")
     return joblib.load(file)
 

@@ -63,7 +63,7 @@ def show(fingerprint) -> None:
             st.caption(f"Sample files, with the first {SAMPLE_ROWS} training rows of the data set in use:")
             with st.container(horizontal=True):
                 for name, ending in WRITTEN.items():
-                    charts.text_button(
+                    charts.file_button(
                         f"Sample, {ending}",
                         lambda name=name: _sample(fingerprint, name),
                         f"sample{ending}",

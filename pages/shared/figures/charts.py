@@ -1,25 +1,16 @@
 """Figures with a caption and their downloads; tables as CSV files."""
 
-import inspect
+import mimetypes
 
 import pandas as pd
 import streamlit as st
-import streamlit.components.v1 as components
-from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
 from pages.shared import format, tables
 from pages.shared.figures import figure_files
 from pages.shared.streamlit_fixes import downloads
 
-# Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
-_DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
-# Newer versions of Streamlit take a text for screen readers.
-_TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
-
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
-# Newer versions of Streamlit embed a page in this way.
-_embed = getattr(st, "iframe", None) or components.html
 
 
 def show_figure(
@@ -36,7 +27,7 @@ def show_figure(
     """Show a figure; in menus below it are the caption, which says how to read it, and its downloads."""
     key = key or f"chart-{name}"
     place = place or key
-    extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
+    extra = {"alt": f"{figure.layout.title.text}. {caption}"}
     known = figure_files.workspace_now()
 
     def origin():
@@ -70,14 +61,8 @@ def show_figure(
             about = "Opens the figure with buttons that save it as an image, with its caption if you like"
             if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
                 _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
-            _download(
-                "Figure, HTML",
-                page,
-                f"{name}.html",
-                key=f"{place}-html",
-                mime="text/html",
-                help="One file of about 2\u00a0MB that works offline and saves SVG and PNG",
-            )
+            about = "One file of about 2\u00a0MB that works offline and saves SVG and PNG"
+            file_button("Figure, HTML", page, f"{name}.html", about, f"{place}-html")
             if figure_files.makes_pdf():
                 about = "For print; it takes some seconds to make"
                 if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
@@ -95,22 +80,28 @@ def _clicked(key, on_click) -> None:
 def csv_button(label: str, frame, name: str, help: str, *, key: str | None = None) -> None:
     """Show a button that downloads a DataFrame, or what a function returns; ``key`` is by default its label."""
     make = frame if callable(frame) else lambda: frame
-    _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help, key=key or label)
+    file_button(label, lambda: csv_bytes(make()), f"{name}.csv", help, key or label)
 
 
-def text_button(label: str, make, file_name: str, help: str) -> None:
-    """Show a button that downloads the bytes that ``make()`` returns as a text file."""
-    _download(label, make, file_name, mime="text/plain", help=help)
+def file_button(label: str, make, file_name: str, help: str, key: str | None = None) -> None:
+    """Show a button that downloads what ``make()`` returns; ``key`` is by default the name of the file."""
 
+    def hand_out():
+        content = make()
+        downloads.made()
+        return content
 
-def file_button(label: str, make, file_name: str, help: str) -> None:
-    """Show a button that downloads the bytes that ``make()`` returns as a zip archive."""
-    _download(label, make, file_name, mime="application/zip", help=help)
-
-
-def page_button(label: str, make, file_name: str, help: str) -> None:
-    """Show a button that downloads the text that ``make()`` returns as an HTML page."""
-    _download(label, make, file_name, mime="text/html", help=help)
+    st.download_button(
+        label,
+        data=hand_out,
+        file_name=file_name,
+        mime=mimetypes.guess_type(file_name)[0] or "text/plain",
+        key=f"download-{key or file_name}",
+        help=help,
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+    )
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
@@ -127,7 +118,7 @@ def _close_menu(place):
 @st.dialog("Figure to save", width="large")
 def _save(page: bytes, height: int):
     """Show a figure as its file shows it, with buttons that save images."""
-    _embed(page.decode("utf-8"), height=height)
+    st.iframe(page.decode("utf-8"), height=height)
 
 
 @st.dialog("Figure as PDF")
@@ -142,9 +133,7 @@ def _save_pdf(make, name: str):
             f"The server’s log has more. It said: {format.plain(error)}"
         )
         return
-    _download(
-        f"Download {name}.pdf", lambda: content, f"{name}.pdf", mime="application/pdf", help=format.size(len(content))
-    )
+    file_button(f"Download {name}.pdf", lambda: content, f"{name}.pdf", format.size(len(content)))
 
 
 def _config(name) -> dict:
@@ -166,22 +155,3 @@ def _config(name) -> dict:
             "zoomOut2d",
         ],
     }
-
-
-def _download(label, make, file_name, mime, help, key=None):
-    def hand_out():
-        content = make()
-        downloads.made()
-        return content
-
-    st.download_button(
-        label,
-        data=hand_out if _DEFERS else make(),
-        file_name=file_name,
-        mime=mime,
-        key=f"download-{key or file_name}",
-        help=help,
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-    )

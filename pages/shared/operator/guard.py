@@ -109,9 +109,9 @@ def is_from_here(origin: str | None, host: str) -> bool:
     """Return whether a websocket may be opened: by a page of this server, of a trusted site, or by no page at all."""
     # A proxy that gives this server another name leaves the site's name in ``Origin``: it is right if it is one of
     # those that the operator has named.
-    if origin is None or not _option("server.enableCORS", True):
+    if origin is None or not st.get_option("server.enableCORS"):
         return True
-    if origin.partition("://")[2].lower() == host.lower() or origin in _option("server.corsAllowedOrigins", ()):
+    if origin.partition("://")[2].lower() == host.lower() or origin in st.get_option("server.corsAllowedOrigins"):
         return True
     name = _name(origin)
     return name is not None and _matches(name, _named_by_operator())
@@ -142,18 +142,9 @@ def _with_headers(send):
 
 def _named_by_operator():
     """Return names that the operator has given; one that begins with ``*.`` stands for all that end so."""
-    names = [_option("server.address", None), _option("browser.serverAddress", None)]
-    names += _option("server.allowedHosts", ())
+    names = [st.get_option("server.address"), st.get_option("browser.serverAddress")]
+    names += st.get_option("server.allowedHosts")
     return {name.strip().lower().rstrip(".") for name in names if name} - {"localhost"}
-
-
-def _option(name, default):
-    """Return an option of Streamlit; the default if this version does not have it."""
-    try:
-        value = st.get_option(name)
-    except RuntimeError:  # an early version
-        return default
-    return default if value is None else value
 
 
 def _name(address):

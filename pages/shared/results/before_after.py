@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, label_tables, tables
+from pages.shared import format, label_tables
 from pages.shared.rows import explaining
 from xmlcore import explain
 
@@ -46,7 +46,7 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
         },
         key,
         signs=explaining.signs(kind, "before", "after"),
-        **tables.EMPTY_CELLS,
+        placeholder="",
     )
     return kind
 

@@ -151,7 +151,7 @@ def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, ka
 @pytest.mark.usefixtures("all_sections_open")
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     shown = []
-    monkeypatch.setattr(charts, "_embed", lambda page, height: shown.append((page, height)))
+    monkeypatch.setattr(charts.st, "iframe", lambda page, height: shown.append((page, height)))
     monkeypatch.setattr(figure_files, "makes_pdf", lambda: False)
     ready.click("Figure, SVG or PNG")
     assert "Figure, PDF" not in [button.label for button in ready.at.button]
