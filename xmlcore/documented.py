@@ -1,4 +1,4 @@
-"""What many docstrings say, written once: ``@documented`` puts it where a docstring has a line of names in braces."""
+"""What many docstrings say, written once: it is put where a docstring has a line of names in braces."""
 
 import re
 import textwrap
@@ -164,6 +164,13 @@ def documented(target: Documented) -> Documented:
     if target.__doc__ is not None:  # python -OO
         target.__doc__ = _filled(target.__doc__)
     return target
+
+
+def document(names, values) -> None:
+    """Do so with the docstrings of what a package exports."""
+    for name in names:
+        if callable(values[name]):
+            documented(values[name])
 
 
 def _filled(text: str) -> str:

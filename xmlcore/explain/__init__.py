@@ -9,6 +9,7 @@
 - Many rows: :func:`importance`; the rows of one label: :func:`label_importance`.
 """
 
+from xmlcore.documented import document
 from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features, kind_of
 from xmlcore.explain._contrast import contrast
 from xmlcore.explain._contributions import contributions, magnitude
@@ -23,3 +24,5 @@ __all__ = [
     "deletion_curve", "explains_features", "importance", "kind_of", "label_importance", "label_scores", "label_values",
     "magnitude", "path", "probability", "side_by_side", "stability", "what_if",
 ]  # fmt: skip
+
+document(__all__, vars())

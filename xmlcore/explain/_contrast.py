@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -15,7 +14,6 @@ from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
 
-@documented
 def contrast(
     model: Ranker,
     x: Matrix,

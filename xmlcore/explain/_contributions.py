@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlcore.arrays import largest_values
-from xmlcore.documented import documented
 from xmlcore.explain._attribution import attributions
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -34,7 +33,6 @@ def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
     return largest_values(x, n)
 
 
-@documented
 def contributions(
     model: Ranker,
     x: Matrix,

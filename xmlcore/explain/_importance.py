@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.documented import documented
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
@@ -19,7 +18,6 @@ BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
 
 
-@documented
 def importance(
     model: Ranker,
     X: Matrix,

@@ -4,6 +4,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 ``shown`` and ``total``, the number of points that are drawn and the number of all points, for the caption.
 """
 
+from xmlcore.documented import document
 from xmlcore.figures import _needs  # noqa: F401  # isort: split
 from xmlcore.figures._comparisons import buckets_compared, differences, measures_compared, parameters_compared
 from xmlcore.figures._confusions import confusions
@@ -58,3 +59,5 @@ __all__ = [
     "score_against_share", "selection_heat", "significance_diagram", "stability_boxes", "stability_curves",
     "sweep_values", "template", "tree", "trials", "timeline", "treemap",
 ]  # fmt: skip
+
+document(__all__, vars())

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import add_pairs, bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
@@ -80,7 +79,6 @@ def contribution_bars(
     return figure
 
 
-@documented
 def magnitude_bars(
     frame: pd.DataFrame, n: int = 10, marked: Sequence[int] = (), *, title: str = "The largest feature values"
 ) -> go.Figure:
@@ -113,7 +111,6 @@ def magnitude_bars(
     return figure
 
 
-@documented
 def importance_bars(
     frame: pd.DataFrame, n: int = 15, *, unit: str = "log P", title: str = "Features that contribute most"
 ) -> go.Figure:
@@ -153,7 +150,6 @@ def importance_bars(
     return figure
 
 
-@documented
 def contributions_compared(
     frame: pd.DataFrame,
     *,

@@ -3,7 +3,6 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._style import EDGE, QUIET, apart, need_columns, new_figure, run_style, whole
 
 STEP = 26  # height of a line with a name, in pixels
@@ -19,7 +18,6 @@ def rank_groups(ranks, critical_difference: float) -> list[tuple[float, float]]:
     return groups
 
 
-@documented
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> go.Figure:
     """Draw the mean ranks of methods, and bars over those that a test does not tell apart: Demšar's diagram.
 

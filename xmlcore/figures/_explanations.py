@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import spaced_axis
 from xmlcore.figures._style import (
     BLUE,
@@ -60,7 +59,6 @@ def deletion_curves(
     return figure
 
 
-@documented
 def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay the same under noise?") -> go.Figure:
     """Draw the agreement of explanations with noise and without noise, against the level of noise.
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BLUE,
     EDGE,
@@ -30,7 +29,6 @@ OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamo
 DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
 
 
-@documented
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
     """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
@@ -68,7 +66,6 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     return figure
 
 
-@documented
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> go.Figure:
     """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
@@ -100,7 +97,6 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     return figure
 
 
-@documented
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> go.Figure:
     """Draw J of a node and its weighted parts after each epoch of its training.
 
@@ -138,7 +134,6 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     return figure
 
 
-@documented
 def measures_of_prefixes(
     frame: pd.DataFrame,
     axis: str = "n_trees",

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import LINE, spaced_axis
 from xmlcore.figures._style import (
     BLUE,
@@ -45,7 +44,6 @@ METHOD_STYLE = {
 AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
 
 
-@documented
 def patterns_compared(
     frame: pd.DataFrame, measure: str = "average precision", share: float | None = None, title: str | None = None
 ) -> go.Figure:
@@ -91,7 +89,6 @@ def patterns_compared(
     return figure
 
 
-@documented
 def score_against_share(frame: pd.DataFrame, measure: str = "average precision", title: str | None = None) -> go.Figure:
     """Draw how well decision trees predict against the share of features that each label keeps.
 
@@ -140,7 +137,6 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     return figure
 
 
-@documented
 def stability_boxes(
     frame: pd.DataFrame, chance: float | None = None, title: str = "Agreement between seeds"
 ) -> go.Figure:
@@ -178,7 +174,6 @@ def stability_boxes(
     return figure
 
 
-@documented
 def significance_diagram(
     nodes: pd.DataFrame, edges: pd.DataFrame, title: str = "Methods that a test does not tell apart"
 ) -> go.Figure:

@@ -5,7 +5,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import add_pairs
 from xmlcore.figures._style import MARK, add_note, need_columns, new_figure, short
 
@@ -14,7 +13,6 @@ GAP = 30  # additional height between two panels, in pixels
 AROUND = 150  # height of the space above and below all panels, in pixels
 
 
-@documented
 def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without and with noise") -> go.Figure:
     """Draw the feature values of some rows without and with noise, in a panel for each row.
 

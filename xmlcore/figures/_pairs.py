@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import AROUND, LINE, bars
 from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_figure, shade, short
 
@@ -15,7 +14,6 @@ MEAN = "f − mean"  # name of the last column: f of the candidate minus the mea
 STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
 
 
-@documented
 def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> go.Figure:
     """Draw what a typical difference of each feature between two classes adds to the difference of their scores f.
 
@@ -51,7 +49,6 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     return figure
 
 
-@documented
 def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> go.Figure:
     """Draw what each feature adds to each candidate's score f, relative to the mean of the candidates.
 

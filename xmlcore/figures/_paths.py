@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BLUE,
     PALETTE,
@@ -23,7 +22,6 @@ from xmlcore.wording import probability, score
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
 
-@documented
 def path_products(
     frame: pd.DataFrame, *, percent: bool = True, title: str = "The probability along the path"
 ) -> go.Figure:
@@ -75,7 +73,6 @@ def path_products(
     return figure
 
 
-@documented
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> go.Figure:
     """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
 

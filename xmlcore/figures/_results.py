@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, add_line, need_columns, new_figure
 from xmlcore.metrics.measures import MORE_MEASURES
 
@@ -29,7 +28,6 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     return figure
 
 
-@documented
 def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -65,7 +64,6 @@ def robustness_curves(
     return figure
 
 
-@documented
 def prediction_times(
     frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise"
 ) -> go.Figure:
@@ -95,7 +93,6 @@ def prediction_times(
     return figure
 
 
-@documented
 def buckets_under_noise(
     frame: pd.DataFrame, measure: str = "R@k", k: int = 5, *, level: str = LEVEL, title: str | None = None
 ) -> go.Figure:

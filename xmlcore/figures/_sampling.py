@@ -5,7 +5,6 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import (
     BLUE,
@@ -38,7 +37,6 @@ STRETCHES = 24  # largest number of ranges of ranks over which sampled copies ar
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
 
-@documented
 def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> go.Figure:
     """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
@@ -89,7 +87,6 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     return figure
 
 
-@documented
 def candidate_curves(
     frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
 ) -> go.Figure:
@@ -124,7 +121,6 @@ def candidate_curves(
     return figure
 
 
-@documented
 def sampling_sweep(
     frame: pd.DataFrame,
     own: tuple[float, float] | None = None,
@@ -194,7 +190,6 @@ def sampling_sweep(
     return figure
 
 
-@documented
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
     """Draw a measure of head, torso and tail classes, a bar for each run.
 

@@ -4,14 +4,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.documented import documented
 from xmlcore.figures._axes import bar_axes, bars, percent_ticks
 from xmlcore.figures._heat import LETTERS, heat_map
 from xmlcore.figures._style import AGAINST, FOR, GREY, INK, ORANGE, need_columns, new_figure, short
 from xmlcore.wording import probability
 
 
-@documented
 def feature_bars(
     frame: pd.DataFrame,
     n: int = 15,
@@ -86,7 +84,6 @@ def feature_bars(
     return figure
 
 
-@documented
 def selection_heat(
     frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Labels and their features"
 ) -> go.Figure:
@@ -122,7 +119,6 @@ def selection_heat(
     return heat_map(figure, values, labels, names, wording, "rank of the feature", scale, (-last, 0.0))
 
 
-@documented
 def group_heat(
     frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Groups of labels and of features"
 ) -> go.Figure:
@@ -157,7 +153,6 @@ def group_heat(
     )
 
 
-@documented
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> go.Figure:
     """Draw how many features each two labels have in common; rows and columns have the same order.
 

@@ -11,6 +11,7 @@ where it has them.
 ``reliability`` and ``calibration_error`` say whether probabilities are right.
 """
 
+from xmlcore.documented import document
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.metrics.at_k import (
     PrecisionRecallF1,
@@ -64,3 +65,5 @@ __all__ = [
     "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k", "psprecision_at_k", "psrecall_at_k", "ranking_loss",
     "recall_at_k", "reliability", "scorer", "subset_accuracy", "subset_accuracy_at_k", "warm_up", "wilcoxon",
 ]  # fmt: skip
+
+document(__all__, vars())

@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.metrics._resampling import Statistics
 from xmlcore.metrics._row_counts import RowCounts, check_item
 from xmlcore.metrics.measures import AVERAGES
@@ -38,7 +37,6 @@ class PrecisionRecallF1(NamedTuple):
     f1: object
 
 
-@documented
 def precision_recall_f1_at_k(
     Y_true: Labels,
     ranking: Predictions,
@@ -85,7 +83,6 @@ def precision_recall_f1_at_k(
     return PrecisionRecallF1(*found)
 
 
-@documented
 def coverage_at_k(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: npt.ArrayLike | None = None
 ) -> np.ndarray:
@@ -108,7 +105,6 @@ def coverage_at_k(
     return values_at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
 
 
-@documented
 def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
 
@@ -131,7 +127,6 @@ def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
     return values_at_k(Y_true, ranking, k, ["abandonment@k"])[0]
 
 
-@documented
 def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the share of rows whose first k labels are exactly the true ones, at 1..k.
 
@@ -152,7 +147,6 @@ def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np
     return values_at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
 
 
-@documented
 def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
 

@@ -18,7 +18,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import bipartition as _kernels
-from xmlcore.documented import documented
 from xmlcore.typing import Labels, Matrix
 from xmlcore.validation import check_labels, check_structure, csr_parts
 
@@ -26,7 +25,6 @@ BLOCK_VALUES = 1 << 21  # number of scores read at a time: 16 MiB as float64
 _NO_IDS = np.zeros(0, np.int32)  # label ids of dense rows, which have a score for every label
 
 
-@documented
 def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
 
@@ -59,7 +57,6 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     return wrong / (Y.shape[0] * Y.shape[1])
 
 
-@documented
 def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 
@@ -96,7 +93,6 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     return _mean(1 - counts[:, _kernels.TOP_TRUE] / counts[:, _kernels.TOP])
 
 
-@documented
 def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
 
@@ -140,7 +136,6 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     return _mean(lost / np.maximum(n_pairs, 1))
 
 
-@documented
 def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     r"""Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
 
@@ -189,7 +184,6 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
     return _mean(np.where(decided, precision_sums / np.maximum(n_true, 1), 1.0))
 
 
-@documented
 def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     r"""Return the area under the ROC curve of all pairs of a row and a label.
 

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
@@ -31,7 +30,6 @@ from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_M
 from xmlcore.typing import DataFrame, Labels, Predictions
 
 
-@documented
 def intervals(
     Y_true: Labels,
     ranking: Predictions,

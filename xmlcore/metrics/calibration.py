@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
@@ -36,7 +35,6 @@ class CalibrationError(NamedTuple):
     maximal: float  # largest difference of a bin
 
 
-@documented
 def reliability(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, n_bins: int = 10, bins: str = "equal width"
 ) -> "DataFrame":
@@ -136,7 +134,6 @@ def calibration_error(frame: "DataFrame") -> CalibrationError:
     return CalibrationError(float(np.average(gap, weights=frame["n"])), float(gap.max()))
 
 
-@documented
 def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return the Brier score of the first 1, ..., k labels: the mean squared error of their probabilities.
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import products_in_blocks
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.ranking import hits
@@ -34,7 +33,6 @@ class _Mistakes(NamedTuple):
     weights: np.ndarray  # 1 / the larger number of the two, of each row; 0 in a row that has not both
 
 
-@documented
 def confusions(
     Y_true: Labels, ranking: Predictions, k: int | None = None, *, n: int = 200, labels: Iterable[int] | None = None
 ) -> Confusions:
@@ -85,7 +83,6 @@ def confusions(
     return Confusions(pd.DataFrame(columns), total, n_swaps)
 
 
-@documented
 def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int, k: int | None = None) -> np.ndarray:
     """Return the rows for which a true label is missed and a wrong one predicted, those with few mistakes first.
 

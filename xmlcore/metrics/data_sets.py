@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
 
 
-@documented
 def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
@@ -76,7 +74,6 @@ class Friedman(NamedTuple):
     n_data_sets: int
 
 
-@documented
 def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
     r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 

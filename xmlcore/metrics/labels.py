@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
@@ -14,7 +13,6 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import DataFrame, Labels, Predictions
 
 
-@documented
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
     """Measure each label, when the first k labels of every row count as predicted.
 
@@ -49,7 +47,6 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
     return frame.assign(**_shares(rows, predicted, right))
 
 
-@documented
 def f1_at_k(
     Y_true: Labels, ranking: Predictions, k: int = 5, *, average: str = "micro", n_labels: int | None = None
 ) -> float:

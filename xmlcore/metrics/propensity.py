@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 
-from xmlcore.documented import documented
 from xmlcore.typing import Labels
 from xmlcore.validation import check_labels
 
 
-@documented
 def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
 

@@ -30,14 +30,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
-from xmlcore.documented import documented
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import Labels, Predictions
 
 
-@documented
 def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
 
@@ -52,7 +50,6 @@ def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarr
     return values_at_k(Y_true, ranking, k, ["P@k"])[0]
 
 
-@documented
 def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
 
@@ -65,7 +62,6 @@ def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["R@k"])[0]
 
 
-@documented
 def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     r"""Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
 
@@ -81,7 +77,6 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["nDCG@k"])[0]
 
 
-@documented
 def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
@@ -93,7 +88,6 @@ def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike
     return values_at_k(Y_true, ranking, k, ["PSP@k"], inv_ps=inv_ps)[0]
 
 
-@documented
 def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
@@ -107,7 +101,6 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k
     return values_at_k(Y_true, ranking, k, ["PSR@k"], inv_ps=inv_ps)[0]
 
 
-@documented
 def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
@@ -122,7 +115,6 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: i
     return values_at_k(Y_true, ranking, k, ["PSDCG@k"], inv_ps=inv_ps)[0]
 
 
-@documented
 def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
     r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
@@ -135,7 +127,6 @@ def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: 
     return values_at_k(Y_true, ranking, k, ["PSnDCG@k"], inv_ps=inv_ps)[0]
 
 
-@documented
 def measures(
     Y_true: Labels,
     ranking: Predictions,
@@ -164,7 +155,6 @@ def measures(
     return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
 
 
-@documented
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
     """Return which of the ranked labels are true labels.
 

@@ -2,13 +2,11 @@
 
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.validation import check_count
 
 
-@documented
 def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 

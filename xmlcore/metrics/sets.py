@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.documented import documented
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.ranking import Ranking
@@ -75,7 +74,6 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
     return _matrix(*np.nonzero(values >= threshold), values.shape)
 
 
-@documented
 def precision_recall_f1(
     Y_true: Labels, predictions: Labels, *, average: str = "micro", labels: npt.ArrayLike | None = None
 ) -> PrecisionRecallF1:
@@ -124,7 +122,6 @@ def precision_recall_f1(
     return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
 
 
-@documented
 def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of rows whose predicted labels are exactly the true ones.
 

@@ -34,7 +34,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xmlcore.documented import documented
 from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
 from xmlcore.metrics._row_counts import check_item, of_several
@@ -63,7 +62,6 @@ class Difference:
     confidence: float
 
 
-@documented
 def paired_bootstrap(
     Y_true: Labels,
     ranking_a: Predictions,
@@ -103,7 +101,6 @@ def paired_bootstrap(
     return _bootstrapped(a, b, n_resamples, confidence, random_state)
 
 
-@documented
 def paired_permutation(
     Y_true: Labels,
     ranking_a: Predictions,
@@ -145,7 +142,6 @@ def paired_permutation(
     return _permuted(a, b, found, n_permutations, random_state)
 
 
-@documented
 def compare_rankings(
     Y_true: Labels,
     rankings: dict[str, Any],
