@@ -67,11 +67,11 @@ def _choose(data, fingerprint, plain, titles):
     times = {r["key"]: server.run(r["key"]).times.get("fit_s", math.inf) for r in plain}
     by_key = {r["key"]: r for r in sorted(plain, key=lambda r: times[r["key"]])}  # the quickest first
     first_sigma = robustness.training_sigma(server.value_scale(fingerprint))
-    most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
+    least, most = min(LEAST_SIGMA, first_sigma), max(SIGMA.maximum, first_sigma)  # also of tiny or large values
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
     sigma_key = f"robustness.twin.sigma {fingerprint[:8]}"
-    sigma = fields.real("σ", LEAST_SIGMA, most_sigma, sigma_key, first_sigma, place=second, help=SIGMA.help)
+    sigma = fields.real("σ", least, most, sigma_key, first_sigma, place=second, help=SIGMA.help)
     ratio = fields.real(
         "Copies per row",
         RATIO.minimum,

@@ -57,8 +57,9 @@ def test_measures_of_parts_are_kept_end_with_those_of_the_run_and_can_be_stopped
         experiment.keep(prefixes(key), stop)
     assert not store.exists("prefixes", prefixes(key).key)
 
-    said = []
-    stored = experiment.keep(prefixes(key), lambda phase, fraction, detail="": said.append(fraction))
+    said, details = [], set()
+    stored = experiment.keep(prefixes(key), lambda *shown: said.append(shown[1]) or details.add(shown[-1]))
+    assert {"1 tree", "2 trees", "20 nodes"} <= details
     assert stored == prefixes(key).key == experiment.keep(prefixes(key), stop)  # at once
     assert said == sorted(said) and 0 <= said[0] and said[-1] <= 1 + 1e-9
     frame = experiment.load("prefixes", stored).measures

@@ -27,6 +27,8 @@ def test_lengths_are_of_rows_and_of_what_noise_adds():
     own, added = robustness.lengths(X, NOISY)
     np.testing.assert_allclose(own, [26**0.5, 0], rtol=1e-6)
     np.testing.assert_allclose(added, [(1 + 0.01 + 1 + 0.81 + 0.04) ** 0.5, 1], rtol=1e-6)
+    own, added = robustness.lengths(1e30 * X, 1e30 * NOISY)  # whose squares are beyond float32
+    np.testing.assert_allclose([own[0], added[1]], [26**0.5 * 1e30, 1e30], rtol=1e-6)
 
 
 def test_the_table_of_losses_has_a_line_per_run_and_k():

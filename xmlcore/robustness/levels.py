@@ -28,8 +28,9 @@ class ValueScale:
         counts = np.diff(X.indptr)
         if X.nnz == 0:
             return cls(1.0, 1.0, 0.0)
-        lengths = np.sqrt(np.add.reduceat(X.data.astype(np.float64) ** 2, X.indptr[:-1][counts > 0]))
-        return cls(float(np.median(np.abs(X.data))) or 1.0, float(np.median(lengths)) or 1.0, float(counts.mean()))
+        values = np.abs(X.data.astype(np.float64))  # of the largest of float32, two added would be infinite
+        lengths = np.sqrt(np.add.reduceat(values**2, X.indptr[:-1][counts > 0]))
+        return cls(float(np.median(values)) or 1.0, float(np.median(lengths)) or 1.0, float(counts.mean()))
 
 
 def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float, ...]:
@@ -37,11 +38,11 @@ def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float
     if not KINDS[kind].default_size:
         return WORD_LEVELS
     if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and str(norm) == "2"):
-        middle = _nice(0.1 * scale.length)
+        middle = min(_nice(0.1 * scale.length), KINDS[kind].most / 2)
         return middle / 2, middle, 2 * middle
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
         return PAPER_LEVELS
-    largest = _nice(0.2 * scale.value)
+    largest = min(_nice(0.2 * scale.value), KINDS[kind].most)
     return largest / 10, largest / 2, largest
 
 

@@ -75,8 +75,9 @@ def _at(wanted, columns, values) -> np.ndarray:
 
 def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the Euclidean lengths of rows, and of the changes that noise has made to them: float64, shape (n,)."""
-    return _lengths(X), _lengths(noisy - X)
+    return _lengths(X), _lengths(noisy.astype(np.float64) - X)
 
 
 def _lengths(X):
-    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel())
+    X = X.astype(np.float64)  # the square of a large float32 is infinite
+    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())

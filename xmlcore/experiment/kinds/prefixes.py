@@ -59,7 +59,7 @@ def prefix_measures(
     work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
     lines = []
     for i, (axis, trees, most) in enumerate(points):
-        size = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
+        size = f"{trees:,} tree{'' if trees == 1 else 's'}" if axis == "n_trees" else f"{most:,} nodes"
         done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
 
         def report(phase, fraction, detail="", *, size=size, done=done, part=part):
