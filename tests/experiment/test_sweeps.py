@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import experiment, jobs, store
-from xmlcore.datasets import save_dataset
+from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps
 from xmlcore.progress import Cancelled
 from xmlcore.state import database
@@ -123,6 +123,13 @@ def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_fo
 def test_what_cannot_be_swept_is_named(easy, params, said):
     with pytest.raises((ValueError, TypeError), match=said):
         made(easy, **params).settings  # noqa: B018
+
+
+def test_training_rows_of_which_too_few_can_be_held_out_are_refused_before_any_training(easy):
+    few = Dataset("few", easy.X_train[:7], easy.Y_train[:7], easy.X_test, easy.Y_test)
+    with pytest.raises(ValueError, match="of 7 training rows, 0.2 held out leaves 6 .* more training rows"):
+        made(few)
+    assert made(few, validation=0.3).estimate().seconds > 0
 
 
 def test_the_key_does_not_depend_on_how_values_are_written(easy):

@@ -51,16 +51,22 @@ def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray
     return order[n_held:], np.sort(order[:n_held])
 
 
+def check_held_out(n_rows: int, share: float) -> None:
+    """Raise ValueError if a share of so many training rows leaves too few to train or to measure on."""
+    n_held = round(share * n_rows)
+    if min(n_rows - n_held, n_held) < LEAST_ROWS:
+        raise ValueError(
+            f"of {n_rows:,} training rows, {share:g} held out leaves {n_rows - n_held:,} to train on and {n_held:,} to "
+            f"measure on, and both need {LEAST_ROWS} or more: use a data set with more training rows, or another share"
+        )
+
+
 def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
     """Return a data set whose test rows are training rows that are held out; the real test rows are not in it."""
     from xmlcore.datasets import Dataset
 
+    check_held_out(dataset.n_train, share)
     kept, held = held_out(dataset.n_train, share, seed)
-    if len(kept) < LEAST_ROWS or len(held) < LEAST_ROWS:
-        raise ValueError(
-            f"of {dataset.n_train:,} training rows, {share:g} held out leaves {len(kept):,} to train on and "
-            f"{len(held):,} to measure on: both need {LEAST_ROWS} or more"
-        )
     kept = np.sort(kept[:n_rows])
     X, Y = dataset.X_train, dataset.Y_train
     return Dataset(dataset.name, X[kept], Y[kept], X[held], Y[held])

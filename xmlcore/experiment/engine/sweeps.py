@@ -4,6 +4,7 @@ A sweep is a task whose trials are tasks of their own (``sweep_trials.py``). Wha
 follows from the trials that are kept, so that it goes on where it was after it was stopped or killed.
 """
 
+import contextlib
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -13,7 +14,7 @@ import numpy as np
 from xmlcore import store
 from xmlcore.experiment.engine import sweep_unfinished
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
-from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial
+from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
 from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
@@ -163,6 +164,8 @@ class SweepSettings(Task):
         if params["method"] == "grid" and budget is not None:
             raise ValueError("method 'grid' tries all combinations: leave out the budget, or use 'random' or 'halving'")
         measure_and_k(params["measure"])
+        with contextlib.suppress(store.StoreError):  # the data set of a sweep that was listed may be gone
+            check_held_out(self._n_train, params["validation"])
         return params | {"grid": grid, "params": {name: value for name, value in fixed.items() if name not in grid}}
 
     def params_in_key(self):
