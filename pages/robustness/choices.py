@@ -10,14 +10,12 @@ from pages.shared import begin, fields, format, server, tasks
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
-from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
 from xmlcore.experiment.twins import twins
-from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, WAYS
+from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 MOST_REPEATS = 50
-NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
 # Numbers of test rows, from which the first value is chosen when measuring all rows would take long.
 SAMPLES = (5000, 2000, 1000, 500, 200, 100)
@@ -175,7 +173,7 @@ def _choose_settings(data, fingerprint, runs, kind):
                 help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands "
                 "are 95\u00a0% intervals over repeats, so one repeat has none.",
             )
-    if "random_start" in KINDS[kind].options:
+    if "random_start" in (option.name for option in KINDS[kind].options):
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
@@ -201,22 +199,16 @@ def _choose_settings(data, fingerprint, runs, kind):
 
 
 def _options(kind) -> dict:
-    offered, options = KINDS[kind].options, {}
-    if set(WAYS) <= set(offered):
-        return _ways()
-    if "norm" in offered:
-        norm = fields.choice("Size measured as", NORMS, f"robustness.norm {kind}", "2")
-        options["norm"] = 2 if norm == "2" else norm
-    if "support" in offered:
-        published = KINDS[kind].fills({"support": "all"})  # the words of SUPPORTS are about noise
-        options["support"] = fields.choice(
-            "Features that are changed",
-            list(SUPPORTS),
-            f"robustness.support {kind}",
-            "all",
-            format_func=lambda value: SUPPORTS[value] if published else SUPPORTS[value].split(" (")[0],
-            help="A row usually has only few of all features. Noise on all features gives small values to all others.",
-        )
+    offered = [option for option in KINDS[kind].options if option.in_form]
+    switches, options = {option.name: option.label for option in offered if option.kind == "bool"}, {}
+    if switches:
+        key, pills = f"robustness.switches {kind}", {"widget": "pills", "selection_mode": "multi"}
+        picked = fields.several(KINDS[kind].switches, switches, key, list(switches), **pills)
+        # With none chosen there would be no noise, so all are used.
+        options |= {name: name in (picked or switches) for name in switches}
+    for option in offered:
+        if option.name not in switches:
+            options[option.name] = fields.described(option, f"robustness.{option.name} {kind}")
     return options
 
 
@@ -238,13 +230,6 @@ def _transferred(runs) -> bool:
         "weaker, but the same for all; a model that resembles the tree suffers more.",
     )
     return picked == "tree"
-
-
-def _ways() -> dict:
-    ways = list(WAYS)
-    picked = fields.several("Words are", WAYS, "robustness.ways", ways, widget="pills", selection_mode="multi")
-    picked = picked or ways  # with none chosen there would be no noise, so all are used
-    return {way: way in picked for way in ways}
 
 
 def _levels(kind, options, values, scope) -> list[float]:

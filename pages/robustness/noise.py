@@ -1,7 +1,5 @@
 """Noise and its levels in words; reading levels that the user typed."""
 
-import math
-
 from pages.shared import fields
 from xmlcore.noise import BLOCK_BYTES
 from xmlcore.robustness.evaluation import ATTACK_ROWS
@@ -20,12 +18,7 @@ MOST_LEVELS = 12  # most levels measured at once
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
     """Read levels such as ``0.01, 0.05``, and say what is wrong with them."""
 
-    def fault(level):
-        if not math.isfinite(level) or level < 0:
-            return "A level cannot be {}: it is 0 or more."
-        return "A share of words cannot be {}: it is between 0 and 1." if level > 1 == KINDS[kind].most else ""
-
-    levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", fault, MOST_LEVELS, skip=0)
+    levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", KINDS[kind].fault, MOST_LEVELS, skip=0)
     if not levels:
         return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
     return levels, problem

@@ -96,6 +96,35 @@ def sample(low: int, n_rows: int, key: str, seconds, most_seconds: float, sample
     return whole(f"Rows, up to {n_rows:,}", low, n_rows, key, first, **settings)
 
 
+def described(parameter, key: str, *, place=st, **own):
+    """Return the value of a field for a parameter; ``own`` is what the parameter does not say, or says otherwise."""
+    about = {"label": parameter.label, "default": parameter.default, "help": parameter.form_help}
+    about |= {"key": key, "place": place}
+    low, high = parameter.offered or (parameter.minimum, parameter.maximum)
+    if parameter.kind == "choice":
+        empty = [parameter.empty] if parameter.optional else []
+        about |= {"options": [*empty, *parameter.options], "format_func": parameter.named} | own
+        if parameter.optional and about["default"] is None:
+            about["default"] = parameter.empty
+        value = choice(**about)
+        return None if value in empty else value
+    if parameter.kind in ("bool", "text"):
+        return (switch if parameter.kind == "bool" else text)(**about | own)
+    if parameter.kind == "float":
+        return real(**about | {"low": low, "high": high} | own)
+    about |= {"low": 1 if low is None else low, "high": high, "placeholder": parameter.empty} | own
+    if about["high"] is not None and about["default"] is not None:  # a default may be too much for the data
+        about["default"] = min(about["default"], about["high"])
+    return whole(**about)
+
+
+def percent(parameter, key: str, field=whole, **own) -> float:
+    """Return the value of a field for a parameter that is a share, which users read and type in percent."""
+    low, high = parameter.offered or (parameter.minimum, parameter.maximum)
+    about = {"label": f"{parameter.label}, %", "help": parameter.form_help, "default": round(100 * parameter.default)}
+    return field(**about | {"low": round(100 * low), "high": round(100 * high), "key": key} | own) / 100
+
+
 def whole_number(low: int, high: int | None):
     """Return a function that says whether a remembered value is a whole number from ``low`` to ``high``."""
     most = math.inf if high is None else high

@@ -10,6 +10,7 @@ from xmlcore.datasets import save_dataset
 from xmlcore.experiment.kinds.robustness import SURROGATE, SURROGATE_PARAMS
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.progress import Cancelled
+from xmlcore.robustness.perturbations import KINDS
 
 
 def test_a_kept_run_is_measured_under_noise_once(data):
@@ -43,6 +44,14 @@ def test_an_estimate_learns_from_measurements_of_the_same_model(classes, monkeyp
     for level in (0.1, 0.2):
         experiment.keep(robustness(key, "gaussian", [level]))
     assert before < 10 and 100 < robustness(key, "gaussian", [0.3]).estimate().seconds < 3000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_level_beyond_those_of_its_kind_is_refused(kind):
+    for level in (-1.0, 2 * KINDS[kind].most):
+        with pytest.raises(ValueError) as raised:
+            robustness("k", kind, [0.1, level])
+        assert str(raised.value) == KINDS[kind].fault(level)
 
 
 def test_a_sample_of_test_rows_is_measured_when_wanted_and_the_seed_draws_it(data):

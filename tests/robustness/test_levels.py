@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.robustness import ValueScale, default_levels, training_sigma
+from xmlcore.robustness.perturbations import KINDS
 
 
 def test_levels_are_the_papers_unless_values_are_much_larger_or_smaller():
@@ -19,6 +20,11 @@ def test_the_scale_is_of_what_is_there():
     X = sp.csr_array(np.array([[3.0, 4, 0], [0, 0, 0], [0, 1, 0]], np.float32))
     assert ValueScale.of(X) == ValueScale(value=3.0, length=3.0, features=1.0)
     assert ValueScale.of(sp.csr_array((2, 3), dtype=np.float32)) == ValueScale(1.0, 1.0, 0.0)
+    largest = float(np.finfo(np.float32).max)
+    huge = ValueScale.of(sp.csr_array(np.full((2, 1), largest, np.float32)))
+    assert huge == ValueScale(value=largest, length=largest, features=1.0)
+    for kind, row in KINDS.items():
+        assert not any(map(row.fault, default_levels(kind, 2, huge)))
 
 
 def test_noise_in_training_is_the_papers_unless_values_are_much_larger_or_smaller():

@@ -4,9 +4,11 @@ Evaluation, training with noise, tasks, figures and the Robustness page read :da
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
+from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import LARGEST_SIGMA, GaussianNoise, WordNoise
+from xmlcore.parameters import Parameter
 from xmlcore.robustness.attacks import FGSM, PGD
 
 GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
@@ -27,17 +29,24 @@ class PerturbationKind:
     level: str  # a level after "at": ``{0:g}`` is the level, ``{1:g}`` the level in percent
     of_level: str  # a level after the text
     needs: str  # GRADIENT, REFERENCE, CERTIFICATE, or nothing
-    options: tuple[str, ...]  # those that forms offer and that parameters of tasks always have
+    options: tuple[Parameter, ...]  # those that forms offer and that parameters of tasks always have
     in_words: Callable[[dict], str]  # options to words that follow the text and the level
     repeats: int  # how often it is measured at first; 0 where nothing is random
     most: float = LARGEST_SIGMA  # largest level
     default_size: str = "value"  # what default levels are a share of: "value" or "length" of rows, or nothing
     makes_negative: bool = True
     steps: int = 0
+    switches: str = ""  # title of the options that are on or off, in a form
 
     @property
     def is_attack(self) -> bool:
         return self.needs == GRADIENT
+
+    def fault(self, level: float) -> str:
+        """Return what is wrong with a level, or nothing."""
+        if 0 <= level <= self.most:
+            return ""
+        return f"{level:g} is no level of {self.text}: levels are from 0 to {self.most:g}"
 
     def fills(self, options: dict) -> bool:
         """Return whether changed rows have a value of every feature."""
@@ -57,33 +66,52 @@ def _ways_in_words(options):
     return f" ({', '.join(text for name, text in WAYS.items() if options.get(name, True))})"
 
 
+_SUPPORT = replace(
+    NOISE_PARAMETERS[2],
+    name="support",
+    label="Features that are changed",
+    help="A row usually has only few of all features. Noise on all features gives small values to all others.",
+    in_form=True,
+)
+_OF_ATTACKS = (
+    Parameter(
+        "norm", "Size measured as", "How the size of a change is measured.", "choice", 2, options=(2, "inf"),
+        option_names=("L2, length of the change", "L∞, largest change of a feature"),
+    ),
+    replace(_SUPPORT, option_names=("all features", "present features only")),
+)  # fmt: skip
+_WAYS = tuple(Parameter(name, text, f"Whether words are {text}.", "bool", True) for name, text in WAYS.items())
+_RANDOM_START = Parameter(
+    "random_start", "Random start", "On where an attack is repeated.", "bool", False, in_form=False
+)
+
 _SIZE = "Size of the change, ε ({norm})"
 KINDS = {
     "gaussian": PerturbationKind(
         GaussianNoise, "Gaussian noise", "Gaussian noise",
         "Adds N(0, σ²) to the feature values of test rows before they are predicted, as the paper (Date and Mehar, "
         "2025) does. The model was trained without this noise.",
-        "Noise, standard deviation σ", "σ = {0:g}", " of σ = {0:g}", "", ("support",), _where, repeats=3,
+        "Noise, standard deviation σ", "σ = {0:g}", " of σ = {0:g}", "", (_SUPPORT,), _where, repeats=3,
     ),
     "words": PerturbationKind(
         WordNoise, "Changed words", "changed words",
         "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
         "training rows have them.",
-        "Share of words changed", "{1:g}\u00a0% of words changed", " at a rate of {0:g}", REFERENCE, tuple(WAYS),
-        _ways_in_words, repeats=3, most=1.0, default_size="", makes_negative=False,
+        "Share of words changed", "{1:g}\u00a0% of words changed", " at a rate of {0:g}", REFERENCE, _WAYS,
+        _ways_in_words, repeats=3, most=1.0, default_size="", makes_negative=False, switches="Words are",
     ),
     "fgsm": PerturbationKind(
         FGSM, "FGSM attack", "the FGSM attack",
         "Fast gradient sign method (Goodfellow et al., ICLR 2015): one step of size ε along the gradient that raises "
         "the best wrong label over the best true label.",
-        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, ("norm", "support"), _attack_in_words, repeats=0, steps=1,
+        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, _OF_ATTACKS, _attack_in_words, repeats=0, steps=1,
     ),
     "pgd": PerturbationKind(
         PGD, "PGD attack", "the PGD attack",
         "Projected gradient descent (Madry et al., ICLR 2018): many small steps of an attack within ε; stronger than "
         "FGSM, and slower.",
-        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, ("norm", "support", "random_start"), _attack_in_words,
-        repeats=1, steps=21,
+        _SIZE, "ε = {0:g}", " of ε = {0:g}", GRADIENT, (*_OF_ATTACKS, _RANDOM_START),
+        _attack_in_words, repeats=1, steps=21,
     ),
     CERTIFICATE: PerturbationKind(
         None, "Certificate", "any change",

@@ -8,9 +8,11 @@ import pytest
 from pages.robustness import choices, noise
 from pages.shared import server
 from tests.pages.making import estimate, figure, said_plainly, train
-from xmlcore import DoubleSampling, experiment, robustness
+from xmlcore import DoubleSampling, experiment, robustness, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
+from xmlcore.parameters import Parameter
+from xmlcore.robustness.perturbations import KINDS
 
 
 def legend(spec):
@@ -235,6 +237,14 @@ def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_n
     assert measured(page) and "Not measured yet: **OneVsRest**." in page.text()
 
 
+def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
+    steps, pgd = Parameter("n_steps", "Steps", "Number of steps.", "int", 20, minimum=1), KINDS["pgd"]
+    monkeypatch.setitem(KINDS, "pgd", dataclasses.replace(pgd, options=(*pgd.options, steps)))
+    ready.go("robustness").set("robustness.kind", "pgd").set("robustness.n_steps pgd", 2).until(measured)
+    kept = [experiment.load("robustness", entry["key"]).options for entry in store.entries("robustness")]
+    assert {"norm": 2, "support": "all", "random_start": False, "n_steps": 2} in kept
+
+
 @pytest.mark.parametrize(
     ("text", "levels"), [("0.1", [0.1]), (" .5; 0.1,0,0.1,", [0.1, 0.5]), ("1e-3,2", [0.001, 2]), ("0,1", [1.0])]
 )
@@ -247,11 +257,9 @@ def test_levels_are_read(text, levels):
     [
         ("gaussian", "At least one level", ["", "0"]),
         ("gaussian", "not a number", ["a"]),
-        ("gaussian", "cannot be", ["nan", "0.1, inf"]),
-        ("fgsm", "cannot be -inf", ["-inf"]),
-        ("words", "cannot be NaN", ["NaN"]),
-        ("gaussian", "0 or more", ["-1"]),
-        ("words", "between 0 and 1", ["1.5"]),
+        ("gaussian", "no level of Gaussian noise: levels are from 0 to 1e+30", ["nan", "0.1, inf", "-1", "1e31"]),
+        ("fgsm", "-inf is no level", ["-inf"]),
+        ("words", "no level of changed words: levels are from 0 to 1", ["1.5", "NaN"]),
         ("gaussian", "more than the 12", [",".join(map(str, range(1, 20)))]),
     ],
 )

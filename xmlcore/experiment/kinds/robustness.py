@@ -67,7 +67,7 @@ class MeasureRobustness(Task):
 
     PARAMETERS = (
         Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),
-        Parameter("levels", "Levels", "Standard deviations, rates or budgets.", "floats", REQUIRED, minimum=0.0),
+        Parameter("levels", "Levels", "Standard deviations, rates or budgets.", "floats", REQUIRED),
         Parameter("options", "Options", "Of the noise or attack.", "dict", None, optional=True),
         Parameter("n_repeats", "Draws", "Times that noise is drawn at each level.", "int", 3, minimum=1),
         SEED,
@@ -78,6 +78,8 @@ class MeasureRobustness(Task):
     def complete(self, params):
         if params["transferred"] and not KINDS[params["kind"]].is_attack:
             raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
+        if fault := next(filter(None, map(KINDS[params["kind"]].fault, params["levels"])), ""):
+            raise ValueError(fault)
         return params | {"options": _stated(params["kind"], params["options"] or {})}
 
     def title_on(self, dataset):
@@ -150,7 +152,7 @@ def has_needed(kind: str, record: dict) -> bool:
 def _stated(kind, options) -> dict:
     """Return the options of a perturbation so that equal perturbations have equal options."""
     check_options(kind, options)
-    defaults, offered = option_defaults(kind), KINDS[kind].options
+    defaults, offered = option_defaults(kind), {option.name for option in KINDS[kind].options}
     asked = {}
     for name, value in options.items():
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
