@@ -1,10 +1,12 @@
 """Jobs that have ended: how, how long they took and how much memory, their logs, and a button that starts one again."""
 
+import contextlib
+
 import pandas as pd
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, tables, tasks
+from pages.shared import actions, format, jobs, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -18,7 +20,7 @@ COLUMNS = {
     "Job": st.column_config.TextColumn(width=310),
     "State": st.column_config.TextColumn(width=90),
     "Ended": st.column_config.TextColumn(width=110),
-    "Took": st.column_config.TextColumn(width=100),
+    "Took": st.column_config.TextColumn(width=100, help="Of a sweep: all its trainings together."),
     "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
     "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),
 }
@@ -30,20 +32,14 @@ def show() -> None:
     if not pairs:
         return
     st.header("Ended")
-    _timeline(pairs)
-    frame = pd.DataFrame(
-        {
-            "Job": [job_title for job_title, _ in pairs],
-            "State": [WORDS[job.state] for _, job in pairs],
-            "Ended": [format.when(job.ended.isoformat()) if job.ended else "" for _, job in pairs],
-            "Took": [format.duration(job.elapsed) if job.started else "" for _, job in pairs],
-            "Expected": [_expected(job) for _, job in pairs],
-            "Memory": [format.size(job.memory) if job.memory else "" for _, job in pairs],
-        }
-    )
-    shown = frame.head(MOST)
-    tables.show(shown, "jobs.table", COLUMNS, height=tables.height(len(shown), 390))
-    of = f"{len(shown):,} of {len(frame):,} jobs, the newest first. " if len(frame) > MOST else ""
+    titles = _titles(pairs)
+    _timeline(pairs, titles)
+    lines = {}
+    for _, job in pairs:
+        lines.setdefault(_line(job), []).append(job)
+    frame = pd.DataFrame([_facts(titles[line], own) for line, own in list(lines.items())[:MOST]])
+    tables.show(frame, "jobs.table", COLUMNS, height=tables.height(len(frame), 390))
+    of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
     by_id = {job.id: (job_title, job) for job_title, job in pairs[:MOST]}
     chosen = st.selectbox(
@@ -58,14 +54,51 @@ def show() -> None:
         _details(*by_id[chosen])
 
 
-def _timeline(pairs) -> None:
+def _line(job) -> str:
+    """Return what names the line of a job: the trainings of a sweep share one."""
+    return job.group or job.id
+
+
+def _titles(pairs) -> dict:
+    """Return the title of each line."""
+    titles = {_line(job): title.split(":")[0] if job.group else title for title, job in pairs}
+    for record in workspace.get("sweeps"):
+        if record["key"] in titles:
+            with contextlib.suppress(store.StoreError, ValueError, TypeError):  # a setting no longer exists
+                titles[record["key"]] = sweeping.name(record)
+    return titles
+
+
+def _facts(title, own) -> dict:
+    """Return what the table says of a job, or of the trainings of a sweep."""
+    states = pd.Series([WORDS[job.state] for job in {job.key or job.id: job for job in own[::-1]}.values()])
+    counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
+    expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
+    ended, memory = [job.ended for job in own if job.ended], [job.memory for job in own if job.memory]
+    return {
+        "Job": title,
+        "State": counts if own[0].group else states[0],
+        "Ended": format.when(max(ended).isoformat()) if ended else "",
+        "Took": format.duration(sum(job.elapsed for job in own)) if any(job.started for job in own) else "",
+        "Expected": "" if None in expected else format.duration(max(sum(expected), 0.1)),
+        "Memory": format.size(max(memory)) if memory else "",
+    }
+
+
+def _timeline(pairs, titles) -> None:
     """Draw when the jobs ran that a worker has begun."""
-    lines = [(title, WORDS[job.state], job.started, job.ended) for title, job in pairs if job.started and job.ended]
-    frame = pd.DataFrame(lines, columns=["name", "state", "start", "end"])
+    lines = [
+        (titles[_line(job)], title, _line(job), WORDS[job.state], job.started, job.ended)
+        for title, job in pairs
+        if job.started and job.ended
+    ]
+    frame = pd.DataFrame(lines, columns=["name", "part", "group", "state", "start", "end"])
     if frame.empty:
         return
     frame[["start", "end"]] = frame[["start", "end"]].apply(_local)
-    caption = "Each bar is a job, from its start to its end; the newest is on top."
+    caption = (
+        "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line."
+    )
     charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
 
 
@@ -74,14 +107,11 @@ def _local(times: pd.Series) -> pd.Series:
     return pd.to_datetime(times).dt.tz_convert(format.zone()).dt.tz_localize(None)
 
 
-def _expected(job):
-    """Return how long a job was expected to take; empty if that is not known."""
-    seconds = job.plan.seconds if hasattr(job, "plan") else job.seconds
-    return "" if seconds is None else format.duration(max(seconds, 0.1))
-
-
 def listed() -> list:
-    """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first."""
+    """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first.
+
+    Trainings of sweeps that go on are no part of it.
+    """
     mine, queue = workspace.token(), job_queue.queue()
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
     again = {record["id"] for record in jobs.interrupted()}
@@ -90,6 +120,8 @@ def listed() -> list:
     ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
     pairs = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
     pairs += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
+    go_on = {record["key"] for record in sweeping.running()}
+    pairs = [(title, job) for title, job in pairs if job.group not in go_on]
     return sorted(pairs, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True)
 
 

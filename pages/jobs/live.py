@@ -1,4 +1,4 @@
-"""Jobs that run or wait, with their progress, and buttons that stop, pause and move them."""
+"""Jobs that run or wait, and sweeps, with their progress, and buttons that stop, pause and move them."""
 
 import streamlit as st
 
@@ -12,37 +12,77 @@ ALL = "jobs.all"
 
 
 def show() -> None:
-    own, sweeps = _active(), sweeping.running()
-    if not own and not sweeps:
+    alone, sweeps = _active()
+    if not alone and not sweeps:
         return
-    before = _seen(own)
-    fragments.redraw_once(lambda: _seen(_active()) != before or sweeping.running() != sweeps)
-    if not own:
-        st.caption("The next training of several settings is about to begin.")
-        return
-    st.session_state[workspace.WATCHED] |= {job.id for job in own}
-    _pause_all(own)
-    records = {record["id"]: record for record in workspace.get("jobs")}
-    line = job_queue.queue().waiting()
-    waiting = [job for job in line if job in own]
-    for job in own:
-        if job not in waiting:
-            _running(job, records.get(job.id, {}))
-    for place, job in enumerate(waiting if st.session_state.get(ALL) else waiting[:MOST]):
-        _waiting(job, records.get(job.id, {}), place, len(waiting))
+    before = _seen(alone, sweeps)
+    fragments.redraw_once(lambda: _seen(*_active()) != before)
+    st.session_state[workspace.WATCHED] |= {job.id for job in alone} | {record["key"] for record, _ in sweeps}
+    _pause_all([*alone, *(job for _, trainings in sweeps for job in trainings)])
+    line = [job for job in job_queue.queue().waiting() if workspace.token() in job.owners]
+    for record, trainings in sweeps:
+        _sweep(record, trainings, line)
+    waiting = [job for job in line if job in alone]
+    shown = waiting if st.session_state.get(ALL) else waiting[:MOST]
+    _each([job for job in alone if job not in waiting] + shown, line)
     if len(waiting) > MOST:
         st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
 
 
-def _active() -> list:
-    return [job for job in jobs.own() if job.active]
+def _active() -> tuple[list, list]:
+    """Return jobs that are listed by themselves, and pairs of a sweep and those of its trainings that are jobs now."""
+    own, sweeps = {job.id: job for job in jobs.own() if job.active}, []
+    for record in sweeping.running():
+        ids = {job.id for job in sweeping.trainings(record)}
+        ids |= {job.id for job in own.values() if job.plan.group == record["key"]}
+        sweeps.append((record, [own.pop(job_id) for job_id in list(own) if job_id in ids]))
+    return [job for job in own.values() if not (job.plan.group and job.cancelling)], sweeps
 
 
-def _seen(own) -> list:
+def _seen(alone, sweeps) -> list:
     """Return what decides which jobs are shown where, and with which buttons."""
     places = {job.id: place for place, job in enumerate(job_queue.queue().waiting())}
-    facts = [(job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in own]
-    return [job_queue.queue().paused(workspace.token()), *facts]
+    opened = [job for record, trainings in sweeps if st.session_state.get(_opens(record)) for job in trainings]
+    facts = [
+        (job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in (*alone, *opened)
+    ]
+    return [job_queue.queue().paused(workspace.token()), sweeping.facts(), *facts]
+
+
+def _opens(record) -> str:
+    return f"jobs.trainings.{record['key']}"
+
+
+def _sweep(record, trainings, line):
+    with st.container(key=f"sweep-{record['key']}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(sweeping.name(record))}**")
+        sweeping.show_progress(record, sweeping.time_left)
+        fragments.live(lambda place: place.caption(format.plain(_sweep_state(record))))
+        sweeping.buttons(record, "jobs")
+        opened = st.expander("Trainings", key=_opens(record), on_change="rerun")
+        if opened.open:
+            with opened:
+                _each(trainings, line)
+                st.caption("The next trainings follow by themselves. Those that have ended are on the Train page.")
+
+
+def _sweep_state(record) -> str:
+    if sweeping.is_paused(record):
+        return "Paused: no further training starts. Trainings that run go on."
+    running = [job for job in sweeping.trainings(record) if job.state == "running" or job.starting]
+    if waits := sweeping.waits(record):
+        return f"No training runs now. {waits}"
+    return f"{format.count(len(running), 'training runs', 'trainings run')} now"
+
+
+def _each(shown, line):
+    """Show jobs one by one; ``line`` has those of this workspace that wait."""
+    records = {record["id"]: record for record in workspace.get("jobs")}
+    for job in shown:
+        if job in line:
+            _waiting(job, records.get(job.id, {}), line.index(job), len(line))
+        else:
+            _running(job, records.get(job.id, {}))
 
 
 def _pause_all(own):

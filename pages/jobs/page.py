@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.jobs import ended, interrupted, live
-from pages.shared import format, jobs, sweeping
+from pages.shared import format, fragments, jobs, sweeping
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
@@ -11,8 +11,7 @@ from pages.shared.workspaces import workspace
 def main() -> None:
     st.title("Jobs")
     queue = job_queue.queue()
-    shown = jobs.own()
-    st.markdown(_answer(shown, queue))
+    fragments.live(lambda place: place.markdown(_answer(jobs.own(), queue)))
     if problem := queue.problem:
         st.warning(format.plain(problem))
     if not workspace.get("jobs") and not ended.listed():

@@ -147,8 +147,9 @@ def _jobs():
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()
     elsewhere = [job for job in own if not jobs.is_watched(job)]
-    if elsewhere or jobs.interrupted() or sweeping.interrupted():
-        addresses.link("Jobs", "Running" if elsewhere else "Interrupted jobs", "pending_actions")
+    running = elsewhere or sweeping.elsewhere()
+    if running or jobs.interrupted() or sweeping.interrupted():
+        addresses.link("Jobs", "Running" if running else "Interrupted jobs", "pending_actions")
     jobs.watch([*elsewhere, *compiling], compact=True)
     if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
         here = len(own) - len(elsewhere)  # which of them run changes while this stays as it is

@@ -4,7 +4,6 @@ A record has ``key`` (of the sweep's task), ``fingerprint`` (of the data set), `
 it was started, in seconds since 1970) and ``stopped`` (whether the user stopped it).
 """
 
-import functools
 import json
 import threading
 import time
@@ -61,6 +60,7 @@ def start(task) -> None:
 
     workspace.update(add)
     owner, queue, drivers = workspace.token(), job_queue.queue(), job_queue.drivers()
+    queue.resume(owner=owner, group=task.key)
     with _changing:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
@@ -90,6 +90,7 @@ def stop(record: dict) -> None:
 
     workspace.update(change)
     owner, driver = workspace.token(), driver_of(record)
+    job_queue.queue().resume(owner=owner, group=record["key"])  # another sweep may need some of its trainings
     with _changing:
         if driver is None or owner not in driver.owners:
             return
@@ -98,6 +99,26 @@ def stop(record: dict) -> None:
             return
         driver.owners = driver.owners - {owner}
     let_go(job_queue.queue(), driver.jobs, owner)  # it goes on for the others
+
+
+def pause(record: dict, paused: bool) -> None:
+    """Start no further training of a sweep for this workspace, or go on."""
+    if not workspace.refuse():
+        queue = job_queue.queue()
+        (queue.pause if paused else queue.resume)(owner=workspace.token(), group=record["key"])
+
+
+def is_paused(record: dict) -> bool:
+    return job_queue.queue().paused(workspace.token(), record["key"])
+
+
+def buttons(record: dict, where: str) -> None:
+    """Show what stops or pauses a sweep that goes on; ``where`` tells the buttons from those elsewhere on the page."""
+    key, stopping = f"{where}-{record['key']}", state(record) == "stopping"
+    with st.container(horizontal=True, gap="small"):
+        actions.button("Stop", key=f"stop-sweep-{key}", on_click=stop, args=(record,), disabled=stopping)
+        label, paused = ("Go on", False) if is_paused(record) else ("Pause", True)
+        actions.button(label, key=f"pause-sweep-{key}", on_click=pause, args=(record, paused), disabled=stopping)
 
 
 def driver_of(record: dict) -> Driver | None:
@@ -127,10 +148,16 @@ def running() -> list:
     return [record for record in workspace.get("sweeps") if state(record) == "running"]
 
 
+def trainings(record: dict) -> list:
+    """Return the trainings of a sweep that wait or run."""
+    driver = driver_of(record)
+    return [] if driver is None else [job for job in list(driver.jobs.values()) if job.active]
+
+
 def not_begun() -> int:
     """Return how many trainings of this workspace's sweeps are to come that are no jobs yet."""
-    plans = [(plan(record), list(driver_of(record).jobs.values())) for record in running()]
-    return sum(max(0, trials.total - trials.done - sum(job.active for job in own)) for trials, own in plans)
+    plans = [(plan(record), trainings(record)) for record in running()]
+    return sum(max(0, trials.total - trials.done - len(own)) for trials, own in plans)
 
 
 def interrupted() -> list:
@@ -144,25 +171,52 @@ def name(record: dict) -> str:
     return task_of(record).title_on(workspace.get("known").get(record["fingerprint"], {}).get("name", "a data set"))
 
 
-def waits(driver) -> str:
+def waits(record: dict) -> str:
     """Return what the next training of a sweep waits for, in words; empty if one runs."""
-    active = [job for job in list(driver.jobs.values()) if job.active]
+    active = trainings(record)
     if not active or any(job.state == "running" or job.starting for job in active):
         return ""
     return active[0].words
 
 
+def time_left(task, plan) -> str:
+    """Return about how long the trials go on, from those that are done; empty while there are few."""
+    seconds = [line["seconds"] for line in plan.trials if line["state"] == "done"]
+    expected = server.estimated_seconds(task)
+    if not seconds or expected is None:
+        return ""
+    share_done = plan.done / plan.total
+    left = (1 - share_done) * (share_done * sum(seconds) / plan.done * plan.total + (1 - share_done) * expected)
+    return f", about {format.seconds(max(left, 1.0))} left"
+
+
 def watch_all() -> None:
-    """Show how far the sweeps of this workspace are, in few lines, for the sidebar."""
-    records = running()
-    if records:
-        fragments.redraw_once(lambda: running() != records)
-    for record in records:
+    """Show the sweeps of this workspace that the page does not show itself, in few lines, for the sidebar."""
+    before = facts()
+    if before:
+        fragments.redraw_once(lambda: facts() != before)
+    for record in elsewhere():
         st.caption(format.plain(name(record)))
-        fragments.live(functools.partial(_progress, record))
-        actions.button("Stop", key=f"stop-sweep-side-{record['key']}", on_click=stop, args=(record,))
+        show_progress(record)
+        buttons(record, "side")
 
 
-def _progress(record, place) -> None:
-    trials = plan(record)
-    place.progress(trials.done / trials.total, text=f"{trials.done:,} of {trials.total:,} trainings")
+def elsewhere() -> list:
+    """Return the records of :func:`running` that the page, which has been drawn, does not show itself."""
+    return [record for record in running() if record["key"] not in st.session_state[workspace.WATCHED]]
+
+
+def facts() -> list:
+    """Return what decides which sweeps are shown, and with which buttons."""
+    return [(record["key"], is_paused(record)) for record in running()]
+
+
+def show_progress(record: dict, more=lambda task, plan: "") -> None:
+    """Show how many trainings of a sweep are done, and what ``more`` says of it."""
+
+    def draw(place):
+        task, trials = task_of(record), plan(record)
+        text = f"{trials.done:,} of {trials.total:,} trainings{more(task, trials)}"
+        place.progress(trials.done / max(trials.total, 1), text=format.plain(text))
+
+    fragments.live(draw)

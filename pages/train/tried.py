@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
+from pages.shared import actions, format, fragments, presets, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import trials
 from pages.shared.workspaces import workspace
@@ -19,6 +19,7 @@ def show(fingerprint: str, file_name: str) -> None:
     record = trials.choose(fingerprint, records, "tried")
     before = _seen(record)
     if before:
+        st.session_state[workspace.WATCHED].add(record["key"])
         fragments.redraw_once(lambda: _seen(record) != before)
     fragments.alone(_section)(record, file_name)
 
@@ -28,7 +29,7 @@ def _seen(record):
     state = sweeping.state(record)
     if state not in ("running", "stopping"):
         return None
-    return state, sweeping.plan(record).done, sweeping.waits(sweeping.driver_of(record))
+    return state, sweeping.plan(record).done, sweeping.waits(record)
 
 
 def _section(record, file_name):
@@ -50,7 +51,7 @@ def _say_progress(record, task, plan, state):
     model, n = task.params["model"], format.count(len(task.settings), "setting")
     done = f"{plan.done:,} of {plan.total:,} trainings done"
     text = {
-        "running": f"Trying {n} of {model}: {done}{_time_left(task, plan)}.",
+        "running": f"Trying {n} of {model}: {done}{sweeping.time_left(task, plan)}.",
         "stopping": f"Stopping: {done}.",
         "stopped": f"Stopped: {done}. Resume goes on where it was.",
         "interrupted": f"Interrupted, as the app ended: {done}. Resume goes on where it was.",
@@ -60,7 +61,7 @@ def _say_progress(record, task, plan, state):
     st.progress(plan.done / max(plan.total, 1), text=format.plain(text))
     if state == "failed":
         st.error(format.plain(driver.error))
-    waits = sweeping.waits(driver) if state == "running" else ""
+    waits = sweeping.waits(record) if state == "running" else ""
     if waits:
         st.caption(f"No training runs now. {format.plain(waits)}: see the Jobs page.")
     best = task.best_so_far(plan)
@@ -69,17 +70,6 @@ def _say_progress(record, task, plan, state):
             f"Best so far: **{format.plain(_words(task, best[0]))}** with {task.params['measure']} = "
             f"**{hundredths(best[1])}\u00a0%** on the training rows that are held out."
         )
-
-
-def _time_left(task, plan) -> str:
-    """Return about how long the trials go on, from those that are done; empty while there are few."""
-    seconds = [line["seconds"] for line in plan.trials if line["state"] == "done"]
-    expected = server.estimated_seconds(task)
-    if not seconds or expected is None:
-        return ""
-    share_done = plan.done / plan.total
-    left = (1 - share_done) * (share_done * sum(seconds) / plan.done * plan.total + (1 - share_done) * expected)
-    return f", about {format.seconds(max(left, 1.0))} left"
 
 
 def _say_best(task, result):
@@ -128,9 +118,7 @@ def _buttons(record, task, result, state):
     key = record["key"]
     with st.container(horizontal=True, gap="small"):
         if state in ("running", "stopping"):
-            actions.button(
-                "Stop", key=f"stop-sweep-{key}", on_click=sweeping.stop, args=(record,), disabled=state == "stopping"
-            )
+            sweeping.buttons(record, "tried")
         elif state != "done":
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
         elif result.best is not None:

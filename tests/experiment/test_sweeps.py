@@ -284,6 +284,7 @@ def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
     go_on.set()
     driver._thread.join(30)
     *later, first = queue.jobs()
+    assert all(job.group == driver.key for job in queue.jobs())
     assert first.owners == ("a",) and {owner for job in later for owner in job.owners} == {"a", "b"}
     assert made(easy).exists() and len(calls) == 4
 

@@ -281,6 +281,15 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     assert done.marker.color != failed.marker.color and figures.timeline(frame, most=2).layout.meta["shown"] == 2
 
 
+def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
+    start = pd.Timestamp("2026-01-01 10:00")
+    frame = pd.DataFrame({"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]})
+    figure = figures.timeline(frame.assign(state="Done", start=start, end=start + pd.Timedelta(seconds=5)))
+    (bars,) = figure.data
+    assert list(bars.y) == [0, 1, 0] and list(bars.customdata) == ["C = 2", "b", "C = 1"]
+    assert list(figure.layout.yaxis.ticktext) == ["sweep", "b"] and figure.layout.meta["total"] == 2
+
+
 def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
     (trace,) = figures.treemap(frame, "Sizes").data

@@ -74,6 +74,18 @@ def test_a_paused_queue_starts_nothing(line, whole):
     assert a.wait(LONG) and b.wait(LONG) and not line.paused("m")
 
 
+def test_a_group_is_paused_for_one_owner_and_others_of_his_jobs_go_on(line):
+    a, b = add(line, "a", "m", group="g"), add(line, "b", "m")
+    shared = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g"))
+    assert line.submit(work.add, 1, 1, title="s", owner="n", key="k", plan=Plan(group="g")) is shared
+    line.pause(owner="m", group="g")
+    line.go()
+    assert b.wait(LONG) and shared.wait(LONG) and a.words == "Paused", "another owner has not paused the shared one"
+    assert line.paused("m", "g") and not line.paused("m") and not line.paused("n", "g")
+    line.resume(owner="m", group="g")
+    assert a.wait(LONG) and not line.paused("m", "g")
+
+
 class AtOnce(Executor):
     """Calls functions at once, or refuses the first call."""
 
@@ -302,6 +314,10 @@ def test_an_unasked_job_is_stopped_by_one_that_is_asked_for(single, tmp_path):
     asked = add(single, "a")
     assert asked.result(LONG) == 2
     assert unasked.wait(LONG) and waiting.wait(LONG) and unasked.gave_way and waiting.gave_way
+
+
+def test_a_job_that_nobody_waits_for_is_not_short():
+    assert Plan(seconds=1.0).is_short and not Plan(seconds=1.0, unasked=True).is_short
 
 
 def test_an_unasked_job_that_somebody_asks_for_is_not_stopped(single, tmp_path):

@@ -23,7 +23,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 def test_ended_jobs_are_there_after_a_restart(tmp_path):
     first = Queue(folder=tmp_path, n_workers=1)
-    done = first.submit(work.add, 1, 2, title="Add", owner="anna", key="k", plan=Plan(task=TASK, seconds=2.5))
+    done = first.submit(work.add, 1, 2, title="Add", owner="anna", key="k", plan=Plan(TASK, 2.5, group="g"))
     failed = first.submit(work.fail, "no file", title="Fail", owner="anna", plan=Plan(task=TASK))
     untold = first.submit(work.add, 1, 2, title="No task", owner="anna")
     assert done.wait(LONG) and failed.wait(LONG) and untold.wait(LONG)
@@ -33,6 +33,7 @@ def test_ended_jobs_are_there_after_a_restart(tmp_path):
     assert set(found) == {"Add", "Fail"}
     kept = found["Add"]
     assert (kept.id, kept.key, kept.state, kept.task, kept.seconds) == (done.id, "k", "done", TASK, 2.5)
+    assert kept.group == done.group == "g" and found["Fail"].group == ""
     assert kept.started == done.started and kept.ended == done.ended and kept.memory == done.memory > 0
     assert kept.elapsed == pytest.approx(done.elapsed) and kept.log == done.log
     assert (found["Fail"].state, found["Fail"].error) == ("failed", "ValueError: no file")

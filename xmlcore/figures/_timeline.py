@@ -11,26 +11,31 @@ LETTERS = 32  # of a name beside its bar
 def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 30) -> go.Figure:
     """Draw jobs as bars over time, the newest on top, in a colour for each state.
 
-    The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. The first ``most`` are
-    drawn.
+    The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
+    ``group``, an optional column, share a line; ``part``, also optional, names the single job. The first ``most`` lines
+    are drawn.
     """
     need_columns(frame, ["name", "state", "start", "end"], "timeline")
-    drawn = frame.head(most)
+    frame = frame.reset_index(drop=True)
+    line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
+    drawn = frame.assign(line=line)[line < most]
+    firsts = drawn.drop_duplicates("line")
     start, end = (pd.to_datetime(drawn[column]) for column in ("start", "end"))
-    figure = new_figure(title, shown=len(drawn), total=len(frame))
-    places, states = pd.Series(range(len(drawn)), index=drawn.index), dict.fromkeys(drawn["state"])
+    figure = new_figure(title, shown=len(firsts), total=len(set(line)))
+    states = dict.fromkeys(drawn["state"])
     colors = dict(zip(states, (BLUE, *(color for color in PALETTE[1:] if color != GREY), GREY)))
     for state in states:
         own = drawn["state"] == state
         figure.add_bar(
-            base=start[own], x=(end - start)[own].dt.total_seconds() * 1000, y=places[own], orientation="h", name=state,
-            marker={"color": colors[state]}, customdata=[whole(name) for name in drawn["name"][own]],
+            base=start[own], x=(end - start)[own].dt.total_seconds() * 1000, y=drawn["line"][own], orientation="h",
+            name=state, marker={"color": colors[state]},
+            customdata=[whole(name) for name in drawn["part" if "part" in drawn else "name"][own]],
             hovertemplate="<b>%{customdata}</b><br>from %{base}<extra></extra>",
         )  # fmt: skip
-    names = apart(drawn["name"].unique(), LETTERS)
-    ticks = {"tickvals": places, "ticktext": [names[name] for name in drawn["name"]], "showgrid": False}
+    names = apart(firsts["name"].unique(), LETTERS)
+    ticks = {"tickvals": firsts["line"], "ticktext": [names[name] for name in firsts["name"]], "showgrid": False}
     figure.update_layout(
-        barmode="overlay", showlegend=len(states) > 1, height=130 + 24 * len(drawn),
+        barmode="overlay", showlegend=len(states) > 1, height=130 + 24 * len(firsts),
         xaxis={"type": "date"}, yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
     return figure

@@ -43,10 +43,11 @@ class Plan:
     here: bool = False  # whether it must run on this machine
     after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
     unasked: bool = False  # whether nobody waits for it: it is stopped when another job is submitted
+    group: str = ""  # of jobs that are one thing for the user, such as the key of a sweep for its trainings
 
     @property
     def is_short(self) -> bool:
-        return self.seconds is not None and self.seconds <= SHORT
+        return not self.unasked and self.seconds is not None and self.seconds <= SHORT
 
 
 class JobError(RuntimeError):
@@ -177,6 +178,10 @@ class Job:
     def title_for(self, owner: str) -> str:
         """Return what an owner calls the job."""
         return self._owners.get(owner, self.title)
+
+    @property
+    def group(self) -> str:
+        return self.plan.group
 
     @property
     def phase(self) -> str:

@@ -73,7 +73,7 @@ class Queue:
         self._jobs = {}  # by id, oldest first
         self._line = []  # jobs that wait, in the order in which they start
         self._paused = False
-        self._paused_owners = set()
+        self._paused_groups = set()  # (owner, group); the group "" is all jobs of the owner
         self._closed = False
         self._free_bytes = free_bytes
         self._looking = None  # a timer, while a job waits for what nobody tells the queue
@@ -144,6 +144,7 @@ class Queue:
                     if job.key == key and job.active and not job._cancelling:
                         if job.plan.unasked and not (plan and plan.unasked):
                             job.plan = replace(job.plan, unasked=False)
+                            self._start_what_can()  # a short job that somebody waits for has a worker for itself
                         if owner not in job._owners:
                             job._owners[owner] = title
                             self._records.write(job)
@@ -239,33 +240,37 @@ class Queue:
             self._start_what_can()
         return True
 
-    def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Start no waiting job until :meth:`resume` is called. Jobs that run go on."""
-        self._set_paused(job_id, owner, True)
+    def pause(self, job_id: str | None = None, owner: str | None = None, group: str = "") -> None:
+        """Start no waiting job until :meth:`resume` is called: one, those of an owner or of a group of his, or all.
 
-    def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
+        Jobs that run go on.
+        """
+        self._set_paused(job_id, owner, group, True)
+
+    def resume(self, job_id: str | None = None, owner: str | None = None, group: str = "") -> None:
         """Undo what :meth:`pause` did with the same arguments."""
-        self._set_paused(job_id, owner, False)
+        self._set_paused(job_id, owner, group, False)
 
-    def _set_paused(self, job_id, owner, paused):
+    def _set_paused(self, job_id, owner, group, paused):
         with self._lock:
             if job_id is not None:
                 job = self._jobs.get(job_id)
                 if job is not None and job.active:
                     job.paused = paused
             elif owner is not None:
-                (self._paused_owners.add if paused else self._paused_owners.discard)(owner)
+                (self._paused_groups.add if paused else self._paused_groups.discard)((owner, group))
             else:
                 self._paused = paused
             self._start_what_can()
 
-    def paused(self, owner: str | None = None) -> bool:
-        """Return whether the queue as a whole, or the jobs of an owner, are paused."""
-        return self._paused if owner is None else self._paused or owner in self._paused_owners
+    def paused(self, owner: str | None = None, group: str = "") -> bool:
+        """Return whether the queue as a whole, or what :meth:`pause` paused for an owner or a group, is paused."""
+        return self._paused or (owner, group) in self._paused_groups
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or with all its owners."""
-        return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
+        """Return whether a waiting job is paused: by itself, with the queue, or by each of its owners."""
+        by_owner = ({(owner, ""), (owner, job.plan.group)} & self._paused_groups for owner in list(job._owners))
+        return job.paused or self._paused or all(by_owner)
 
     def insist(self, job_id: str) -> None:
         """Start a waiting job as soon as a worker is free, even if its memory is not."""

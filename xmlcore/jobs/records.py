@@ -49,6 +49,7 @@ class PastJob:
     memory: int | None = None  # most bytes that its worker had in memory
     phase: str = ""  # the phase reported last
     fraction: float = 0.0  # the part of that phase that was done
+    group: str = ""  # see :class:`xmlcore.jobs.Plan`
     error: str | None = None
     log: list = field(default_factory=list)
 
@@ -76,6 +77,7 @@ class Records:
             "started": record.get("started"),
             "ended": job._ended,
             "seconds": job.plan.seconds,
+            "group": job.plan.group,
             "memory": record.get("memory_peak"),
             "phase": record.get("phase", ""),
             "fraction": record.get("fraction", 0.0),
@@ -170,6 +172,7 @@ def _past(record, owner) -> PastJob:
         memory=record.get("memory"),
         phase=str(record.get("phase", "")),
         fraction=float(record.get("fraction") or 0.0),
+        group=str(record.get("group") or ""),
         error=record.get("error"),
         log=record["log"],
     )

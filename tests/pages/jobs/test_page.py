@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pages.shared.process import job_queue
-from tests.pages.making import fields_of, figure, workspace_row
+from tests.pages.making import fields_of, figure, numbers, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
@@ -179,17 +179,46 @@ def listed_sweep(page, count=3):
     return task, record
 
 
-def test_trainings_of_a_sweep_are_listed_can_be_paused_and_let_go_on(ready, server):
-    task, _ = listed_sweep(ready)
-    server.pause(owner=ready.token)
-    driver = experiment.Driver(task, server, ready.token, at_once=1)
-    job_queue.drivers()[task.key] = driver
+def driven(page, queue, count=3):
+    """Have a sweep under way, with one training at a time; return its task and its driver."""
+    task, _ = listed_sweep(page, count)
+    driver = job_queue.drivers()[task.key] = experiment.Driver(task, queue, page.token, at_once=1)
     while not driver.jobs:
         time.sleep(0.01)
-    page = ready.go("jobs")
-    assert "Trying settings of OneVsRest" in page.text()
-    assert f"0 jobs run and {task.plan().total} wait" in page.text(), "one is a job, the others are to come"
-    page.press("jobs.resume.all").until(lambda s: task.exists() and "No job runs or waits" in s.text())
+    return task, driver
+
+
+def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, server):
+    server.pause(owner=ready.token)
+    task, driver = driven(ready, server)
+    page, key = ready.go("jobs"), f"jobs-{task.key}"
+    (training,) = driver.jobs.values()
+    said = page.text()
+    assert "Trying settings of OneVsRest on mine" in said and "0 of 3 trainings" in said
+    assert "0 jobs run and 3 wait" in said, "one is a job, the others are to come"
+    assert "OneVsRest: C" not in said and not any(training.id in str(button.key) for button in page.at.button)
+    assert not page.at.sidebar.button, "the page itself shows it"
+    page.at.session_state[f"jobs.trainings.{task.key}"] = True  # as a click on "Trainings" does
+    assert "OneVsRest: C, weight of the loss: 1" in page.run().text() and page.at.button(key=f"jobs.stop.{training.id}")
+    assert page.go("storage").at.button(key=f"stop-sweep-side-{task.key}")
+    page.go("jobs").press(f"pause-sweep-{key}").press("jobs.resume.all")
+    assert training.state == "queued" and "Paused: no further training starts" in page.text()
+    page.press(f"pause-sweep-{key}").until(lambda s: task.exists() and at_rest(s))
+    table = page.run().frame("Job", "State").set_index("Job")["State"]
+    assert table["Trying settings of OneVsRest on mine"] == "3 done" and not any(
+        ": C" in title for title in table.index
+    )
+    assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
+    (bars,) = figure(page, "What ran when")["data"]
+    assert numbers(bars["y"]) == [0, 0, 0] and len(bars["customdata"]) == 3
+
+
+def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
+    server.pause(owner=ready.token)
+    task, driver = driven(ready, server)
+    page = ready.go("jobs").press(f"stop-sweep-jobs-{task.key}").until(at_rest)
+    assert not driver.active and not any(job.active for job in server.jobs(ready.token))
+    assert page.run().frame("Job", "State")["State"].tolist()[0] == "1 stopped"
 
 
 def test_an_interrupted_sweep_is_listed_and_resumed_or_left(ready):

@@ -20,6 +20,7 @@ def submit(
     estimate: Estimate | None = None,
     apart: bool | None = None,
     unasked: bool = False,
+    group: str = "",
 ) -> Job:
     """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
 
@@ -45,6 +46,8 @@ def submit(
         Whether the trees of an ensemble are trained apart; by default if the queue has a cluster with several workers.
     unasked : bool
         Whether nobody waits for the result: the job is stopped when another one is submitted.
+    group : str
+        Of jobs that are one thing for the user, such as the key of their sweep.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def submit(
         Its result is the key.
     """
     title = task.title if title is None else title
-    plan = replace(planned(task, estimate), unasked=unasked)
+    plan = replace(planned(task, estimate), unasked=unasked, group=group)
     if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
         plan = _in_parts(queue, task, plan, owner, title)
     return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)

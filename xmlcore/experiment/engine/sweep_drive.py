@@ -149,7 +149,8 @@ def drive(
                     estimate, title = trial.estimate_on(data), _title(made, trial)
                     for one in owners():
                         with _sharing:
-                            before, job = jobs.get(trial.key), submit(queue, trial, one, title, estimate=estimate)
+                            before = jobs.get(trial.key)
+                            job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
                             jobs[trial.key] = job
                             _wanted.setdefault((job.id, one), set()).add(id(jobs))
                         asked.add(one)
