@@ -72,18 +72,6 @@ def test_garbage_collection_is_as_before_after_compiling_and_after_a_failure(on)
         (gc.enable if was_on else gc.disable)()
 
 
-def test_a_kernel_works_where_its_code_cannot_be_written(monkeypatch):
-    add_two, _ = pair()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(add_two._cache, "save_overload", full)
-    with pytest.warns(RuntimeWarning, match="add_two was not kept: .*No space left"):
-        assert add_two(1) == 3
-    assert add_two(2) == 4
-
-
 def test_with_a_version_of_numba_that_was_not_tried_numba_compiles(monkeypatch):
     monkeypatch.setattr(_jit, "IS_TRIED", False)
     add_two, add_one = pair()

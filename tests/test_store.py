@@ -1,6 +1,5 @@
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,13 +14,6 @@ from xmlcore.system import cache_root
 
 KEY = "0123456789abcdef"
 PROJECT = Path(store.__file__).parents[2]
-
-
-def start_script(source):
-    """A new Python that sees xmlcore and this test's cache."""
-    return subprocess.Popen(
-        [sys.executable, "-c", source], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
 
 
 def kind_folder(kind="runs"):
@@ -249,26 +241,6 @@ def test_leftovers_older_than_a_day_are_removed_by_the_next_writer():
 
 
 # --- several processes
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-def test_killed_writer_leaves_no_visible_artifact():
-    writer = start_script(
-        "import time\n"
-        "from xmlcore import store\n"
-        f"with store.writing('runs', '{KEY}') as path:\n"
-        "    store.write_value(path, list(range(1000)))\n"
-        "    print('written', flush=True)\n"
-        "    time.sleep(60)\n"
-    )
-    assert writer.stdout.readline().strip() == "written"
-    writer.send_signal(signal.SIGKILL)
-    writer.communicate()
-    assert [name[:5] for name in os.listdir(kind_folder())] == [".tmp-"]
-    assert not store.exists("runs", KEY)
-    assert store.entries("runs") == []
-    store.save("runs", KEY, "again")
-    assert store.load("runs", KEY) == "again"
 
 
 def test_two_processes_writing_the_same_keys_at_once():

@@ -10,21 +10,9 @@ from xmlcore.datasets.readers.arff import _columns
 from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
 from xmlcore.datasets.readers.arff_rows import ArffReader, matrices
 
-STATUS = {
-    "bad number": kernels.BAD_NUMBER,
-    "bad nominal": kernels.BAD_NOMINAL,
-    "bad label": kernels.BAD_LABEL,
-    "no value": kernels.NO_VALUE,
-    "bad token": kernels.BAD_TOKEN,
-    "too few": kernels.TOO_FEW,
-    "too many": kernels.TOO_MANY,
-    "bad index": kernels.BAD_INDEX,
-    "index range": kernels.INDEX_RANGE,
-    "index order": kernels.INDEX_ORDER,
-    "not closed": kernels.NOT_CLOSED,
-    "bad weight": kernels.BAD_WEIGHT,
-    "after row": kernels.AFTER_ROW,
-}
+FAULTS = "bad number,bad nominal,bad label,no value,bad token,too few,too many,bad index,index range,index order,"
+FAULTS += "not closed,bad weight,after row"
+STATUS = {fault: getattr(kernels, fault.replace(" ", "_").upper()) for fault in FAULTS.split(",")}
 TYPES = [
     Type(NUMERIC),
     Type(NOMINAL, ("0", "1"), ("0", "1")),
@@ -111,20 +99,8 @@ def test_a_row_of_each_kind_is_read_as_by_the_twin(row, status):
 
 def test_random_rows_are_read_as_by_the_twin():
     rng = np.random.default_rng(11)
-    pieces = [
-        b"0",
-        b"1",
-        b"?",
-        b"red",
-        b"'dark blue'",
-        b'"green"',
-        b"yes",
-        b"no",
-        b"-2.5",
-        b"1e-50",
-        b"123456789012345678",
-    ]
-    pieces += [b"'", b"{", b"}", b",", b" ", b"\t", b"%", b"\n", b"\\", b"7", b"16777217", b"0.1"]
+    pieces = b"0|1|?|red|'dark blue'|\"green\"|yes|no|-2.5|1e-50|123456789012345678|7|16777217|0.1".split(b"|")
+    pieces += [b"'", b"{", b"}", b",", b" ", b"\t", b"%", b"\n", b"\\"]
     seen = set()
     for _ in range(1500):
         if rng.random() < 0.5:  # nearly valid: one piece may be wrong
@@ -180,23 +156,7 @@ def test_attributes_of_a_header_are_found_as_by_the_twin():
     ]
     assert scan(b"\n".join(lines)) == scan(b"\n".join(lines) + b"\n") == 4
     assert scan(b"@attribute f\n\n% c\n@relation r\n@attribute {0,1}\n@attribute 'x\n@attributes a b\n@attribute") == 1
-    pieces = [
-        b"@attribute",
-        b"@ATTRIBUTE",
-        b" ",
-        b" ",
-        b"\t",
-        b"\n",
-        b"\r",
-        b"'",
-        b'"',
-        b"\\",
-        b"{0,1}",
-        b"a",
-        b"bc",
-        b"%",
-        b",",
-    ]
+    pieces = [b"@attribute", b"@ATTRIBUTE", b"{0,1}", b"bc", *(bytes([byte]) for byte in b"  \t\n\r'\"\\a%,")]
     rng, seen = np.random.default_rng(3), set()
     for _ in range(3000):
         content = b"".join(pieces[i] for i in rng.integers(0, len(pieces), rng.integers(0, 15)))

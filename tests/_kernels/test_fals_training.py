@@ -6,20 +6,15 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _kernels.plt_problems import sparse_rows
 
 from xmlcore._kernels import fals_training
 from xmlcore.selection.fals.training import step_sizes
 from xmlcore.validation import csr_parts
 
 
-def sparse(n=12, d=7, density=0.4, seed=0):
-    random = np.random.default_rng(seed)
-    X = (random.random((n, d)) < density) * random.normal(size=(n, d))
-    return sp.csr_array(X.astype(np.float32))
-
-
 def test_entries_are_grouped_by_feature():
-    X = sparse()
+    X = sparse_rows(12, 7, 0)
     rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
     features, ptr, entry_rows, values = fals_training.by_feature(*csr_parts(X), rows, place)
     expected = naive.fals_training.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
@@ -32,7 +27,7 @@ def test_entries_are_grouped_by_feature():
 
 
 def test_the_first_layer_is_a_product_whatever_the_columns_at_once():
-    X, random = sparse(), np.random.default_rng(1)
+    X, random = sparse_rows(12, 7, 0), np.random.default_rng(1)
     weight, bias = random.normal(size=(7, 5)), random.normal(size=5)
     out = np.empty((3, 5))
     rows = np.array([2, 2, 11])

@@ -8,16 +8,8 @@ from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.readers.xmlc_rows import TextReader
 from xmlcore.validation import INT32_MAX
 
-STATUS = {
-    "bad label": kernels.BAD_LABEL,
-    "label range": kernels.LABEL_RANGE,
-    "bad feature": kernels.BAD_FEATURE,
-    "feature range": kernels.FEATURE_RANGE,
-    "bad value": kernels.BAD_VALUE,
-    "too many rows": kernels.TOO_MANY_ROWS,
-    "too few rows": kernels.TOO_FEW_ROWS,
-    "sum overflow": kernels.SUM_OVERFLOW,
-}
+FAULTS = "bad label,label range,bad feature,feature range,bad value,too many rows,too few rows,sum overflow".split(",")
+STATUS = {fault: getattr(kernels, fault.replace(" ", "_").upper()) for fault in FAULTS}
 
 
 def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_index=0, skip_blank=False):
@@ -115,28 +107,14 @@ def test_bytes_at_random_never_leave_the_arrays():
         "3.4028234663852886e38",
         "3.4028235677973365e38",  # rounds to the largest float32
         "3.4028235677973367e38",  # rounds to infinity
-        "1e39",
         "1.4e-45",
         "7.006492321624085e-46",  # half of the smallest number
         "7.0064923216240862e-46",
-        "1e-46",
-        "1e-400",
-        "1e400",
-        "0e999999999999",
         "123456789012345678901234567890",
         "0." + "0" * 300 + "1e300",
         "1" + "0" * 300 + "e-300",
         "00000000000000000000000000000000000001.5",
-        "1e",
-        "1e+",
-        "+",
-        ".",
-        "1.e5",
-        "--1",
-        "1_0",
-        "0x10",
-        "nan",
-        "-inf",
+        *"1e 1e+ + . 1.e5 --1 1_0 0x10 nan -inf 1e39 1e-46 1e-400 1e400 0e999999999999".split(),
         "9" * 5000,
         "1." + "9" * 5000,
     ],

@@ -149,6 +149,7 @@ def test_what_a_form_offers_of_training_with_noise_is_accepted_and_0_is_without_
             if value is not None and (name, value) != ("sigma", 0.0):
                 table[name].check(value)
     assert NOISE[0].default == 0.0 and all(info.parameters[-3:] == NOISE for info in MODELS.values())
+    assert not any(parameter in NOISE for info in SELECTORS.values() for parameter in info.parameters)
 
 
 @every_case

@@ -39,16 +39,3 @@ def test_unknown_parameters_and_values_that_the_estimator_refuses_are_named(name
     for parameter in entry.parameters:
         with pytest.raises((TypeError, ValueError), match=rf"\b{parameter.name}\b|sigma|augment_ratio"):
             entry.filled(name, {parameter.name: object()})
-
-
-def test_a_value_that_forms_do_not_offer_is_accepted_if_the_estimator_accepts_it():
-    offered = next(p for p in SELECTORS["Lasso"].parameters if p.name == "alpha")
-    assert offered.minimum == 1e-4
-    assert SELECTORS["Lasso"].filled("Lasso", {"alpha": 1e-7})["alpha"] == 1e-7
-
-
-def test_every_model_can_be_trained_with_noise_and_no_selector_can():
-    for entry in MODELS.values():
-        assert entry.parameters[-len(NOISE) :] == NOISE
-        assert entry.filled("model", {"noise_sigma": 0.5})["noise_sigma"] == 0.5
-    assert not any(parameter in NOISE for entry in SELECTORS.values() for parameter in entry.parameters)

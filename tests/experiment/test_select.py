@@ -67,19 +67,10 @@ def test_a_share_of_all_differs_from_one_feature():
     assert select("ab" * 16, "FALS", {"n_features": 0.1}).key == select("ab" * 16).key
 
 
-@pytest.mark.parametrize(
-    "method, params, message",
-    [
-        ("ReliefF", None, "'ReliefF'"),
-        ("FALS", {"depth": 3}, "FALS has no parameter depth"),
-        ("FALS", {"n_epochs": "ten"}, "n_epochs"),
-    ],
-)
-def test_what_a_method_refuses_is_refused_when_the_task_is_made(method, params, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+@pytest.mark.parametrize("method, params, said", [("ReliefF", None, "'ReliefF'"), ("FALS", {"depth": 3}, "depth")])
+def test_what_a_method_refuses_is_refused_when_the_task_is_made(method, params, said):
+    with pytest.raises(ValueError, match=said):
         select("0" * 32, method, params)
-    with pytest.raises((TypeError, ValueError), match=message):
-        experiment.selection_params(method, params)
 
 
 def test_estimates_are_numbers_before_anything_is_done(words):

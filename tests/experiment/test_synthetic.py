@@ -1,11 +1,9 @@
 """Synthetic data sets are made once, kept, and found by the fingerprint of the result."""
 
 import pytest
-from making import stop
 
 from xmlcore import experiment, store
 from xmlcore.datasets import SYNTHETIC_SHAPES, load_saved, make_synthetic
-from xmlcore.progress import Cancelled
 
 SMALL = {"n_train": 60, "n_test": 20, "feature_noise": 0.5, "label_exponent": 1.2}
 
@@ -30,13 +28,6 @@ def test_each_setting_is_part_of_the_key_and_is_checked_before_any_work():
     for wrong in ({"shape": "mnist"}, {"feature_noise": 2}, {"random_state": -1}, {"n_labels": 1}, {"depth": 3}):
         with pytest.raises(ValueError):
             experiment.task("synthetic", {}, wrong)
-
-
-def test_stopping_keeps_nothing():
-    task = experiment.task("synthetic", {}, SMALL)
-    with pytest.raises(Cancelled):
-        experiment.keep(task, stop)
-    assert not task.exists()
 
 
 @pytest.mark.parametrize("shape", SYNTHETIC_SHAPES)

@@ -177,14 +177,15 @@ def test_a_worker_keeps_a_task(data):
 
 @pytest.mark.parametrize(
     "kind, stopping, params",
-    [("train", "Training nodes of trees", {}), ("select", "Training the network", {"params": {"n_epochs": 2}})],
-)
+    [("train", "Training nodes of trees", {}), ("select", "Training the network", {"params": {"n_epochs": 2}}),
+     ("synthetic", "Making rows", {})],
+)  # fmt: skip
 def test_a_cancelled_task_leaves_nothing(data, kind, stopping, params):
     def stop(phase, fraction, detail=""):
         if phase == stopping:
             raise Cancelled
 
-    task = experiment.task(kind, {"dataset": save_dataset(data)}, params)
+    task = experiment.task(kind, {name: save_dataset(data) for name in KINDS[kind].needs}, params)
     with pytest.raises(Cancelled):
         experiment.keep(task, stop)
     assert store.entries(task.folder) == []

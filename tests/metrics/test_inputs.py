@@ -327,29 +327,9 @@ def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
             metrics.measures(Y, IDS, 3, inv_ps)
 
 
-def damaged(form, dtype, field, at, value):
-    """A 3 x 4 matrix with one index that does not fit; SciPy takes it as it is."""
-    parts = {"data": [1] * 4, "indices": [0, 1, 3, 2], "indptr": [0, 2, 3, 4]}
-    if form in (sp.csc_array, sp.csc_matrix):
-        parts = {"data": [1] * 4, "indices": [0, 1, 2, 2], "indptr": [0, 1, 2, 3, 4]}
-    matrix = form((np.array(parts["data"], dtype), np.array(parts["indices"]), np.array(parts["indptr"])), shape=(3, 4))
-    getattr(matrix, field)[at] = value
-    return matrix
-
-
-DAMAGE = [
-    ("indices", 2, 100_000_000),
-    ("indices", 2, -1),
-    ("indptr", 1, 4),
-    ("indptr", -1, 100_000_000),
-    ("indptr", 0, 1),
-]
-
-
-@pytest.mark.parametrize("field, at, value", DAMAGE)
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array])
-def test_a_damaged_sparse_matrix_is_an_error_not_a_crash(form, field, at, value):
-    true = damaged(form, bool, field, at, value)
+def test_a_damaged_sparse_matrix_is_an_error_not_a_crash():
+    true, scores = sp.csr_array(Y.astype(bool)), sp.csr_array(np.ones((3, 4)))
+    true.indices[1], scores.indices[2] = 100_000_000, -1
     for measure in (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k, metrics.hits, metrics.measures):
         with pytest.raises(ValueError, match="Y_true is damaged"):
             measure(true, IDS, k=3)
@@ -358,19 +338,9 @@ def test_a_damaged_sparse_matrix_is_an_error_not_a_crash(form, field, at, value)
     for weights in (metrics.inverse_propensity, metrics.inverse_log_frequency):
         with pytest.raises(ValueError, match="Y_train is damaged"):
             weights(true)
-    scores = damaged(form, float, field, at, value)
     with pytest.raises(ValueError, match="the matrix of scores is damaged"):
         metrics.precision_at_k(Y, scores, 3)
     with pytest.raises(ValueError, match="the matrix of scores is damaged"):
-        metrics.as_ranking(scores, 2)
-
-
-def test_the_damaged_row_is_named():
-    with pytest.raises(ValueError, match="Y_true is damaged: row 1 has the index 9"):
-        metrics.precision_at_k(damaged(sp.csr_array, bool, "indices", 2, 9), IDS, 3)
-    scores = sp.coo_array((np.ones(2), (np.array([0, 1]), np.array([0, 1]))), shape=(3, 4))
-    scores.coords[1][1] = 9
-    with pytest.raises(ValueError, match="the matrix of scores is damaged: axis 1"):
         metrics.as_ranking(scores, 2)
 
 

@@ -4,22 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 
+from tests.test_augmentation import problem
 from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, load_model
 from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, augment
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*splits separated nothing", "ignore:.*sibling groups stopped")
-
-
-def problem(n=60, D=12, L=7, seed=0):
-    rng = np.random.default_rng(seed)
-    Y = rng.random((n, L)) < 0.2
-    Y[np.arange(n), rng.integers(0, L, n)] = True
-    X = np.where(rng.random((n, D)) < 0.1, 1.0, 0.0)
-    X[:, :L] += Y
-    return sp.csr_array(X.astype(np.float32)), sp.csr_array(Y)
 
 
 @pytest.mark.parametrize("model", [PLT(max_leaf_labels=3), LdSM(n_estimators=2, max_nodes=20)])
