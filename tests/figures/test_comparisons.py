@@ -172,6 +172,9 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
     assert len(marks) == 4 * len(RUNS) and sum(trace.showlegend for trace in marks) == len(RUNS)
     lines = [trace for trace in figure.data if trace.mode == "lines"]
     assert list(lines[0].x) == [1, 2, 40] and list(lines[0].y) == [50, 60, 61]
+    assert [trace.showlegend for trace in lines] == [True, False, False, False]
+    alone = figures.frontier(RUNS, {"fit_s": "s"}, ["PSP@5"])
+    assert not alone.data[0].showlegend, "a line of one point is not seen"
     figure = figures.frontier(RUNS.assign(ms_per_row=[0.1, np.nan, 0.2, 9.0]), COSTS, ["P@1"])
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert sum(bool(trace.x[0] > 0) for trace in marks) == 7

@@ -57,10 +57,11 @@ def frontier(
         for column, cost in enumerate(costs, start=1):
             own = drawn.assign(**{cost: drawn[cost].where(drawn[cost] > 0)})
             line = own[pareto(own[cost], own[measure])].sort_values(cost)
+            is_first = len(line) > 1 and all(len(runs) < 2 for runs in best.values())  # that is seen
             best[f"{measure}, {cost}"] = line["run"].tolist()
             figure.add_scatter(
                 x=line[cost], y=line[measure], mode="lines", line={"color": QUIET, "width": 1.5, "dash": "dot"},
-                name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
+                name="no result is better in both", legendgroup="frontier", showlegend=is_first,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
             named = own
