@@ -16,7 +16,7 @@ FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset 
 def show(data, described, examination, fingerprint, name) -> None:
     st.header("How often does a label occur?")
     if data.Y_train.nnz:
-        _imbalance(described.summary)
+        _balance_cards(described.summary)
     if described.labels["irlbl"].notna().any():
         figure = drawn_ratios(fingerprint)
         text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
@@ -53,8 +53,8 @@ def drawn_ratios(fingerprint):
     return figures.imbalance_ratios(server.description(fingerprint).labels)
 
 
-def _imbalance(summary):
-    missing = summary["share_missing_estimate"]
+def _balance_cards(summary):
+    missing_share = summary["share_missing_estimate"]
     tables.cards(
         [
             (
@@ -79,11 +79,11 @@ def _imbalance(summary):
             ),
             (
                 "Missing labels (a guess)",
-                format.percent(missing),
+                format.percent(missing_share),
                 "People who label rows forget some labels, rare ones most. This is the share of the true labels that "
                 "are likely to be missing from training rows: about "
-                f"{format.count(round(summary['n_missing_estimate']), 'label')}. The estimate, by the propensity model "
-                "of Jain et al. 2016, was fitted to Wikipedia and Amazon; for other data it is a rough guess.",
+                f"{round(summary['n_missing_estimate']):,}, a label counted for each row that lacks it. By the "
+                "propensity model of Jain et al. 2016, fitted to Wikipedia and Amazon: for other data a rough guess.",
             ),
         ]
     )

@@ -53,10 +53,14 @@ def test_a_task_makes_a_damaged_run_again_and_measures_it(data, kind, params, da
     experiment.load_run_model(key)
 
 
-def test_a_damaged_selection_is_made_again(data):
+@pytest.mark.parametrize("is_known", [False, True], ids=["unread", "read before"])
+def test_a_damaged_selection_is_made_again(data, is_known):
     key = experiment.keep(experiment.task("select", {"dataset": save_dataset(data)}, {"method": "ChiSquared"}))
     before = experiment.load("select", key).selected
     change_value("selections", key)
+    if is_known:
+        with pytest.raises(store.DamagedArtifactError):
+            experiment.load("select", key)
     with pytest.warns(experiment.DamagedResultWarning):
         np.testing.assert_array_equal(inputs.kept_selection(key).selected, before)
 

@@ -39,7 +39,7 @@ class _Job:
         self.request = request
         self.cancelled = threading.Event()
         self.arrival = None  # of an artifact
-        self.arrived = threading.Event()
+        self.settled = threading.Event()  # set when it has arrived, or cannot
         self.failed = None  # why an artifact did not arrive
         self.heard = time.monotonic()
 
@@ -55,10 +55,10 @@ def receive(job_id: str, name: str, offset: int, block: bytes) -> bool:
     job.heard = time.monotonic()
     try:
         if job.arrival.take(name, offset, block):
-            job.arrived.set()
+            job.settled.set()
     except (OSError, ValueError) as error:
         job.failed = worker.one_line(error)
-        job.arrived.set()
+        job.settled.set()
         return False
     return True
 
@@ -67,7 +67,7 @@ def refuse(job_id: str, reason: str) -> None:
     """Note that the client cannot send an input of a job."""
     if (job := _jobs.get(job_id)) is not None:
         job.failed = reason
-        job.arrived.set()
+        job.settled.set()
 
 
 def cancel(job_id: str) -> None:
@@ -143,9 +143,9 @@ def _fetch(job, kind, key, tell, is_wanted):
         if store.exists(kind, key):
             return
         job.arrival, job.heard = shipping.Arrival(kind, key), time.monotonic()
-        job.arrived.clear()
+        job.settled.clear()
         tell(op="send", kind=kind, key=key)
-        while not job.arrived.wait(LOOK):
+        while not job.settled.wait(LOOK):
             _go_on(job, is_wanted)
             if time.monotonic() - job.heard > SILENT:
                 raise _Failed("The machine of the queue did not send the data")

@@ -17,7 +17,7 @@ from xmlcore.state import before_sqlite
 from xmlcore.system import CACHE_VARIABLE, cache_root, make_private, secure_cache
 
 FILE = "state.sqlite"  # in the cache folder
-VERSION = 1  # of the tables
+VERSION = 1  # of the tables; with a further one it is raised, else files that exist count as damaged
 TABLES = (
     "workspaces",  # hash of the token -> fields of a workspace
     "users",  # user -> {token: when it was opened}

@@ -31,13 +31,13 @@ def look(source, name: str | None = None) -> Look:
     text, source = read_head(source, _HEAD, name), source_name(source, name)
     if bytes(text[: len(npz.MAGIC)]) == npz.MAGIC:
         return Look("npz")
-    found = formats.recognised(text, source)
-    if found == "csv":
+    format = formats.recognised(text, source)
+    if format == "csv":
         return _table(text, source)
-    if found == "arff":
+    if format == "arff":
         return _arff(text, source)
-    if found != "auto":
-        return Look(found)
+    if format != "auto":  # that is XMLC or svmlight
+        return Look(format)
     start, line = xmlc.first_row(text, source)
     header = xmlc.header_at(text, start) or xmlc_parts.header_at(text, start)
     if header is None:

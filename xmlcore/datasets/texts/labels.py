@@ -58,7 +58,7 @@ class LabelReader:
 
     def __init__(self, source: str, columns, separator: str, binary: bool, names: dict[str, str] | None):
         self._source, self._columns, self._separator, self._binary = source, columns, separator, binary
-        self._vocabulary, self._beside = names, {}
+        self._vocabulary, self._names_of_uris = names, {}
         self._kept = {}  # each name once in memory
         self._without = self._twice = None  # place of the first document without labels, and with a label twice
         self._n_without = self._n_twice = 0
@@ -104,7 +104,7 @@ class LabelReader:
                     "documents?"
                 )
         else:
-            known = {label: self._beside[label] for label in first if label in self._beside}
+            known = {label: self._names_of_uris[label] for label in first if label in self._names_of_uris}
         times = Counter(known.values())
         return {label: name if times[name] == 1 else f"{name} <{label}>" for label, name in known.items()}
 
@@ -125,7 +125,7 @@ class LabelReader:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
             return [str(int(value))]
         if isinstance(value, (list, tuple)):
-            return [self._one(each, place) for each in value]
+            return [self._id_of(each, place) for each in value]
         raise place.error(f"the labels are {_shown(value)}", 'Write a list of names: ["art", "law"].')
 
     def _in_cell(self, cell, place) -> list[str]:
@@ -146,7 +146,7 @@ class LabelReader:
             return [_clean(uri) for uri in found]
         return [_clean(part) for part in cell.split(self._separator)]
 
-    def _one(self, value, place) -> str:
+    def _id_of(self, value, place) -> str:
         if isinstance(value, str):
             return _clean(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -154,7 +154,7 @@ class LabelReader:
         if isinstance(value, dict) and isinstance(value.get("uri"), str):
             uri = _clean(value["uri"])
             if isinstance(value.get("label"), str) and value["label"].strip():
-                self._beside[uri] = _clean(value["label"])
+                self._names_of_uris[uri] = _clean(value["label"])
             return uri
         if isinstance(value, dict) and isinstance(value.get("label"), str):
             return _clean(value["label"])

@@ -6,6 +6,7 @@ from xmlcore import store
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, keep, load, task
 from xmlcore.experiment.kinds.train import Run, load_run_model
 from xmlcore.progress import Progress, silent
+from xmlcore.store.places import read_record
 
 _CANNOT_BE_READ = (store.DamagedArtifactError, store.UnreadableArtifactError)
 
@@ -27,23 +28,23 @@ def kept_selection(key: str, progress: Progress = silent):
 
 def _read(kind, key, progress, read):
     """Return ``read(key)``; when the result cannot be read, return ``read`` of the result that is made again."""
-    facts = store.info(KINDS[kind].folder, key)  # a damaged result is removed together with these facts
     try:
         return read(key)
     except _CANNOT_BE_READ as error:
-        made = _task_of(kind, facts, error)
+        maker = _maker(kind, key, error)
         warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
-    if made.key != key and made.exists():  # it has been made again by a later version
+    if maker.key != key and maker.exists():  # the result has been made again by a later version
         try:
-            return read(made.key)
+            return read(maker.key)
         except _CANNOT_BE_READ:
             pass
-    return read(keep(made, progress, again=True))
+    return read(keep(maker, progress, again=True))
 
 
-def _task_of(kind, facts, error) -> Task:
-    """Return the task that made a result; raise ``error`` when the task is not known or is no longer possible."""
+def _maker(kind, key, error) -> Task:
+    """Return the task that makes a result; raise ``error`` when the task is not known or is no longer possible."""
     try:
+        facts = read_record(store.folder(KINDS[kind].folder, key))
         return task(kind, facts["inputs"], facts["params"])
-    except (ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError):
         raise error from None

@@ -10,10 +10,10 @@ from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
-from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
+from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_splits
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
-from xmlcore.models.ldsm.progress import Growth
+from xmlcore.models.ldsm.progress import GrowthProgress
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, join_trees, public_tree
 from xmlcore.models.ldsm.updating import learn_more
@@ -140,14 +140,14 @@ class LdSM(LearnsMore):
         data, settings = TrainingRows(*x, *csr_parts(Y)[:2]), node_settings(self, optimizer, n_features)
         seeds = self._seeds(self.n_estimators)
         seeds = seeds if self._only_tree is None else [seeds[self._only_tree]]
-        with Growth(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
+        with GrowthProgress(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
             grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, growth)
             trees = run_tasks(grower.grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
         means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else None
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         parts = [tree.parts() for tree in trees]
         self._set_fitted(Fitted(parts, means, rerank, feature_of_column, n_features, n_labels, optimizer, n_unlabelled))
-        warn_of_undone(trees, self.n_attempts, self.integrity_weight)
+        warn_of_undone_splits(trees, self.n_attempts, self.integrity_weight)
 
     def _learn_more(self, X, Y, progress):
         Y = check_labels(Y, n_rows=X.shape[0])

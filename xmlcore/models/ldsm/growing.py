@@ -11,7 +11,7 @@ from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_training import NAG, SGD, NodeSettings
 from xmlcore.arrays import pointers
 from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS
-from xmlcore.models.ldsm.progress import Growth, TreeGrowth
+from xmlcore.models.ldsm.progress import GrowthProgress, TreeGrowth
 from xmlcore.models.ldsm.trees import TreeParts
 
 OPTIMIZERS = {"nag": NAG, "sgd": SGD}
@@ -110,7 +110,9 @@ class GrowingTree:
 class Grower:
     """Grow the trees of a model on the same rows; several threads may call :meth:`grow` at once."""
 
-    def __init__(self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, growth: Growth):
+    def __init__(
+        self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, growth: GrowthProgress
+    ):
         self.data, self.settings, self.growth = data, settings, growth
         self.n_columns, self.n_labels = n_columns, n_labels
         self.max_nodes, self.n_attempts = max_nodes, n_attempts
@@ -168,7 +170,7 @@ class Grower:
         return None
 
 
-def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
+def warn_of_undone_splits(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
     """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
     undone = [tree.n_samples[v] for tree in trees for v in tree.undone]

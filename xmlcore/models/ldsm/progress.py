@@ -49,7 +49,7 @@ class TreeGrowth:
         return self.furthest
 
 
-class Growth:
+class GrowthProgress:
     """Progress of all trees of a model, as a context manager; after it no thread calls ``progress`` any more.
 
     The threads that grow trees report after each node. A further thread reports every half second while nodes are
