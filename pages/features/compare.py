@@ -8,12 +8,12 @@ from pages.shared.figures import charts
 from pages.shared.results import run_names
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 
 # Numbers of training rows, from which the first value is chosen when all rows would take long.
 SAMPLES = (20_000, 10_000, 5000, 2000, 1000)
 PATIENT = 150.0  # seconds; more than elsewhere, as few rows make a poor network and a misleading comparison
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
-MOST_SEEDS = 20
 WARNINGS = 3  # most warnings shown at once
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}

@@ -8,8 +8,8 @@ from pages.features import compare
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from xmlcore import experiment, figures
+from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 
-MOST_SEEDS = 20
 LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells little more than how many are shared
 LISTED_LABELS = 200  # most lines of the table
 

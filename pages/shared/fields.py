@@ -112,7 +112,8 @@ def described(parameter, key: str, *, place=st, **own):
         return (switch if parameter.kind == "bool" else text)(**about | own)
     if parameter.kind == "float":
         return real(**about | {"low": low, "high": high} | own)
-    about |= {"low": 1 if low is None else low, "high": high, "placeholder": parameter.empty} | own
+    about |= {"low": 1 if low is None else low, "high": high, "step": parameter.step or 1} | own
+    about["placeholder"] = parameter.empty
     if about["high"] is not None and about["default"] is not None:  # a default may be too much for the data
         about["default"] = min(about["default"], about["high"])
     return whole(**about)

@@ -9,12 +9,13 @@ from pages.shared import actions, fields, format, forms, sections, server, setti
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 from xmlcore.parameters import AUTO
 
 SWEEP = experiment.KINDS["sweep"]
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
 TRIED = "Settings tried"  # title of the section that shows what came of it
-BUDGET, MOST_SEEDS = 20, 20
+BUDGET = 20  # combinations drawn at random, at first
 _RANGE = re.compile(r"^\s*(\S+?)\s*(?:\bto\b|\.\.|–)\s*(\S+?)\s*$")  # "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
 _SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": "auto, 25, 100"}

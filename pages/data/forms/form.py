@@ -16,9 +16,8 @@ from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Task
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
-
-SEED_MOST = 2**31 - 1
 
 
 class Request(NamedTuple):
@@ -118,13 +117,11 @@ def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
     ).strip()
 
 
-def share_and_seed(form: str, rows: str, left, right, disabled: bool) -> dict:
+def share_and_seed(form: str, left, right, disabled: bool) -> dict:
     """Show the fields for the test share and the seed in two columns, and return them as parameters of a task."""
-    held_out = f"Which part of the {rows} is held out for testing. Not used when there is a test file."
-    share = fields.whole("Test share, %", 1, 90, f"{form}.share", 20, place=left, disabled=disabled, help=held_out)
-    same = f"The same seed holds out the same {rows}."
-    seed = fields.whole("Seed", 0, SEED_MOST, f"{form}.seed", 0, place=right, disabled=disabled, help=same)
-    return {"test_size": share / 100, "random_state": seed}
+    share = fields.percent(TEST_SIZE, f"{form}.share", place=left, disabled=disabled)
+    seed = fields.described(RANDOM_STATE, f"{form}.seed", place=right, disabled=disabled)
+    return {TEST_SIZE.name: share, RANDOM_STATE.name: seed}
 
 
 def _runs(form, request) -> bool:

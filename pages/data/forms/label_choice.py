@@ -112,13 +112,13 @@ def choose(beginning, key: str):
 def _which(beginning, how, noun, key):
     """Show the field that belongs to a way of naming labels; return the argument ``labels``."""
     if how in (LAST, FIRST):
-        most = len(beginning.columns) - 1 if beginning.columns else 2**31 - 1
+        most = max(1, len(beginning.columns) - 1) if beginning.columns else None
         likely = abs(beginning.n_likely) if (beginning.n_likely < 0) == (how == LAST) else 0
         count = st.number_input(
             f"How many {noun}",
             min_value=1,
-            max_value=max(1, most),
-            value=min(max(1, likely), max(1, most)),
+            max_value=most,
+            value=min(max(1, likely), most or max(1, likely)),
             step=1,
             key=f"{key}.count.{how}",
             help=f"The {how} {likely:,} hold nothing but 0 and 1 in the first rows." if likely else None,

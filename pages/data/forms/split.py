@@ -6,18 +6,19 @@ from functools import partial
 import streamlit as st
 
 from pages.data.forms import form
-from pages.shared import server
+from pages.shared import fields, server
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
 from xmlcore.experiment.engine import given
 
+SPLIT = experiment.KINDS["split"]
+
 
 def _fields(data, fingerprint, known) -> form.Request | None:
     """Show the fields; ``known`` is the workspace's record of the data set in use."""
     st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
-    how = experiment.KINDS["split"].parameter("way")
-    way = st.radio(how.label, how.options, format_func=how.named, key="resplit.way")
+    way = fields.described(SPLIT.parameter("way"), "resplit.way", widget="radio")
     values = _fields_of(way, data)
     first = _name(known["name"], way, values)
     key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", dataset_list.LONGEST_NAME
@@ -30,7 +31,17 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     return form.Request(task if files else task(), files, name, notes)
 
 
-def _fields_of(way, data):
+def _fields_of(way, data) -> dict:
+    """Show the fields of a way to split; return the parameters of the task, and the files."""
+    about = {parameter.name: parameter for parameter in SPLIT.PARAMETERS}
+
+    def field(name, place, **own):
+        return fields.described(about[name], f"resplit.{name}", place=place, **own)
+
+    def counted(name, place, most):
+        """Show a field that counts from 1."""
+        return field(name, place, low=1, high=most, default=1 + about[name].default) - 1
+
     if way == "file":
         st.caption(
             "Two files with one row number per line, such as trSplit.txt and tstSplit.txt of the Extreme "
@@ -42,23 +53,18 @@ def _fields_of(way, data):
             "test": st.file_uploader("Numbers of the test rows", key="resplit.test"),
         }
         left, right = st.columns(2)
-        values["column"] = left.number_input("Split (column of the files)", 1, 1000, 1, key="resplit.column")
-        values["first"] = right.radio("The first row has number", [1, 0], horizontal=True, key="resplit.first")
-        return values
+        column = counted("column", left, 1 + about["column"].offered[1])
+        return values | {"column": column, "first": field("first", right)}
     if way == "unseen":
         st.caption("Leaves out the test rows whose features are those of a training row. Nothing else changes.")
         return {}
     left, middle, right = st.columns(3)
-    values = {}
-    if way != "folds":
-        right = middle
     if way == "folds":
-        values["n_folds"] = left.number_input("Folds", 2, min(100, data.n_train + data.n_test), 5, key="resplit.folds")
-        values["fold"] = middle.number_input("Test fold", 1, values["n_folds"], 1, key="resplit.fold")
+        n_folds = field("n_folds", left, high=min(about["n_folds"].offered[1], data.n_train + data.n_test))
+        values = {"n_folds": n_folds, "fold": counted("fold", middle, n_folds)}
     else:
-        values["percent"] = left.number_input("Test rows, %", 1, 99, 20, key="resplit.percent")
-    values["seed"] = right.number_input("Seed", 0, 2**31 - 1, 0, key="resplit.seed")
-    return values
+        values, right = {"test_size": fields.percent(about["test_size"], "resplit.test_size", place=left)}, middle
+    return values | {"random_state": field("random_state", right)}
 
 
 def _text(values):
@@ -67,17 +73,17 @@ def _text(values):
 
 def _name(name, way, values):
     if way == "folds":
-        ending = f", fold {values['fold']} of {values['n_folds']}"
+        ending = f", fold {1 + values['fold']} of {values['n_folds']}"
     elif way == "file":
-        ending = f", split {values['column']}"
+        ending = f", split {1 + values['column']}"
     else:
-        ending = ", unseen test rows" if way == "unseen" else f", {way} {values['percent']} %"
+        ending = ", unseen test rows" if way == "unseen" else f", {way} {100 * values['test_size']:.0f} %"
     return name[: dataset_list.LONGEST_NAME - len(ending)] + ending
 
 
 def asked(fingerprint: str, way: str, values: dict, notes=()):
     """Return the task that the fields describe; ``notes`` say how the rows were split before."""
-    params = {"way": way}
+    params = {"way": way} | values
     if way == "file":
         if any(note.startswith(PUBLISHED_SPLIT) for note in notes):
             raise ValueError(
@@ -91,15 +97,8 @@ def asked(fingerprint: str, way: str, values: dict, notes=()):
             )
         found = (re.search(r"^The test row.* drawn at random with seed (\d+)", note) for note in notes)
         drawn = next(filter(None, found), None)
-        files = {part: values[part] for part in ("train", "test")}
-        params |= {"files": given.described(files), "column": int(values["column"]) - 1, "first": int(values["first"])}
+        params["files"] = given.described({part: params.pop(part) for part in ("train", "test")})
         params["drawn_with"] = None if drawn is None else int(drawn[1])
-    elif way != "unseen":
-        params["random_state"] = int(values["seed"])
-        if way == "folds":
-            params |= {"n_folds": int(values["n_folds"]), "fold": int(values["fold"]) - 1}
-        else:
-            params["test_size"] = values["percent"] / 100
     return experiment.task("split", {"dataset": fingerprint}, params)
 
 

@@ -61,7 +61,7 @@ def _fields() -> form.Request | None:
     first, second, third = st.columns([2, 1, 1])
     with first:
         name = form.name_field(FILES, "like the file")
-    split = form.share_and_seed("texts", "documents", second, third, test is not None)
+    split = form.share_and_seed("texts", second, third, test is not None)
     if columns is None or settings is None:
         return None
     files = {role: file for role, file in (("train", train), ("test", test), ("names", names)) if file is not None}

@@ -92,7 +92,7 @@ def _options(kind, has_test):
         disabled=kind in ("csv", "arff", "npz"),
         help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
     )
-    split = form.share_and_seed("upload", "rows", second, third, has_test)
+    split = form.share_and_seed("upload", second, third, has_test)
     counts, leave_out = "header", False
     with st.container():  # as above: the button below keeps its place
         if kind == "xmlc" and st.checkbox(

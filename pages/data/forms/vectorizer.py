@@ -10,8 +10,6 @@ from xmlcore.datasets import TextVectorizer
 
 TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
-NO_STOP_WORDS, KEPT = "none", "kept"
-STOP_WORDS, ACCENTS = (NO_STOP_WORDS, "english"), (KEPT, "unicode", "ascii")
 
 
 def show(form: str) -> dict | None:
@@ -20,11 +18,9 @@ def show(form: str) -> dict | None:
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
     ngrams = fields.choice("Features are", NGRAMS, f"{form}.ngrams", place=first, help=about["ngrams"].help)
-    rare = "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings."
-    min_df = fields.whole(about["min_df"].label, 1, None, f"{form}.min_df", 2, place=second, help=rare)
-    frequent = "A word in more texts is no feature. 100 leaves out none."
-    max_df = fields.whole("Max texts with a word, %", 1, 100, f"{form}.max_df", 100, place=third, step=5, help=frequent)
-    params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df / 100}
+    min_df = fields.described(about["min_df"], f"{form}.min_df", place=second)
+    max_df = fields.percent(about["max_df"], f"{form}.max_df", place=third, step=5)
+    params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df}
     with st.expander("More settings of words"):
         params |= _more(form, about)
     try:
@@ -36,30 +32,10 @@ def show(form: str) -> dict | None:
 
 
 def _more(form, about) -> dict:
-    def arguments(name, **other):
-        known = about[name]
-        return {"label": known.label, "key": f"{form}.{name}", "default": known.default, "help": known.help} | other
-
     first, second, third = st.columns(3)
-    listed = "Words that are left out: the English list of scikit-learn has 318, such as “the”."
-    stop = fields.choice(**arguments("stop_words", default=NO_STOP_WORDS, help=listed), options=STOP_WORDS, place=first)
-    lowercase = fields.switch(**arguments("lowercase"), place=first)
-    read = "unicode: “é” is read as “e”. ascii: characters without an ASCII form are left out as well."
-    accents = fields.choice(**arguments("strip_accents", default=KEPT, help=read), options=ACCENTS, place=second)
-    sublinear = fields.switch(**arguments("sublinear"), place=second)
-    most = fields.whole(**arguments("max_features"), low=1, high=None, place=third, step=1000, placeholder="all")
-    hashing = arguments("hashing_bits", label="Hashing, bits", key=f"{form}.hashing")
-    bits = fields.whole(**hashing, low=1, high=26, place=third, placeholder="off")
-    pattern = fields.text(**arguments("pattern"))
-    return {
-        "stop_words": None if stop == NO_STOP_WORDS else stop,
-        "lowercase": lowercase,
-        "strip_accents": None if accents == KEPT else accents,
-        "sublinear": sublinear,
-        "max_features": most,
-        "hashing_bits": bits,
-        "pattern": pattern,
-    }
+    places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
+    places |= {"max_features": third, "hashing_bits": third, "pattern": st}
+    return {name: fields.described(about[name], f"{form}.{name}", place=place) for name, place in places.items()}
 
 
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:

@@ -10,7 +10,7 @@ from pages.data import alike, counted, examined, label_sets, labels, problems
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared.workspaces import dataset_list, workspace
-from tests.pages.making import said_plainly
+from tests.pages.making import said_plainly, use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
@@ -92,7 +92,7 @@ def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):
     monkeypatch.setattr(st, "query_params", {})
     workspace.open_workspace()
     monkeypatch.setattr(st, "rerun", lambda: None)
-    form._make(split_form.FORM, form.Request(split_form.asked("f" * 32, "random", {"percent": 20, "seed": 0})))
+    form._make(split_form.FORM, form.Request(split_form.asked("f" * 32, "random", {"test_size": 0.2})))
     assert st.session_state[split_form.FORM.error][1].startswith("The rows could not be split: ")
 
 
@@ -109,38 +109,48 @@ def split(data, way, values, notes=()):
 
 def test_splits_of_a_form_and_of_files_are_those_of_the_functions(tmp_path):
     data = small_data()
-    fold = split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
+    fold = split(data, "folds", {"n_folds": 4, "fold": 1, "random_state": 5})
     assert fold.fingerprint == datasets.split_again(data, n_folds=4, fold=1, random_state=5).fingerprint
-    at_random = split(data, "random", {"percent": 30, "seed": 5})
+    at_random = split(data, "random", {"test_size": 0.3, "random_state": 5})
     assert at_random.n_test == 24
     assert (at_random.name, at_random.notes) == ("data split anew", ()), "names stay in the workspace"
-    files = {"train": b"1\n3\n", "test": b"80\n", "column": 1, "first": 1}
+    files = {"train": b"1\n3\n", "test": b"80\n", "column": 0, "first": 1}
     by_file = split(data, "file", files)
     assert (by_file.X_train != data.X_train[[0, 2]]).nnz == (by_file.X_test != data.X_test[[19]]).nnz == 0
     datasets.write_matrix(tmp_path / "one.txt", data.X_train, data.Y_train)
     read = datasets.read_dataset(tmp_path / "one.txt", random_state=9)
-    files = {"train": b"1\n60\n", "test": b"5\n", "column": 1, "first": 1}
+    files = {"train": b"1\n60\n", "test": b"5\n", "column": 0, "first": 1}
     found = split(read, "file", files, read.notes)
     assert np.allclose(found.X_train.toarray(), data.X_train[[0, 59]].toarray(), atol=1e-6)
     assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
-    for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
+    for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"test_size": 0.2})):
         name = split_form._name("n" * 300, way, values)
         assert len(name) == dataset_list.LONGEST_NAME and name.endswith(split_form._name("", way, values))
 
 
+@pytest.mark.parametrize("n_rows", [2, 4])
+def test_few_rows_are_split_into_as_many_folds_at_most(ready, n_rows):
+    data = small_data()
+    rows = n_rows // 2
+    use(ready, Dataset("few", data.X_train[:rows], data.Y_train[:rows], data.X_test[:rows], data.Y_test[:rows]))
+    page = ready.go("data").set("resplit.way", "folds")
+    assert page.at.number_input(key="resplit.n_folds").value == n_rows
+    assert f"few, fold 1 of {n_rows}**" in page.press("resplit.make").text()
+
+
 def test_row_numbers_that_do_not_fit_are_refused():
     with pytest.raises(DatasetFormatError, match="numbers.txt.*'90' is not the number of a row"):
-        split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 1, "first": 1})
+        split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 0, "first": 1})
     with pytest.raises(DatasetFormatError) as caught:
-        split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 1, "first": 1})
+        split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 0, "first": 1})
     said = uploads.explain(caught.value)
     assert "first row has the number 0, choose so above" in said and "first=0" not in said
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):
-        split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, data.notes)
+        split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, data.notes)
     notes = [f"{split_files.PUBLISHED_SPLIT} the first of the published splits."]
     with pytest.raises(ValueError, match="Upload that file as your own data"):
-        split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, notes)
+        split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, notes)
 
 
 def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they_cannot_be(ready, monkeypatch):

@@ -36,21 +36,23 @@ PARAMETERS = (
     Parameter(
         "min_df",
         "Min texts with a word",
-        "A word in fewer texts is no feature. A whole number counts texts, a fraction is their share. A larger number "
-        "leaves out rare words and misspellings.",
+        "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings.",
         "share",
         2,
         maximum=INT32_MAX,
-        details="With hashing_bits, it counts texts with a word of the same hash.",
+        details="A whole number counts texts, a fraction is their share. With hashing_bits, it counts texts with a "
+        "word of the same hash.",
     ),
     Parameter(
         "max_df",
         "Max texts with a word",
-        "A word in more texts is no feature: 0.5 leaves out words that more than half of the texts have. A whole "
-        "number counts texts, a fraction is their share; 1.0 leaves out none.",
+        "A word in more texts is no feature.",
         "share",
         1.0,
         maximum=INT32_MAX,
+        offered=(0.01, 1.0),
+        details="0.5 leaves out words that more than half of the texts have. A whole number counts texts, a fraction "
+        "is their share; 1.0 leaves out none.",
     ),
     Parameter(
         "max_features",
@@ -58,6 +60,7 @@ PARAMETERS = (
         "Only so many words are features, those that occur most often. Empty keeps all.",
         "int",
         None,
+        step=1000,
         minimum=1,
         maximum=INT32_MAX,
         optional=True,
@@ -103,7 +106,7 @@ PARAMETERS = (
     ),
     Parameter(
         "hashing_bits",
-        "Hashing",
+        "Hashing, bits",
         "Bits of a hash: words get one of 2**bits features by their hash, and no list of words is kept. Words with "
         "the same hash share a feature. Empty keeps the list.",
         "int",

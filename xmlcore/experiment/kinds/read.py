@@ -8,18 +8,18 @@ from xmlcore.datasets import DatasetWarning, read_dataset, save_dataset
 from xmlcore.datasets.readers.visible import all_visible
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, register
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
+SPLIT = (TEST_SIZE, RANDOM_STATE)  # of rows without a test file
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
 OPTIONS = {
     "labels": None,
     "first_index": 0,
     "counts": "header",
     "leave_out": False,
-    "test_size": 0.2,
-    "random_state": 0,
 }
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
@@ -76,11 +76,12 @@ class Read(ReadsFiles):
     PARAMETERS = (
         Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
         *(Parameter(name, name, "See ``read_dataset``.", "any", default) for name, default in OPTIONS.items()),
+        *SPLIT,
     )
 
     def run(self, progress=silent, files=None):
         with given.taken(self.key, self.params["files"]) as sources:
-            arguments = {name: self.params[name] for name in OPTIONS} | sources
+            arguments = {name: value for name, value in self.params.items() if name != "files"} | sources
             data, notes = read_noted(read_dataset, arguments, progress)
         progress("Saving", 0.0)
         return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}

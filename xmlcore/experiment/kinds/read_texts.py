@@ -5,7 +5,7 @@ import time
 from xmlcore.datasets import TextVectorizer, read_text_dataset, save_dataset
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import register
-from xmlcore.experiment.kinds.read import ReadsFiles, read_noted
+from xmlcore.experiment.kinds.read import SPLIT, ReadsFiles, read_noted
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
@@ -17,8 +17,6 @@ OPTIONS = {
     "separator": "auto",
     "encoding": "utf-8",
     "header": "auto",
-    "test_size": 0.2,
-    "random_state": 0,
 }
 VECTORIZER = Parameter("vectorizer", "Words", "Parameters of a ``TextVectorizer``.", "dict", {})
 READ_BYTE = 2.5e-7  # seconds to read a byte of a file, which may be packed, and to turn its words into features
@@ -35,6 +33,7 @@ class ReadTexts(ReadsFiles):
         Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
         VECTORIZER,
         *(Parameter(name, name, "See ``read_text_dataset``.", "any", default) for name, default in OPTIONS.items()),
+        *SPLIT,
     )
 
     def complete(self, params):
@@ -49,7 +48,7 @@ class ReadTexts(ReadsFiles):
             progress(phase, fraction, detail)
 
         with given.taken(self.key, self.params["files"]) as sources:
-            options = {name: self.params[name] for name in OPTIONS}
+            options = {name: value for name, value in self.params.items() if name != "files"}
             options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
             data, notes = read_noted(read_text_dataset, options | sources, watched)
         notes.append(note_on_words(data, time.perf_counter() - began[0]))

@@ -6,7 +6,7 @@ from xmlcore import datasets, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
-from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import silent
@@ -62,13 +62,15 @@ class SplitAgain(MakesDataset):
                 "As it is, without test rows that occur in training",
             ),
         ),
-        Parameter("test_size", "Test rows", "A share, or a number.", "share", 0.2),
+        TEST_SIZE,
         RANDOM_STATE,
-        Parameter("n_folds", "Folds", "Parts of the rows.", "int", 5, minimum=2),
-        Parameter("fold", "Test fold", "From 0.", "int", 0, minimum=0),
+        Parameter("n_folds", "Folds", "Equal parts of the rows.", "int", 5, minimum=2, offered=(2, 100)),
+        Parameter("fold", "Test fold", "Its rows are the test rows.", "int", 0, minimum=0, details="From 0."),
         Parameter("files", "Files", "See ``given.described``.", "files", {}, options=("train", "test")),
-        Parameter("column", "Column", "Of the files of row numbers, from 0.", "int", 0, minimum=0),
-        Parameter("first", "First row", "The number of the first row.", "int", 1, minimum=0, maximum=1),
+        Parameter(
+            "column", "Split", "The column of the files.", "int", 0, minimum=0, offered=(0, 999), details="From 0."
+        ),
+        Parameter("first", "Number of the first row", "In the files.", "int", 1, minimum=0, maximum=1),
         Parameter("drawn_with", "Drawn with", "See above.", "int", None, minimum=0, optional=True),
     )
 

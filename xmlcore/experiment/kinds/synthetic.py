@@ -12,7 +12,8 @@ from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.validation import check_number
 
-SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row", "label_exponent")
+SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row")
+TAIL = "label_exponent"
 USUAL_NOISE = 0.3
 LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
 
@@ -43,15 +44,62 @@ class MakeSynthetic(MakesDataset):
     kind, folder, result, needs = "synthetic", "synthetic", Made, ()
 
     PARAMETERS = (
-        Parameter("shape", "Sizes", "The data set whose sizes are taken.", "text", "small"),
+        Parameter(
+            "shape",
+            "Sizes",
+            "The data set whose sizes are taken.",
+            "choice",
+            "small",
+            options=tuple(SYNTHETIC_SHAPES),
+            option_names=(
+                "Small",
+                "Like Bibtex",
+                "Like Mediamill",
+                "Like Delicious",
+                "Like EUR-Lex 4K",
+                "Like Wiki10-31K",
+                "Like AmazonCat-13K",
+                "Like Amazon-670K",
+            ),
+        ),
         *(Parameter(name, name, "Empty: as the shape.", "any", None, optional=True) for name in SIZES),
-        Parameter("feature_noise", "Noise", "Features that say nothing.", "float", USUAL_NOISE, minimum=0, maximum=1),
-        Parameter("label_noise", "Wrong labels", "Labels that are replaced.", "float", 0.1, minimum=0, maximum=1),
+        Parameter(
+            TAIL,
+            "Tail: how much rarer the rare labels are",
+            "The label at rank r is drawn with a probability proportional to r to the power of minus this number. At 0 "
+            "all labels are equally frequent.",
+            "float",
+            None,
+            minimum=0.0,
+            maximum=2.0,
+            step=0.05,
+            optional=True,
+            details="None: as the shape.",
+        ),
+        Parameter(
+            "feature_noise",
+            "Noise: words that say nothing about the labels",
+            "The share of a row's features that are drawn whatever its labels are. At 100\u00a0% only the frequencies "
+            "of labels can be learned.",
+            "float",
+            USUAL_NOISE,
+            minimum=0.0,
+            maximum=1.0,
+        ),
+        Parameter(
+            "label_noise",
+            "Wrong labels",
+            "The share of labels that are replaced by any other label after the features are drawn.",
+            "float",
+            0.1,
+            minimum=0.0,
+            maximum=1.0,
+        ),
         RANDOM_STATE,
     )
 
     def complete(self, params):
-        return params | synthetic_sizes(params["shape"], **{name: params[name] for name in SIZES})
+        return params | synthetic_sizes(params["shape"], **{name: params[name] for name in (*SIZES, TAIL)})
 
     def title_on(self, dataset):
         return f"Making {self.dataset_name()}"
