@@ -109,6 +109,12 @@ def select(session, method="FALS", data=None, **params):
     return add(session, "selections", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
 
 
+def failures(server):
+    """Why jobs failed, apart from refusals, which have a reason that a user can mend."""
+    errors = [job.error for job in server.jobs() if job.state == "failed"]
+    return [error for error in errors if not error.startswith(("ValueError", "OSError"))]
+
+
 def figure(page, start):
     """The first figure whose title begins so."""
     for chart in page.at.get("plotly_chart"):

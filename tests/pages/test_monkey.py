@@ -1,4 +1,4 @@
-"""A monkey that walks over the pages, presses and types at random meets no exception.
+"""A monkey that walks over the pages, and back, presses, ticks and types at random meets no exception.
 
 Each walk has a seed and 100 steps, and is the same each time. ``XMLCORE_MONKEY_STEPS=10000 python -m pytest
 tests/pages/test_monkey.py`` goes 10,000 steps.
@@ -12,12 +12,13 @@ import pytest
 from streamlit.runtime.state.common import TESTING_KEY
 
 from pages.shared import addresses, sections
-from tests.pages.making import select, train, word_data
+from tests.pages.making import failures, select, train, word_data
 from xmlcore import experiment
 
 STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 300))
 WALK = 100  # steps with one seed
 LATER = [] if "XMLCORE_MONKEY_STEPS" in os.environ else [pytest.mark.slow]  # of all walks but the first
+ADDRESS = ("at", "section")  # what an address says besides the page
 PAGES = [name.lower() for name in addresses.ICONS]
 TEXTS = ["", " ", "0", "-1", "1 2 3", "topic", "word_1", "*a* `b` $x$", "<b>", "é😀", "1e999", "nan", "[", "\\"]
 TEXTS += ["x" * 10_000]
@@ -31,7 +32,7 @@ class Monkey:
 
     def __init__(self, page, seed):
         self.page, self.chance, self.did, self.view = page, random.Random(seed), [], 0
-        self.opened = random.Random(0)
+        self.opened, self.name, self.addresses = random.Random(0), None, {}
 
     def is_open(self, tab):
         """Whether a section is drawn: a few, the same until the monkey looks at others."""
@@ -41,14 +42,26 @@ class Monkey:
         """Do one thing."""
         fields = [field for kind in FIELDS for field in self.page.at.get(kind) if not field.proto.disabled]
         buttons = [button for button in self.page.at.button if not button.proto.disabled]
-        what = self.chance.random()
+        tables = [table for table in self.page.at.dataframe if table.proto.selection_mode and len(table.value)]
+        addresses, what = self.addresses.setdefault(self.name, []), self.chance.random()
+        addresses.append(
+            {name: self.page.at.query_params[name] for name in ADDRESS if name in self.page.at.query_params}
+        )
         if what < 0.2:
             self.view = self.chance.random()
         if what < 0.12 or not fields and not buttons:
-            name = self.chance.choice(PAGES)
-            self.did.append(f"go to {name}")
-            self.again(lambda: self.page.go(name))
-            return
+            self.name = self.chance.choice(PAGES)
+            self.did.append(f"go to {self.name}")
+            return self.again(lambda: self.page.go(self.name))
+        if what < 0.16:
+            address = self.chance.choice(addresses)
+            self.did.append(f"walk back to {address}")
+            return self.again(lambda: self.page.walk(**address))
+        if what < 0.22 and tables:
+            table = self.chance.choice(tables)
+            line = self.chance.randrange(len(table.value))
+            self.did.append(f"tick line {line} of the table with {list(table.value.columns)}")
+            return self.again(lambda: self.page.tick(table, line))
         if what < 0.45 and buttons:
             button = self.chance.choice(buttons)
             self.did.append(f"press {button.label!r} ({button.key})")
@@ -112,5 +125,6 @@ def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
             monkey.step()
             for job in server.jobs():
                 job.wait(10)  # a sweep of settings that hardly converge may go on behind the next steps
+            assert not (errors := failures(server)), "\n".join(errors)
     except Exception as error:
         raise AssertionError("\n".join([str(error)[:3000], *monkey.did])) from error

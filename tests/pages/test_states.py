@@ -11,6 +11,7 @@ from tests.pages.conftest import Session
 from tests.pages.making import (
     damage,
     estimate,
+    failures,
     figure,
     predictions,
     said_plainly,
@@ -23,7 +24,7 @@ from tests.pages.making import (
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
-REFUSALS = ("ValueError", "OSError")  # of jobs, with a reason
+pytestmark = pytest.mark.usefixtures("all_sections_open")  # what is closed is drawn, too
 PAGES = [name.lower() for name in addresses.ICONS]
 NONSENSE = re.compile(
     r"\b(nan|NaN|inf|NaT|Traceback)\b|\bNone\b(?! [a-z])|(?<![\d.,])(?<!of )1 (rows|labels|features|trees|results)\b"
@@ -47,8 +48,8 @@ def open_all(page, server, names=PAGES):
         for job in server.jobs():
             job.wait(60)
         names = started
-    failed = [job.error for job in server.jobs() if job.state == "failed" and not job.error.startswith(REFUSALS)]
-    assert not wrong + failed, "\n\n".join(wrong + failed)
+    wrong += failures(server)
+    assert not wrong, "\n\n".join(wrong)
 
 
 def test_an_empty_workspace(session, server, small_catalog):
@@ -107,11 +108,10 @@ DATA = {
 QUICK = ("one training row", "strange names")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600)  # every model is trained and explained
 @pytest.mark.parametrize(
     "state", [pytest.param(state, marks=[] if state in QUICK else [pytest.mark.slow]) for state in DATA]
 )
-@pytest.mark.usefixtures("all_sections_open")
 def test_a_strange_data_set_with_results(ready, server, state):
     data = DATA[state]()
     use(ready, data)
@@ -144,7 +144,6 @@ def test_results_of_every_model(ready, server, model):
 
 
 @pytest.mark.parametrize("state", ["alone", "two", "beside a model", "damaged"])
-@pytest.mark.usefixtures("all_sections_open")
 def test_a_result_that_is_only_predictions(ready, server, state):
     if state == "beside a model":
         train(ready)
@@ -171,6 +170,7 @@ def test_what_is_gone_or_damaged(ready, server, what):
         arrays.write_bytes(arrays.read_bytes()[:100])
     else:
         damage(what, run if what == "runs" else selection)
+    open_all(Session(ready.look_only()), server)
     open_all(ready, server)
 
 
@@ -215,7 +215,6 @@ MEASURED = {  # what a page measures by itself if it is short: its task, a model
 
 
 @pytest.mark.parametrize("name", MEASURED)
-@pytest.mark.usefixtures("all_sections_open")
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch, name):
     kind, model, key, title = MEASURED[name]
     estimate(monkeypatch, kind, 125.0)
@@ -226,7 +225,6 @@ def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch
 
 
 @pytest.mark.parametrize("name", MEASURED)
-@pytest.mark.usefixtures("all_sections_open")
 def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, server, monkeypatch, name):
     kind, model, key, _ = MEASURED[name]
     monkeypatch.setattr(experiment.KINDS[kind], "run", no_room)
