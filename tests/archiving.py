@@ -36,9 +36,9 @@ def replaced(content, name, part):
     return changed(content, lambda files, about: files.update({name: part}))
 
 
-def zipped(files):
+def zipped(files, compression=zipfile.ZIP_DEFLATED):
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(made, "w", compression) as archive:
         for name, part in files.items():
             archive.writestr(name, part)
     return made.getvalue()
@@ -54,10 +54,7 @@ def npz_bomb():
     """Return an npz file whose only array promises 10^13 numbers."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("a0.npy", header.getvalue())
-    return made.getvalue()
+    return zipped({"a0.npy": header.getvalue()}, zipfile.ZIP_STORED)
 
 
 def npz_of_objects():

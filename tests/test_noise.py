@@ -143,23 +143,14 @@ def test_words_change_as_the_twin_says(drop, swap, insert, rate):
         assert dict(zip(changed[[i]].indices.tolist(), changed[[i]].data.tolist())) == expected
 
 
-def test_each_word_is_dropped_with_the_probability_of_the_rate():
-    X = sp.csr_array(np.ones((400, 100), np.float32))
-    kept = WordNoise(0.3, swap=False, insert=False).apply(X, seed=1).toarray()
-    spread = math.sqrt(0.3 * 0.7)
-    assert abs(kept.mean() - 0.7) < 4 * spread / math.sqrt(kept.size)
-    assert np.abs(kept.mean(axis=0) - 0.7).max() < 5 * spread / math.sqrt(400)
-    assert np.abs(kept.mean(axis=1) - 0.7).max() < 5 * spread / math.sqrt(100)
-
-
-def test_a_swap_keeps_the_values_of_a_row_and_changes_its_words():
-    X, reference = rows_of_words(50, 2000, density=0.02), rows_of_words(50, 2000, seed=1, density=0.02)
-    swapped = WordNoise(0.5, drop=False, insert=False, reference=reference).apply(X, seed=1)
-    np.testing.assert_array_equal(np.diff(swapped.indptr), np.diff(X.indptr))
-    for i in range(50):
-        assert sorted(swapped[[i]].data.tolist()) == sorted(X[[i]].data.tolist())
-    stay = (swapped.astype(bool).multiply(X.astype(bool))).nnz / X.nnz
-    assert abs(stay - 0.5) < 4 * 0.5 / math.sqrt(X.nnz)
+def test_words_are_dropped_and_swapped_at_the_rate_and_a_swap_keeps_the_values_of_a_row():
+    X, reference = rows_of_words(200, 2000, density=0.02), rows_of_words(50, 2000, seed=1, density=0.02)
+    kept = WordNoise(0.3, swap=False, insert=False).apply(X, seed=1)
+    swapped = WordNoise(0.3, drop=False, insert=False, reference=reference).apply(X, seed=1)
+    for found in (kept, swapped):
+        stay = found.astype(bool).multiply(X.astype(bool)).nnz / X.nnz
+        assert abs(stay - 0.7) < 4 * math.sqrt(0.3 * 0.7 / X.nnz)
+    assert all(sorted(swapped[[i]].data) == sorted(X[[i]].data) for i in range(200))
 
 
 def test_inserted_words_are_as_many_as_the_rate_says_and_look_like_the_reference():
@@ -233,11 +224,7 @@ def test_data_may_be_dense_empty_or_without_rows_and_is_never_changed(number):
         (lambda: WordNoise(0.1, reference=np.array([[np.nan]])), ValueError, "reference holds 1 value"),
         (lambda: WordNoise(0.1, drop=False, swap=False, insert=False), ValueError, "no word would change"),
         (lambda: WordNoise(0.1, drop=0), TypeError, "drop must be True or False"),
-        (
-            lambda: WordNoise(0.1, reference=np.ones((2, 3))).apply(np.ones((2, 4))),
-            ValueError,
-            "X has 4 features, but the reference has 3",
-        ),
+        (lambda: WordNoise(0.1, reference=np.ones((2, 3))).apply(np.ones((2, 4))), ValueError, "X has 4 features, but"),
         (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0]), ValueError, r"rows has the shape \(1,\)"),
         (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, -1]), ValueError, "rows has the id -1"),
         (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, 0.5]), TypeError, "ids must be whole numbers"),

@@ -10,16 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract.estimators import (
-    assert_same,
-    dense,
-    each_model_once,
-    each_once,
-    every_case,
-    fitted,
-    problem,
-    results,
-)
+from contract.estimators import assert_same, dense, each_model_once, each_once, every_case, fitted, problem, results
 from contract.one_class import one_class
 from sklearn.base import is_classifier
 from sklearn.metrics import average_precision_score, label_ranking_loss

@@ -26,20 +26,12 @@ def test_repeated_rows_leaks_and_other_labels_by_hand():
         "n_rows_other_labels": 4,  # all of A
     }
     lines = list(found.rows.itertuples(index=False, name=None))
-    assert [(part, row) for group, part, row, _ in lines if group == 0] == [
-        ("training", 0),
-        ("training", 2),
-        ("test", 0),
-        ("test", 3),
-    ]
-    sets = [label_set for group, _, _, label_set in lines if group == 0]
-    assert sets[0] == sets[2] and len(set(sets)) == 3 and set(sets) == {0, 1, 2}
-    assert {(part, row) for group, part, row, _ in lines if group > 0} == {
-        ("training", 3),
-        ("test", 4),
-        ("test", 1),
-        ("test", 2),
-    }
+    of_first = [(f"{part} {row}", label_set) for group, part, row, label_set in lines if group == 0]
+    places, sets = zip(*of_first)
+    assert places == ("training 0", "training 2", "test 0", "test 3")
+    assert sets[0] == sets[2] and set(sets) == {0, 1, 2}
+    others = {f"{part} {row}" for group, part, row, _ in lines if group > 0}
+    assert others == {"training 3", "test 4", "test 1", "test 2"}
 
 
 def test_duplicates_are_those_that_comparing_all_pairs_finds():

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from contract.estimators import CASES, problem
 
+from tests.archiving import members as members_of
+from tests.archiving import zipped
 from xmlcore import TextClassifier
 from xmlcore.datasets import TextVectorizer
 from xmlcore.models import PackedModel
@@ -52,12 +54,12 @@ def damaged(number: int) -> tuple[str, dict[str, bytes], str]:
     for _ in range(int(rng.choice([1, 1, 2, 4]))):
         harm = (_harm_bytes, _harm_arrays, _harm_arrays, _harm_json, _harm_json, _harm_files)[rng.integers(6)]
         try:
-            inside = _unzipped(files[""]) if "" in files and harm is not _harm_bytes else files
+            inside = members_of(files[""]) if "" in files and harm is not _harm_bytes else files
             done.append(f"{harm.__name__}: {harm(rng, inside)}")
         except Exception:  # so damaged already that it cannot be taken apart
             continue
         if inside is not files:
-            files[""] = _zipped(inside)
+            files[""] = zipped(inside, zipfile.ZIP_STORED)
     if files == whole()[name]:
         done.append(f"_harm_bytes: {_harm_bytes(rng, files)}")
     return name, files, "; ".join(done)
@@ -150,7 +152,7 @@ def _harm_json(rng, files):
 def _harm_arrays(rng, files):
     """Change the values, the type, the shape or the header of an array, remove it, or add one."""
     name = _one(rng, sorted(name for name in files if name.endswith(".npz")))
-    members = _unzipped(files[name])
+    members = members_of(files[name])
     key = _one(rng, sorted(members))
     kind = int(rng.integers(9))
     if kind == 0:
@@ -165,7 +167,7 @@ def _harm_arrays(rng, files):
         members[key] = _with_header(members[key], shape)
     else:
         members[key] = _as_npy(_changed(rng, np.load(io.BytesIO(members[key]), allow_pickle=False), kind))
-    files[name] = _zipped(members)
+    files[name] = zipped(members, zipfile.ZIP_STORED)
     return f"{name} {key} {kind}"
 
 
@@ -212,19 +214,6 @@ def _places(value):
         yield value, key
         if isinstance(value[key], (dict, list)):
             yield from _places(value[key])
-
-
-def _unzipped(data):
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def _zipped(parts):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return file.getvalue()
 
 
 def _one(rng, options):

@@ -1,6 +1,5 @@
 """Files of saved models: damaged ones are refused, and what could not be loaded is not saved."""
 
-import io
 import os
 import zipfile
 from pathlib import Path
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from contract.estimators import problem
 
+from tests.archiving import members, zipped
 from xmlcore import PLT, load_model
 from xmlcore.models import ModelFormatError
 
@@ -31,22 +31,17 @@ def with_member(content):
     """Replace an array by other bytes, with a valid checksum."""
 
     def harm(folder):
-        with zipfile.ZipFile(folder / "arrays.npz") as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        del members["tree0.bias.npy"]
-        with zipfile.ZipFile(folder / "arrays.npz", "w") as archive:
-            for name, data in members.items():
-                archive.writestr(name, data)
-            archive.writestr("tree0.bias.npy" if content.startswith(b"\x93NUMPY") else "tree0.bias", content)
+        parts = members((folder / "arrays.npz").read_bytes())
+        del parts["tree0.bias.npy"]
+        parts["tree0.bias.npy" if content.startswith(b"\x93NUMPY") else "tree0.bias"] = content
+        (folder / "arrays.npz").write_bytes(zipped(parts, zipfile.ZIP_STORED))
 
     return harm
 
 
 def array_file(shape, end="}"):
-    file = io.BytesIO()
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}{end}\n".encode()
-    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8))
-    return with_member(file.getvalue())
+    return with_member(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8))
 
 
 def described(text):

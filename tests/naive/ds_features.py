@@ -5,9 +5,12 @@ import math
 from naive.ds_classes import distance_to, idf_of, mega_documents
 
 
-def features(row, k, rows, labels, without=None, **space):
-    """The ten features of Table 1; ``without``: the place of a row that is taken out of class k."""
-    documents, _, size = mega_documents(rows, labels)
+def sums(k, rows, labels, without):
+    """The inverse document frequencies, mean length of classes, sums of all rows, and rows of class k and their sums.
+
+    ``without`` is the place of a row that is taken out of class k.
+    """
+    documents, _, _ = mega_documents(rows, labels)
     idf, lengths = idf_of(rows, labels), [sum(document.values()) for document in documents.values()]
     F = {t: sum(document.get(t, 0.0) for document in documents.values()) for t in idf}
     own_rows = [r for i, (r, own) in enumerate(zip(rows, labels)) if k in own and i != without]
@@ -15,8 +18,14 @@ def features(row, k, rows, labels, without=None, **space):
     for r in own_rows:
         for t, x in r.items():
             y[t] = y.get(t, 0.0) + x
+    return idf, sum(lengths) / len(lengths), F, own_rows, y
+
+
+def features(row, k, rows, labels, without=None, **space):
+    """The ten features of Table 1."""
+    idf, mean, F, own_rows, y = sums(k, rows, labels, without)
     length, total, common = sum(y.values()), sum(F.values()), [t for t in row if t in y]
-    middle = 0.25 + 0.75 * length / (sum(lengths) / len(lengths))
+    middle = 0.25 + 0.75 * length / mean
     return [
         sum(math.log(1 + y[t]) for t in common),
         sum(math.log(1 + total / F[t]) for t in common),
@@ -33,21 +42,9 @@ def features(row, k, rows, labels, without=None, **space):
 
 def more_features(row, k, rows, labels, without=None, weighting="tfidf"):
     """The features that the paper does not have, without the label tree's."""
-    documents, _, _ = mega_documents(rows, labels)
-    idf, lengths = idf_of(rows, labels), [sum(document.values()) for document in documents.values()]
-    F = {t: sum(document.get(t, 0.0) for document in documents.values()) for t in idf}
-    own_rows = [r for i, (r, own) in enumerate(zip(rows, labels)) if k in own and i != without]
-    y = {}
-    for r in own_rows:
-        for t, x in r.items():
-            y[t] = y.get(t, 0.0) + x
+    idf, mean, F, _, y = sums(k, rows, labels, without)
     row = {t: x for t, x in row.items() if t in idf}
-    length, total, mean, common = (
-        sum(y.values()),
-        sum(F.values()),
-        sum(lengths) / len(lengths),
-        [t for t in row if t in y],
-    )
+    length, total, common = sum(y.values()), sum(F.values()), [t for t in row if t in y]
     other = dict.fromkeys(idf, 1.0) if weighting == "tfidf" else idf
 
     def between(a, b):
