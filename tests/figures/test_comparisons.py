@@ -58,26 +58,18 @@ def test_buckets_are_drawn_in_percent_for_each_run():
 
 
 def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_counted():
-    frame = pd.DataFrame(
-        {"C": ["10", "automatic", "0.3", None], "trees": [3, 1, 1, 1], "P@1": [70.0, 60.0, 50.0, 40.0]}
-    )
+    frame = pd.DataFrame({"C": ["10", "automatic", "0.3", None], "trees": [3, 1, 1, 1], "P@1": [70.0, 60, 50, 40]})
     figure = figures.parameters_compared(frame, {"C": "C", "trees": "Trees"}, "P@1")
     c, trees, measure = figure.data[0].dimensions
     assert list(c.ticktext) == ["0.3", "10", "automatic"] and list(c.values) == [1, 2, 0]
     assert list(trees.tickvals) == [1, 3] and measure.label == "P@1, %"
     assert figure.layout.meta == {"shown": 3, "total": 4, "left_out": 1}
     few = [0.1, 0.3, 1.0, 10.0]
-    frame = pd.DataFrame(
-        {"C": few, "trees": [1, 3, 5, 9], "eps": [0.0, 1.0, 2.0, 50.0], "P@1": [60.0, 64.0, 62.0, 61.0]}
-    )
+    frame = pd.DataFrame({"C": few, "trees": [1, 3, 5, 9], "eps": [0.0, 1, 2, 50], "P@1": [60.0, 64, 62, 61]})
     axes = figures.parameters_compared(frame, {"C": "C", "trees": "Trees", "eps": "ε"}, "P@1").data[0].dimensions
     C, trees, eps, measure = axes
-    assert list(C.values) == pytest.approx(np.log10(few)) == list(C.tickvals) and list(C.ticktext) == [
-        "0.1",
-        "0.3",
-        "1",
-        "10",
-    ]
+    assert list(C.values) == pytest.approx(np.log10(few)) == list(C.tickvals)
+    assert list(C.ticktext) == ["0.1", "0.3", "1", "10"]
     assert list(trees.values) == [1, 3, 5, 9] and list(eps.values) == [0, 1, 2, 50], "0 has no ratio to 50"
     assert list(measure.values) == frame["P@1"].tolist()
     many = pd.DataFrame({"C": np.geomspace(0.02, 300, 20), "P@1": np.arange(20.0)})
@@ -135,15 +127,12 @@ def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
 
 
 RUNS = pd.DataFrame(
-    {
-        "run": ["quick", "good", "slow", "best"],
-        "model": ["PLT", "PLT", "LdSM", "unknown"],
-        "fit_s": [1.0, 2.0, 3.0, 40.0],
-        "ms_per_row": [0.1, 0.3, 0.2, 9.0],
-        "P@1": [50.0, 60.0, 55.0, 61.0],
-        "PSP@5": [20.0, 10.0, 15.0, 20.0],
-    }
-)
+    [
+        ("quick", "PLT", 1.0, 0.1, 50.0, 20.0), ("good", "PLT", 2.0, 0.3, 60.0, 10.0),
+        ("slow", "LdSM", 3.0, 0.2, 55.0, 15.0), ("best", "unknown", 40.0, 9.0, 61.0, 20.0),
+    ],
+    columns=["run", "model", "fit_s", "ms_per_row", "P@1", "PSP@5"],
+)  # fmt: skip
 COSTS = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
 
 
@@ -190,13 +179,9 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
 
 def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     frame = pd.DataFrame(
-        {
-            "run": [f"run {i}" for i in range(40)],
-            "model": ["PLT", "LdSM"] * 20,
-            "s": np.arange(1.0, 41),
-            "P@1": np.linspace(50, 60, 40),
-        }
+        {"run": [f"run {i}" for i in range(40)], "model": ["PLT", "LdSM"] * 20, "s": np.arange(1.0, 41)}
     )
+    frame["P@1"] = np.linspace(50, 60, 40)
     figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"])
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.name for trace in marks] == ["PLT", "LdSM"]
@@ -253,17 +238,13 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
 
 @pytest.fixture
 def curve():
+    """A curve and its forecasts."""
     lines = [(rows, seed, bucket, "P@k", 1, 0.5 - 1 / rows + seed / 1000) for rows in (10, 100) for seed in (0, 1)
              for bucket in ("all", "tail")]  # fmt: skip
     frame = pd.DataFrame(lines, columns=["rows", "seed", "bucket", "measure", "k", "value"])
     known = {"measure": "P@k", "k": 1, "n_rows": 200.0, "now": 0.49, "a": 0.5, "b": 1.0, "c": 1.0}
-    forecasts = pd.DataFrame(
-        [
-            {"bucket": "all", **known, "value": 0.495, "low": 0.485, "high": 0.5, "reason": ""},
-            {"bucket": "tail", **known, "value": np.nan, "low": np.nan, "high": np.nan, "reason": "it does not rise"},
-        ]
-    )
-    return frame, forecasts
+    lines = [("all", 0.495, 0.485, 0.5, ""), ("tail", np.nan, np.nan, np.nan, "it does not rise")]
+    return frame, pd.DataFrame(lines, columns=["bucket", "value", "low", "high", "reason"]).assign(**known)
 
 
 def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(curve):

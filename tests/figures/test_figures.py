@@ -66,14 +66,10 @@ def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_
     assert len(figure.layout.shapes) == 2
     assert figure.layout.meta["buckets"] == {"head": 1, "torso": 2, "tail": 3}
     assert figure.layout.meta["without_rows"] == 1
-    figure = figures.label_frequency(
-        labels(np.arange(159, 0, -1), bucket=np.repeat(["head", "torso", "tail"], (41, 58, 60)))
-    )
-    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
 
 
 @pytest.mark.parametrize(
-    "sizes", [(488, 309, 203), (25, 130, 3800), (2, 1, 20_000), (1, 1, 1), (300, 1, 1), (1, 4000, 9)]
+    "sizes", [(41, 58, 60), (488, 309, 203), (25, 130, 3800), (2, 1, 20_000), (1, 1, 1), (300, 1, 1), (1, 4000, 9)]
 )
 def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     n = sum(sizes)
@@ -263,8 +259,6 @@ def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_th
 
 
 def test_the_fit_is_drawn_over_the_frequencies_of_labels():
-    import pandas as pd
-
     frame = pd.DataFrame({"n_train": [100, 30, 10, 4, 2, 1]})
     fit = pd.DataFrame({"count": [100.0, 4.0], "rank": [1.0, 4.0]})
     line = figures.label_frequency(frame, fit).data[-1]

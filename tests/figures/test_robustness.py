@@ -85,22 +85,16 @@ def test_parts_of_precision_are_stacked_and_recalls_of_buckets_are_not():
 
 
 def test_each_row_has_a_part_with_its_features_first_on_top_also_a_single_one_or_none():
-    frame = pd.DataFrame(
-        {
-            "row": [4, 4, 7],
-            "row_name": ["Test row 4: <i>x</i>", "Test row 4: <i>x</i>", "Test row 7"],
-            "name": ["a <b>name</b>", "a feature with a very long name", "c"],
-            "clean": [2.0, 1.0, 0.0],
-            "noisy": [2.5, 0.5, 0.3],
-        }
-    )
+    lines = [
+        (4, "Test row 4: <i>x</i>", "a <b>name</b>", 2.0, 2.5),
+        (4, "Test row 4: <i>x</i>", "a feature with a very long name", 1.0, 0.5),
+        (7, "Test row 7", "c", 0.0, 0.3),
+    ]
+    frame = pd.DataFrame(lines, columns=["row", "row_name", "name", "clean", "noisy"])
     figure = figures.noisy_features(frame)
     clean = [trace for trace in figure.data if trace.name == "without noise"]
     noisy = [trace for trace in figure.data if trace.name == "with noise"]
-    assert [list(trace.x) for trace in clean] == [[2, 1], [0]] and [list(trace.x) for trace in noisy] == [
-        [2.5, 0.5],
-        [0.3],
-    ]
+    assert [list(trace.x) for trace in (*clean, *noisy)] == [[2, 1], [0], [2.5, 0.5], [0.3]]
     assert list(clean[0].y) == [1, 0]
     assert list(figure.layout.yaxis.ticktext) == ["a &lt;b&gt;name&lt;/b&gt;", "a feature with a ve…"]
     assert [trace.showlegend for trace in clean] == [True, False]

@@ -170,16 +170,8 @@ def test_figures_of_pages_and_of_notebooks_have_the_same_colors():
 
 
 def children(**columns):
-    frame = pd.DataFrame(
-        {
-            "node": [4, 5, 9],
-            "name": ["a and 3 more", "b <i>", "c"],
-            "kind": ["inner", "leaf", "leaf"],
-            "rows": [120, 30, 2],
-            "auc": [0.9, 0.5, np.nan],
-        }
-    )
-    return frame.assign(**columns)
+    lines = [(4, "a and 3 more", "inner", 120, 0.9), (5, "b <i>", "leaf", 30, 0.5), (9, "c", "leaf", 2, np.nan)]
+    return pd.DataFrame(lines, columns=["node", "name", "kind", "rows", "auc"]).assign(**columns)
 
 
 def features(groups):
@@ -188,19 +180,12 @@ def features(groups):
 
 
 def laid_out(**columns):
-    frame = pd.DataFrame(
-        {
-            "node": [0, 1, 2, 3, 4],
-            "parent": [-1, 0, 0, 1, 1],
-            "depth": [0, 1, 1, 2, 2],
-            "start": [0, 0, 60, 0, 1],
-            "n_labels": [100, 60, 40, 1, 1],
-            "name": ["Root", "a <i> +59", "b", "c", "d"],
-            "rows": [1000, 100, 10, 0, 2],
-            "auc": [np.nan, 0.9, 0.5, 0.7, 0.8],
-        }
-    )
-    return frame.assign(**columns)
+    lines = [
+        (0, -1, 0, 0, 100, "Root", 1000, np.nan), (1, 0, 1, 0, 60, "a <i> +59", 100, 0.9),
+        (2, 0, 1, 60, 40, "b", 10, 0.5), (3, 1, 2, 0, 1, "c", 0, 0.7), (4, 1, 2, 1, 1, "d", 2, 0.8),
+    ]  # fmt: skip
+    names = ["node", "parent", "depth", "start", "n_labels", "name", "rows", "auc"]
+    return pd.DataFrame(lines, columns=names).assign(**columns)
 
 
 def test_children_and_features_of_a_node_are_bars_in_the_order_of_the_frame():
@@ -258,10 +243,7 @@ def colors_of(figure):
 
 
 def drawings():
-    tree = pd.DataFrame(
-        {"node": [0, 1, 2], "parent": [-1, 0, 0], "x": [0, 1, 1], "y": [0.5, 0, 1], "kind": ["inner", "leaf", "leaf"],
-         "rows": [9, 5, 4], "hidden": 0, "purity": [0.3, 0.9, np.nan], "visited": [True, True, False]}
-    )  # fmt: skip
+    tree = nodes(kind=["inner", "leaf", "leaf"], hidden=0, purity=[0.3, 0.9, np.nan], visited=[True, True, False])
     path = pd.DataFrame({"tree": 0, "depth": [1, 2], "node": [1, 2], "margin": [0.5, 0.1], "factor": [0.6, 0.5]})
     depths = pd.DataFrame({"depth": [1, 2], "leaves": [1, 2], "rows": [5, 4]})
     parts = pd.DataFrame(
