@@ -80,7 +80,6 @@ def _labels_compared(a, b, k, names, file_name) -> None:
         },
         signs={"difference": "{:+.1f}"},
         most=360,
-        column_order=["name", "difference", "f1_a", "f1_b", "rows", "right_a", "right_b", "n_train", "bucket"],
     )
     st.caption(
         f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences first."
@@ -118,7 +117,7 @@ def _rows(a, b, k, names, file_name) -> None:
         "second": tables.text("Second predicts", 220, "✓ marks right labels."),
     }
     event = tables.show(
-        drawn[[name for name in columns if name in drawn]],
+        drawn,
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
         most=360,

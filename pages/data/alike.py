@@ -60,30 +60,24 @@ def _table(noun, frame, name_of, name):
     if shown.empty:
         st.caption(f"No {noun} occurs often enough to be compared.")
         return
-    number = st.column_config.NumberColumn
-    columns = ["name", "difference", "rows_train", "rows_test"]
-    if frame["differs"].any():
-        columns.insert(2, "differs")
     tables.show(
-        shown[columns],
+        shown if frame["differs"].any() else shown.drop(columns="differs"),
         f"alike.{noun}",
         {
-            "name": st.column_config.TextColumn(noun.capitalize(), width=150),
-            "difference": number(
-                "Difference",
-                width=76,
-                help="Mean in test rows minus mean in training rows, in standard deviations.",
+            "name": tables.text(noun.capitalize(), 150),
+            "difference": tables.number(
+                "Difference", 76, help="Mean in test rows minus mean in training rows, in standard deviations."
             ),
-            "differs": st.column_config.TextColumn(
+            "differs": tables.text(
                 "Beyond chance",
-                width=95,
-                help="Of all that are marked, 5\u00a0% are expected to be chance (Benjamini and Hochberg 1995).",
+                95,
+                "Of all that are marked, 5\u00a0% are expected to be chance (Benjamini and Hochberg 1995).",
             ),
-            "rows_train": number("Training rows", format="localized", width=90, help="Training rows that have it."),
-            "rows_test": number("Test rows", format="localized", width=70, help="Test rows that have it."),
+            "rows_train": tables.number("Training rows", 90, "localized", "Training rows that have it."),
+            "rows_test": tables.number("Test rows", 70, "localized", "Test rows that have it."),
         },
         signs={"difference": "{:+.3f}"},
-        height=tables.height(len(shown), 250),
+        most=250,
     )
     tested = int(frame["tested"].sum())
     st.caption(

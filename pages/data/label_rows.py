@@ -20,20 +20,18 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         [tables.rows(data, part, group["row"]).assign(part=part) for part, group in shown.groupby("part", sort=False)],
         ignore_index=True,
     )
-    columns = [column for column in ("row", "part", "name", "text", "labels", "features") if column in frame]
     tables.show(
-        frame[columns],
+        frame,
         f"rows-of-{name}",
         {
-            "part": st.column_config.TextColumn("Part", width=75),
-            "row": st.column_config.NumberColumn("Row", format="%d", width=65),
-            "name": st.column_config.TextColumn("Name", width=200),
-            "text": st.column_config.TextColumn("Text", width=300),
-            "labels": st.column_config.TextColumn("Labels", width=390),
-            "features": st.column_config.NumberColumn("Features", format="%d", width=75),
+            "row": tables.number("Row", 65, "%d"),
+            "part": tables.text("Part", 75),
+            "name": tables.text("Name", 200),
+            "text": tables.text("Text", 300),
+            "labels": tables.text("Labels", 390),
+            "features": tables.number("Features", 75, "%d"),
         },
-        height=tables.height(len(frame), 300),
-        placeholder="",
+        most=300,
     )
     test = int((every["part"] == "test").sum())
     st.caption(

@@ -23,20 +23,17 @@ def show(data, fingerprint, name) -> None:
     share = f", of which {once:,} {'occurs' if once == 1 else 'occur'} once" if once else ""
     st.markdown(f"The rows have **{format.count(len(frame), 'different label set')}**{share}.")
     shown = frame.head(SHOWN)
-    number = st.column_config.NumberColumn
     ticked = tables.show(
-        shown.assign(labels=[names(data, row) for row in shown["row"]])[
-            ["rows", "labels", "size", "n_train", "n_test"]
-        ],
+        shown.assign(labels=[names(data, row) for row in shown["row"]]),
         f"label_sets.{fingerprint}",
         {
-            "labels": st.column_config.TextColumn("Labels of a row", width=440),
-            "rows": number("Rows", format="localized", width=60, help="Rows that have these labels and no others."),
-            "size": number("Labels", format="localized", width=60),
-            "n_train": number("Training rows", format="localized", width=95),
-            "n_test": number("Test rows", format="localized", width=75),
+            "rows": tables.number("Rows", 60, "localized", "Rows that have these labels and no others."),
+            "labels": tables.text("Labels of a row", 440),
+            "size": tables.number("Labels", 60, "localized"),
+            "n_train": tables.number("Training rows", 95, "localized"),
+            "n_test": tables.number("Test rows", 75, "localized"),
         },
-        height=tables.height(len(shown), 320),
+        most=320,
         on_select="rerun",
         selection_mode="single-row",
     )

@@ -63,43 +63,38 @@ def partners(data, labels, examination) -> list[str]:
 
 def _table(data, shown, examination, key):
     frame = shown.assign(partners=partners(data, shown["label"], examination))
-    columns = ["name", "n_train", "n_test", "partners", "bucket", "irlbl", "scumble", "inverse_propensity", "rank"]
-    number = st.column_config.NumberColumn
     ticked = tables.show(
-        frame[[*columns, "label"]],
+        frame,
         f"labels.table.{key}",
         {
-            "name": st.column_config.TextColumn("Label", width=150),
-            "label": number("Id", format="%d", width=55),
-            "n_train": number("Training rows", format="localized", width=95),
-            "n_test": number("Test rows", format="localized", width=75),
-            "partners": st.column_config.TextColumn(
+            "name": tables.text("Label", 150),
+            "n_train": tables.number("Training rows", 95, "localized"),
+            "n_test": tables.number("Test rows", 75, "localized"),
+            "partners": tables.text(
                 "Strongest partners",
-                width=190,
-                help="Labels with the largest correlation (phi, in brackets) on at least two common rows.",
+                190,
+                "Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
-            "bucket": st.column_config.TextColumn("Bucket", width=60, help="Head, torso or tail: see Frequency."),
-            "irlbl": number(
-                "IRLbl", format="%.1f", width=60, help="Rows of the most frequent label / rows of this label."
-            ),
-            "scumble": number(
+            "bucket": tables.text("Bucket", 60, "Head, torso or tail: see Frequency."),
+            "irlbl": tables.number("IRLbl", 60, "%.1f", "Rows of the most frequent label / rows of this label."),
+            "scumble": tables.number(
                 "SCUMBLE",
-                format="%.3f",
-                width=80,
-                help="Mean over its rows. Near 1: it stands on the same rows as much more, or less, frequent labels.",
+                80,
+                "%.3f",
+                "Mean over its rows. Near 1: it stands on the same rows as much more, or less, frequent labels.",
             ),
-            "inverse_propensity": number(
+            "inverse_propensity": tables.number(
                 "Inverse propensity",
-                format="%.2f",
-                width=120,
-                help="The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
+                120,
+                "%.2f",
+                "The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
             ),
-            "rank": number("Rank", format="localized", width=50, help="1 is the label with most training rows."),
+            "rank": tables.number("Rank", 50, "localized", "1 is the label with most training rows."),
+            "label": tables.number("Id", 55, "%d"),
         },
-        height=tables.height(len(frame), LABELS_HEIGHT),
+        most=LABELS_HEIGHT,
         on_select="rerun",
         selection_mode="single-row",
-        placeholder="",
     )
     rows = ticked.selection.rows
     return int(frame["label"].iloc[rows[0]]) if rows and rows[0] < len(frame) else None

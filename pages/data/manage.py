@@ -73,15 +73,15 @@ def _list(opened, used):
     tables.show(
         frame,
         "manage.list",
-        {
-            "Data set": st.column_config.TextColumn(pinned=True, width=150),
+        {"Data set": st.column_config.TextColumn(pinned=True, width=150)}
+        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")}
+        | {
             "On disk": st.column_config.TextColumn(width=80),
             "From": st.column_config.TextColumn(width=150),
             "Results": number(width=70, help="Trained models and selections of features."),
             "In use": st.column_config.CheckboxColumn(width=60),
-        }
-        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
-        height=tables.height(len(frame), 320),
+        },
+        most=320,
     )
 
 
@@ -126,7 +126,7 @@ def _compare(opened):
         "manage.compare",
         {"Statistic": st.column_config.TextColumn(pinned=True, width=200)}
         | {name: st.column_config.TextColumn(width=110) for name in values},
-        height=tables.height(len(frame), 600),
+        most=600,
     )
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
     about = "The numbers of this table with all their digits"

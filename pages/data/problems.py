@@ -158,14 +158,13 @@ def _rows(data, duplicates, name):
         frame.assign(group=frame["group"] + 1),
         "problems.rows",
         {
-            "group": st.column_config.NumberColumn("Group", format="%d", width=65, help="Rows of a group are equal."),
-            "part": st.column_config.TextColumn("Part", width=75),
-            "row": st.column_config.NumberColumn("Row", format="%d", width=70),
-            "name": st.column_config.TextColumn("Name", width=300),
-            "labels": st.column_config.TextColumn("Labels", width=290),
+            "group": tables.number("Group", 65, "%d", "Rows of a group are equal."),
+            "part": tables.text("Part", 75),
+            "row": tables.number("Row", 70, "%d"),
+            "name": tables.text("Name", 300),
+            "labels": tables.text("Labels", 290),
         },
-        height=tables.height(len(frame), 250),
-        placeholder="",
+        most=250,
     )
     groups = int(duplicates["group"].max()) + 1
     st.caption(

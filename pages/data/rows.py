@@ -7,7 +7,6 @@ from pages.shared import fields, format, selectors, tables
 from pages.shared.rows import row_text
 from pages.shared.view import look, now
 
-ORDER = ("row", "name", "labels", "text", "features")  # of the columns
 SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
 
 
@@ -51,14 +50,13 @@ def show(data, fingerprint) -> None:
             frame,
             key,
             {
-                "row": st.column_config.NumberColumn("Row", format="%d", width=60),
-                "name": st.column_config.TextColumn("Name", width=170),
-                "text": st.column_config.TextColumn("Text", width=200),
-                "labels": st.column_config.TextColumn("Labels", width=380 if len(frame.columns) == 3 else 190),
-                "features": st.column_config.NumberColumn("Features", format="%d", width=70),
+                "row": tables.number("Row", 60, "%d"),
+                "name": tables.text("Name", 170),
+                "labels": tables.text("Labels", 380 if len(frame.columns) == 3 else 190),
+                "text": tables.text("Text", 200),
+                "features": tables.number("Features", 70, "%d"),
             },
-            height=tables.height(len(frame), ROWS_HEIGHT),
-            column_order=[name for name in ORDER if name in frame],  # the text last but one, as it is long
+            most=ROWS_HEIGHT,
             on_select=lambda: _select_row(part, key, listed),
             selection_mode="single-row",
         )

@@ -22,18 +22,18 @@ def show(described, examination, fingerprint, name) -> None:
         numbers,
         "sizes.table",
         {
-            "quantity": st.column_config.TextColumn("Number of", width=125),
-            "part": st.column_config.TextColumn("Rows", width=70),
-            "mean": st.column_config.NumberColumn("Mean", format="%.2f", width=70),
+            "quantity": tables.text("Number of", 125),
+            "part": tables.text("Rows", 70),
+            "mean": tables.number("Mean", 70, "%.2f"),
+            "median": number("median", "Median"),
             "min": number("min", "Least"),
             "q05": number("q05", "5\u00a0%", "5\u00a0% of the rows, or labels, have at most this number."),
             "q25": number("q25", "25\u00a0%"),
-            "median": number("median", "Median"),
             "q75": number("q75", "75\u00a0%"),
             "q95": number("q95", "95\u00a0%", "95\u00a0% of the rows, or labels, have at most this number."),
             "max": number("max", "Most"),
         },
-        height=tables.height(len(described.spread), 300),
+        most=300,
     )
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)

@@ -115,21 +115,20 @@ def _tables(data, examination, name):
                 first_name=[data.label_name(j) for j in frame["first"]],
                 second_name=[data.label_name(j) for j in frame["second"]],
             )
-            number = st.column_config.NumberColumn
             tables.show(
-                named[["first_name", "second_name", "phi", "n_both", "expected"]],
+                named,
                 f"together.{key}",
                 {
-                    "first_name": st.column_config.TextColumn("Label", width=145),
-                    "second_name": st.column_config.TextColumn("And label", width=145),
-                    "n_both": number("Both", format="localized", width=52, help="Rows with both labels."),
-                    "expected": number(
-                        "By chance", format="%.2f", width=68, help="Rows with both if the labels were independent."
+                    "first_name": tables.text("Label", 145),
+                    "second_name": tables.text("And label", 145),
+                    "phi": tables.number("Phi", 50, help="Correlation of the two labels, from −1 to 1."),
+                    "n_both": tables.number("Both", 52, "localized", "Rows with both labels."),
+                    "expected": tables.number(
+                        "By chance", 68, "%.2f", "Rows with both if the labels were independent."
                     ),
-                    "phi": number("Phi", width=50, help="Correlation of the two labels, from −1 to 1."),
                 },
                 signs={"phi": "{:.2f}"},
-                height=tables.height(len(named), 320),
+                most=320,
             )
             of = examination.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
             which = "on the same row" if key == "pairs" else "in all"

@@ -93,7 +93,6 @@ def _labels(view, noisy):
         },
         "explain.noise.labels",
         signs=explaining.signs(view.kind, "score before", "score"),
-        placeholder="",
     )
 
 

@@ -196,34 +196,30 @@ def label_table(view, label) -> None:
         columns = ["weighted_rank", "name", "feature", "weighted_score", "with_label", "without_label"]
         columns += ["score", "rank"]  # the CSV has the standard errors, too
     columns += [] if view.selection.shared else ["n_labels"]
-    tables.show(
-        shown[columns],
-        "features.table",
-        {
-            "weighted_rank": tables.number("Rank", 65, "%d"),
-            "weighted_score": tables.number(
-                f"Score × share{times}",
-                100 if factor == 1 else 132,
-                forms.get("weighted_score"),
-                "Score times the share of the label’s rows that have the feature.",
-            ),
-            "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
-            "name": tables.text("Feature", 140),
-            "feature": tables.number("Id", 65, "%d"),
-            "score": tables.number(f"Score{times}", 90, forms["score"]),
-            "standard_error": tables.number(
-                f"Standard error{times}", 115 if factor == 1 else 160, forms.get("standard_error")
-            ),
-            "with_label": tables.number(
-                "In label’s rows, %", 125, "%.1f", "Share of the label’s training rows that have the feature."
-            ),
-            "without_label": tables.number(
-                "In other rows, %", 120, "%.1f", "Share of the other training rows that have the feature."
-            ),
-            "n_labels": tables.number("Labels that keep it", 130, "localized", f"Of {view.selection.n_labels:,}."),
-        },
-        most=290,
-    )
+    titles = {
+        "weighted_rank": tables.number("Rank", 65, "%d"),
+        "weighted_score": tables.number(
+            f"Score × share{times}",
+            100 if factor == 1 else 132,
+            forms.get("weighted_score"),
+            "Score times the share of the label’s rows that have the feature.",
+        ),
+        "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
+        "name": tables.text("Feature", 140),
+        "feature": tables.number("Id", 65, "%d"),
+        "score": tables.number(f"Score{times}", 90, forms["score"]),
+        "standard_error": tables.number(
+            f"Standard error{times}", 115 if factor == 1 else 160, forms.get("standard_error")
+        ),
+        "with_label": tables.number(
+            "In label’s rows, %", 125, "%.1f", "Share of the label’s training rows that have the feature."
+        ),
+        "without_label": tables.number(
+            "In other rows, %", 120, "%.1f", "Share of the other training rows that have the feature."
+        ),
+        "n_labels": tables.number("Labels that keep it", 130, "localized", f"Of {view.selection.n_labels:,}."),
+    }
+    tables.show(shown, "features.table", {column: titles[column] for column in columns}, most=290)
     name = f"**{format.plain(view.data.label_name(label))}**"
     if len(shown) == 1:
         st.caption(

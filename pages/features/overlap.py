@@ -47,9 +47,7 @@ def _pairs(view):
     )
     st.markdown("**Pairs of labels with most in common**")
     tables.show(
-        shown.assign(together=100 * shown["together"], share=100 * shown["share"])[
-            ["a_name", "b_name", "share", "together"]
-        ],
+        shown.assign(together=100 * shown["together"], share=100 * shown["share"]),
         "features.pairs",
         {
             "a_name": tables.text("Label", 170),

@@ -110,7 +110,7 @@ def _compare(view, result):
                 "selected": tables.number("Selected", **digits),
                 "difference": tables.number("Difference", 100, "%+.2f"),
             },
-            height=tables.height(len(lines), 400),
+            most=400,
         )
     with right:
         _sizes(view, result)

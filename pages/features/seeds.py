@@ -100,7 +100,7 @@ def _least_stable(view, table):
     counts = np.bincount(view.data.Y_train.indices, minlength=view.selection.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
     tables.show(
-        least[["name", "rows", "jaccard", *(["spearman"] if "spearman" in table else [])]],
+        least,
         "features.stability.labels",
         {
             "name": tables.text("Label", 180),

@@ -105,7 +105,7 @@ def _table(view, ranking, i):
     table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
     by = "the label tree’s probability." if view.by_tree else "distance to the label’s centroid."
     tables.show(
-        table[["rank", "name", "true", "f", "share", "nearness", *ranking.feature_names, "label"]],
+        table,
         "sampling.row.candidates",
         {
             "rank": tables.number("Rank", 50, "%d", pinned=True),
@@ -119,11 +119,11 @@ def _table(view, ranking, i):
                 "%d",
                 f"Place among the candidates before f ranks them: by {by}",
             ),
-            "label": tables.number("Id", 70, "%d"),
             **{
                 name: tables.number(name, 80, tables.value_format(table[name]), MEANINGS.get(name))
                 for name in ranking.feature_names
             },
+            "label": tables.number("Id", 70, "%d"),
         },
         most=480,
     )

@@ -3,7 +3,6 @@
 import math
 
 import pandas as pd
-import streamlit as st
 
 from pages.shared import tables
 
@@ -31,5 +30,5 @@ def sizes(names) -> tuple[int, int]:
 def show(frame: pd.DataFrame, names: dict, config: dict, key: str, **settings) -> None:
     """Show a table of labels; ``names`` gives the titles of the columns that hold names, ``config`` has the others."""
     wide, height = sizes([text for column in names for text in frame[column]])
-    columns = {column: st.column_config.TextColumn(title, width=wide) for column, title in names.items()}
-    tables.show(frame, key, columns | config, row_height=height, **settings)
+    config = config | {column: tables.text(title, wide) for column, title in names.items()}
+    tables.show(frame, key, {column: config[column] for column in frame.columns}, row_height=height, **settings)

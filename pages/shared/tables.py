@@ -177,15 +177,15 @@ def on_tick(key: str, values, look) -> dict:
 def show(
     frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
 ):
-    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways."""
+    """Show the named columns that a table has, in their order, and say on a narrow page that it scrolls sideways."""
     if most is not None:
         settings["height"] = height(len(frame), most)
-    shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]
+    frame = frame[[name for name in columns if name in frame.columns]]
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
-    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **{"placeholder": ""} | settings)
-    width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
+    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
+    width = sum(columns[name]["width"] for name in frame.columns) + (TICKS if "on_select" in settings else 0) + BORDER
     st.html(
-        f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
+        f'<p class="sideways s{width}">The table has {frame.shape[1]} columns: scroll it sideways to see all.</p>'
         f"<style>@container (min-width: {width}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event
@@ -268,20 +268,19 @@ def _rows_with(matrix, columns) -> np.ndarray:
 
 
 def show_features(frame, key: str, most: int) -> None:
-    number, form = st.column_config.NumberColumn, value_format(frame["value"])
+    form = value_format(frame["value"])
     # Streamlit refuses to style more cells; a table that is not styled has hyphens for minus signs.
     negative = bool((frame["value"] < 0).any()) and frame.size <= pd.get_option("styler.render.max_elements")
     show(
         frame,
         key,
         {
-            "feature": st.column_config.TextColumn("Feature", width=140),
-            "value": number("Value", format=None if negative else form, width=75),
-            "id": number("Id", format="%d", width=65),
+            "feature": text("Feature", 140),
+            "value": number("Value", 75, None if negative else form),
+            "id": number("Id", 65, "%d"),
         },
         signs={"value": f"{{:{form[1:]}}}"} if negative else None,
-        height=height(len(frame), most),
-        column_order=["feature", "value", "id"],
+        most=most,
     )
     st.caption(about_features(frame))
 

@@ -66,26 +66,22 @@ def _table(lines, own, inventory, fields):
     sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
     caption = "Each rectangle is a data set or a result, as large as its files on the disk."
     charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
-    column = st.column_config
     ticked = tables.show(
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "title": column.TextColumn("Title", width=label_tables.width(frame["title"], TITLE)),
-            "kind": column.TextColumn("What", width=145),
-            "mb": column.NumberColumn(
-                "On disk, MB", format="%.1f", width=95, help="Size of the files; in memory it may be another."
-            ),
-            "created": tables.moments("Made"),
+            "mb": tables.number("On disk, MB", 95, "%.1f", "Size of the files; in memory it may be another."),
+            "title": tables.text("Title", label_tables.width(frame["title"], TITLE)),
+            "kind": tables.text("What", 145),
             "used": tables.moments("Last used", "To the hour."),
-            "source": column.TextColumn("Made from", width=label_tables.width(frame["source"])),
-            "users": column.NumberColumn("Used by", help="Results that were computed from it.", width=65),
-            "pinned": column.TextColumn("Pinned", width=60),
+            "created": tables.moments("Made"),
+            "source": tables.text("Made from", label_tables.width(frame["source"])),
+            "users": tables.number("Used by", 65, help="Results that were computed from it."),
+            "pinned": tables.text("Pinned", 60),
         },
-        height=tables.height(len(frame), HEIGHT),
+        most=HEIGHT,
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
     by_name = {artifact.name: artifact for artifact in lines}

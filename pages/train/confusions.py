@@ -85,7 +85,6 @@ def _table(pairs, found, key, choose) -> None:
             "share": tables.number("Share, %", 72, "%.0f", "Of the test rows that miss the label."),
         },
         most=420,
-        column_order=["missed_name", "wrong_name", "swaps", "rows", "share"],
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),
     )

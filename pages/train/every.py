@@ -42,12 +42,7 @@ def _table(found, file_name) -> None:
     same = repeated(found.measures, bucket)
     frame = lines(found.measures, bucket)
     frame = frame[~frame["measure"].isin(same)].reset_index(drop=True)
-    tables.show(
-        frame,
-        "train.every.table",
-        _columns() | {"meaning": tables.text("Meaning", 530)},
-        most=420,
-    )
+    tables.show(frame, "train.every.table", _columns() | {"meaning": tables.text("Meaning", 530)}, most=420)
     st.caption(
         f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
         "test rows. Larger is better, unless the meaning says otherwise."

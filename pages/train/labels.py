@@ -67,21 +67,20 @@ def _table(data, every, key, k):
         table_key,
         {
             "name": tables.text("Label", 185, pinned=True),
-            "bucket": tables.text("Bucket", 58),
-            "n_train": tables.number("Training rows", 92, "localized", "Training rows with the label."),
+            "f1": tables.number("F1, %", 58, "%.1f"),
             "rows": tables.number("Test rows", 70, "localized", "Test rows with the label: its support."),
+            "precision": tables.number("Precision, %", 88, "%.1f", "Found / (found + wrong)."),
+            "recall": tables.number("Recall, %", 78, "%.1f", "Found / test rows."),
             "right": tables.number("Found", 62, "localized", "Test rows for which it is right."),
             "missed": tables.number("Missed", 66, "localized", "Test rows with the label, not predicted."),
             "wrong": tables.number("Wrong", 64, "localized", "Test rows for which it is wrongly predicted."),
-            "precision": tables.number("Precision, %", 88, "%.1f", "Found / (found + wrong)."),
-            "recall": tables.number("Recall, %", 78, "%.1f", "Found / test rows."),
-            "f1": tables.number("F1, %", 58, "%.1f"),
+            "n_train": tables.number("Training rows", 92, "localized", "Training rows with the label."),
+            "bucket": tables.text("Bucket", 58),
         },
         most=420,
         on_select=remember,
         selection_mode="single-row",
         **tables.ticked(ticked),
-        column_order=["name", "f1", "rows", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
     )
     of = "labels" if len(matching) == len(every) else f"labels with “{format.plain(query.strip())}”"
     st.caption(

@@ -173,11 +173,9 @@ def _show_tables(found, file_name, key):
     percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
     shown = shown.assign(**percent, state=table["state"].map(STATES))
     shown = shown.sort_values(["rung", "mean"], ascending=[False, False], kind="stable")
-    columns = [*varied, "mean", "low", "high", "n_seeds", "rows", "seconds", "state"]
-    columns = [c for c in columns if c not in ("low", "high") or len(task.params["seeds"]) > 1]
-    columns += ["error"] if (table["error"] != "").any() else []
+    one_seed = ["low", "high"] if len(task.params["seeds"]) == 1 else []
     tables.show(
-        shown[columns],
+        shown.drop(columns=one_seed + ([] if (table["error"] != "").any() else ["error"])),
         f"train.tried.{key[:8]}",
         {
             **{name: tables.text(label, 130) for name, label in varied.items()},

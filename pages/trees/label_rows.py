@@ -24,10 +24,9 @@ def show(view, files) -> None:
         share_with_label=100 * shown["share_with_label"],
         labels=words.top_labels(shown),
     )
-    columns = ["node", "depth", "with_label", "share_of_label", "rows", "share_with_label", "place", "labels"]
     key = f"trees.holding.{view.key[:8]}.{view.t}.{view.label}"
     tables.show(
-        table[columns],
+        table,
         key,
         {
             "node": tables.number("Leaf", 60, "%d"),

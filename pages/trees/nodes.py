@@ -29,11 +29,9 @@ def show(data, model, key, files) -> None:
     table = shown.assign(
         parent=shown["parent"].where(shown["parent"] >= 0), purity=100 * shown["purity"], labels=words.top_labels(shown)
     )
-    columns = ["node", "parent", "depth", "kind", "rows", "purity", "labels"]
-    columns += ["objective", "balance", "integrity", "multiway", "below"]
     digits = {"format": "%.3f", "width": 70}
     tables.show(
-        table[columns],
+        table,
         "trees.nodes",
         {
             "node": tables.number("Node", 60, "%d"),

@@ -134,14 +134,14 @@ def _labels_of_node(view, run, inner, files):
     }
     key = f"trees.labels.{view.key[:8]}.{view.t}.{v}.{view.label}"
     tables.show(
-        shown[["name", "rows", *shares, "label"]],
+        shown,
         key,
         {
             "name": tables.text("Label", 110),
             "rows": tables.number("Rows", 55, "localized"),
             "share": tables.number("Share, %", 65, "%.1f", "Share of the node's rows that have the label."),
+            **ways,
             "label": tables.number("Id", 55, "%d"),
-            **(ways if inner else {}),
         },
         most=330,
         **tables.on_tick(key, found["label"], view.follow),

@@ -59,7 +59,7 @@ def _labels(view):
     deeper = bool((view.tree.label[frames.children_of(view.tree, view.node)] < 0).any())
     shown = found.assign(child=[view.short_name(v, 40) for v in found["child"]])
     tables.show(
-        shown[["name", "rows", *(["child"] if deeper else []), "label"]],
+        shown if deeper else shown.drop(columns="child"),
         key,
         {
             "name": tables.text("Label", 150),

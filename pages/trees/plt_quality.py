@@ -62,7 +62,7 @@ def _table(view, shown, key):
     table = shown.assign(**{name: 100 * shown[name] for name in shares})
     percent = {"format": "%.1f", "width": 80}
     tables.show(
-        table[["name", "depth", "n_labels", "positive", "measured", *shares, "node"]],
+        table,
         key,
         {
             "name": tables.text("Node", 230),

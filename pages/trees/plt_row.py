@@ -94,7 +94,7 @@ def _labels(view, lines, row, label):
     shown["depth"] = pd.Series(view.tree.depth[lines["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
     tables.show(
-        shown[["name", "state", "place", "probability", "at", "depth", "factor"]],
+        shown,
         key,
         {
             "name": tables.text("Label", 220),

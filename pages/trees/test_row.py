@@ -97,16 +97,15 @@ def _steps(view, leaves, row, files):
         {
             "depth": tables.number("Depth", 55, "%d"),
             "node": tables.number("Node", 60, "%d"),
-            "rows": tables.number("Rows", 65, "localized", "Training rows of the node."),
-            "to": tables.number("Goes to", 70, "%d", "The child on the way to the leaf."),
             "margin": tables.number("Margin", 70, help="Of the child that the row goes to."),
-            "other": tables.number("Next margin", 95, help="The largest one of another child."),
-            "ways": tables.number("Ways", 55, "%d", "Children to which the row goes from this node."),
             "features": tables.text("Features that send it there", 330),
+            "other": tables.number("Next margin", 95, help="The largest one of another child."),
+            "to": tables.number("Goes to", 70, "%d", "The child on the way to the leaf."),
+            "ways": tables.number("Ways", 55, "%d", "Children to which the row goes from this node."),
+            "rows": tables.number("Rows", 65, "localized", "Training rows of the node."),
         },
         signs={"margin": "{:+.3f}", "other": "{:+.3f}"},
         most=360,
-        column_order=["depth", "node", "margin", "features", "other", "to", "ways", "rows"],
     )
     st.caption(
         "Each child of a node has a margin for the row. The row goes to all children with a margin of at least "

@@ -8,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore import datasets, explain, metrics, robustness
+from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.selection import BRDT, FALS
 
 PHASE = "Compiling code, once"
 
@@ -59,15 +62,12 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
 
 def pieces() -> list[Piece]:
     """Return all pieces, in the order in which they are likely to be needed."""
-    from xmlcore import datasets, metrics
-    from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest
-    from xmlcore.models.base import warm_up_pieces
 
     def of(model):
-        (run,) = warm_up_pieces(model).values()
+        (run,) = base.warm_up_pieces(model).values()
         return run
 
-    label_tree = warm_up_pieces(PLT())
+    label_tree = base.warm_up_pieces(PLT())
     return [
         Piece("PLT-search", "searching label trees", 21, label_tree["PLT-search"]),
         Piece("PLT-training", "training label trees", 15, label_tree["PLT-training"]),
@@ -83,29 +83,21 @@ def pieces() -> list[Piece]:
 
 
 def _run(model):
-    from xmlcore.models.base import warm_up_pieces
-
-    for run in warm_up_pieces(model).values():
+    for run in base.warm_up_pieces(model).values():
         run()
 
 
 def _ensembles():
     """Use the kernels that some values of the parameters need in addition."""
-    from xmlcore.models import PLT, LdSM
-    from xmlcore.models.base import warm_up
-
     for model in (PLT(), LdSM()):  # another process may be compiling them
-        warm_up(model)
+        base.warm_up(model)
     _run(PLT(loss="squared_hinge", tree="random", n_estimators=2))
     _run(PLT(tree="huffman", beam=2))
     _run(LdSM(rerank_beta=0.5, rerank_space="idf"))
 
 
 def _toy():
-    from xmlcore.models import PLT
-    from xmlcore.models.base import warm_up
-
-    warm_up(PLT())  # another process may be compiling it
+    base.warm_up(PLT())  # another process may be compiling it
     X = np.random.default_rng(0).random((12, 6)).astype(np.float32)
     Y = [[row % 4] for row in range(12)]
     return X, Y, PLT(tol=1.0).fit(X, Y)
@@ -113,13 +105,9 @@ def _toy():
 
 def _perturb_and_explain():
     """Use the kernels of noise, attacks and explanations."""
-    from xmlcore import explain, robustness
-    from xmlcore.models import LdSM, OneVsRest
-    from xmlcore.models.base import warm_up
-
     X, Y, model = _toy()
     for other in (OneVsRest(), LdSM()):
-        warm_up(other)
+        base.warm_up(other)
     for kind, options in (("gaussian", {}), ("words", {"reference": X}), ("pgd", {"n_steps": 1})):
         robustness.evaluate(model, X, Y, (0.1,), (1,), n_repeats=1, perturbation=kind, options=options, Y_train=Y)
     robustness.perturbation("gaussian", 0.1, support="nonzero").apply(X)
@@ -130,9 +118,6 @@ def _perturb_and_explain():
 
 def _select():
     """Use the kernels of FALS, of decision trees and of the measures for multi-label data."""
-    from xmlcore import metrics
-    from xmlcore.selection import BRDT, FALS
-
     random = np.random.default_rng(0)
     X = random.random((40, 6)).astype(np.float32)
     Y = [[row % 4] for row in range(40)]

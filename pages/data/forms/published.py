@@ -165,13 +165,13 @@ def _table(offered):
     tables.show(
         frame,
         "known.table",
-        {
-            "Data set": st.column_config.TextColumn(pinned=True, width=150),
+        {"Data set": st.column_config.TextColumn(pinned=True, width=150)}
+        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")}
+        | {
             "A row is": st.column_config.TextColumn(width=180),
             "A label is": st.column_config.TextColumn(width=180),
             "State": st.column_config.TextColumn(width=95),
             "From": st.column_config.TextColumn(width=190),
-        }
-        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
+        },
         height=tables.height(len(frame), TABLE_HEIGHT),
     )

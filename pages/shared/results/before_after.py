@@ -46,7 +46,6 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
         },
         key,
         signs=explaining.signs(kind, "before", "after"),
-        placeholder="",
     )
     return kind
 

@@ -68,18 +68,16 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.caption("The model predicts no label for this row.")
     else:
         frame = frame.assign(score=scores(run, frame["score"]))
-        tables.show(
-            frame if extra is None else extra(frame),
-            key,
-            {
-                "rank": st.column_config.NumberColumn("Rank", format="%d", width=46),
-                "name": st.column_config.TextColumn("Predicted label", width=135),
-                "correct": st.column_config.TextColumn("Right?", width=72),
-                "score": _score_bar(run, frame["score"]),
-                "label": st.column_config.NumberColumn("Id", format="%d", width=60),
-                **(extra_config or {}),
-            },
-        )
+        config = {
+            "rank": tables.number("Rank", 46, "%d"),
+            "name": tables.text("Predicted label", 135),
+            "correct": tables.text("Right?", 72),
+            "score": _score_bar(run, frame["score"]),
+            "label": tables.number("Id", 60, "%d"),
+            **(extra_config or {}),
+        }
+        frame = frame if extra is None else extra(frame)
+        tables.show(frame, key, {column: config[column] for column in frame.columns})
     true = tables.ids(data.Y_test, row)
     missing = missed(data, run.ranking, row, k)
     if true.size == 0:

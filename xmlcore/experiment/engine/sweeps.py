@@ -18,7 +18,9 @@ from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial
 from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
+from xmlcore.first_use import pd
 from xmlcore.metrics.measures import USUAL_MEASURES
+from xmlcore.metrics.statistics import student_reach
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, silent
 from xmlcore.typing import DataFrame
@@ -71,8 +73,8 @@ class Sweep:
     method: str
     measure: str
     settings: list[dict]
-    trials: "DataFrame"
-    table: "DataFrame"
+    trials: DataFrame
+    table: DataFrame
     best: dict | None
     best_setting: int | None
     value: float
@@ -91,7 +93,7 @@ class Sweep:
         return sum(kept_trial(key) is None for key in failed["key"])
 
     @property
-    def test(self) -> "DataFrame | None":
+    def test(self) -> DataFrame | None:
         """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done."""
         return test_measures(self.final_tasks())
 
@@ -307,8 +309,6 @@ class SweepSettings(Task):
 
     def value(self, plan: SweepPlan) -> dict:
         """Return the fields of :class:`Sweep` for what has been done."""
-        import pandas as pd
-
         best = self.best_so_far(plan) if plan.complete else None
         n_held = round(self.params["validation"] * self._n_train)
         return {
@@ -373,21 +373,17 @@ def _means(lines) -> dict[int, float]:
     return {setting: float(np.mean(of)) for setting, of in values.items() if not np.isnan(of).any()}
 
 
-def interval(values, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a mean by Student's t; NaN with fewer than two values."""
+def interval(values) -> tuple[float, float]:
+    """Return the 95 % interval of a mean by Student's t; NaN with fewer than two values."""
     values = np.asarray(values, float)
     if values.size < 2:
         return math.nan, math.nan
-    from scipy.stats import t
-
-    half = t.ppf((1 + level) / 2, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size)
-    return float(values.mean() - half), float(values.mean() + half)
+    reach = student_reach(values.size, values.std(ddof=1))
+    return float(values.mean() - reach), float(values.mean() + reach)
 
 
-def settings_table(trials: list[dict], settings: list[dict]) -> "DataFrame":
+def settings_table(trials: list[dict], settings: list[dict]) -> DataFrame:
     """Return :attr:`Sweep.table` from the lines of its trials; settings without a trial are in no line."""
-    import pandas as pd
-
     lines = []
     for setting, values in enumerate(settings):
         own = [line for line in trials if line["setting"] == setting]
@@ -433,10 +429,8 @@ def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
     ]
 
 
-def test_measures(tasks) -> "DataFrame | None":
+def test_measures(tasks) -> DataFrame | None:
     """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
-    import pandas as pd
-
     if not tasks or not all(training.exists() for training in tasks):
         return None
     every = pd.concat([training.load().measures for training in tasks])
