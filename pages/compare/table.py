@@ -60,10 +60,11 @@ def show(lines, choice, frame) -> None:
     tables.show(
         drawn,
         key,
-        {name: columns[name] for name in _order(columns, choice)},
+        columns,
         most=420,
         on_select=remember,
         selection_mode="multi-row",
+        column_order=_order(columns, choice),
         **tables.ticked(before),
     )
     shown = sum(len(keys) for keys in lines["keys"])

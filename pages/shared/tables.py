@@ -177,15 +177,17 @@ def on_tick(key: str, values, look) -> dict:
 def show(
     frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
 ):
-    """Show the named columns that a table has, in their order, and say on a narrow page that it scrolls sideways."""
+    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways."""
     if most is not None:
         settings["height"] = height(len(frame), most)
-    frame = frame[[name for name in columns if name in frame.columns]]
+    if "column_order" not in settings:
+        frame = frame[[name for name in columns if name in frame.columns]]
+    shown = settings.get("column_order", frame.columns)
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-    width = sum(columns[name]["width"] for name in frame.columns) + (TICKS if "on_select" in settings else 0) + BORDER
+    width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
     st.html(
-        f'<p class="sideways s{width}">The table has {frame.shape[1]} columns: scroll it sideways to see all.</p>'
+        f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
         f"<style>@container (min-width: {width}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event

@@ -82,6 +82,7 @@ def _table(lines, own, inventory, fields):
         most=HEIGHT,
         on_select="rerun",
         selection_mode="multi-row",
+        column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
     by_name = {artifact.name: artifact for artifact in lines}

@@ -294,7 +294,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     measures = page.frame(side.MEASURE)
     assert measures[side.MEASURE].tolist()[:3] == ["P@1", "P@3", "P@5"] and len(measures.columns) == 3
     wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
-    assert wins.loc["all"].sum() == len(page.frame("label", "difference", "f1_a"))
+    assert wins.loc["all"].sum() == len(page.frame("name", "difference", "f1_a"))
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
     before = [element.proto.id for element in page.at.dataframe if "created" in element.value]
     page.press("compare.untick")

@@ -123,6 +123,7 @@ class SweepSettings(Task):
     """Try settings of a model, and choose the best."""
 
     kind, folder, result = "sweep", "sweeps", Sweep
+    doing = "Trying settings of {model} on {dataset}"
     on_cluster = False  # it keeps its trials besides its result
 
     PARAMETERS = (
@@ -175,9 +176,6 @@ class SweepSettings(Task):
         if params["method"] != "halving":
             del params["factor"]
         return params
-
-    def title_on(self, dataset):
-        return f"Trying settings of {self.params['model']} on {dataset}"
 
     @cached_property
     def settings(self) -> list[dict]:

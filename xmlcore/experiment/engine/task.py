@@ -82,6 +82,10 @@ class Task:
     """Everything besides the inputs that decides the result."""
     needs: ClassVar[tuple[str, ...]] = ("dataset",)
     """Names of the inputs."""
+    doing: ClassVar[str]
+    """What the task does, a sentence for users with ``{dataset}`` and names of parameters in braces."""
+    can_be_made_again: ClassVar[bool] = True
+    """Whether the inputs and the parameters alone are enough to make the result; else it is never removed."""
     on_cluster: ClassVar[bool] = True
     """Whether a worker on another machine can run the task. It must keep nothing but its result."""
 
@@ -124,7 +128,7 @@ class Task:
 
     def title_on(self, dataset: str) -> str:
         """Return a sentence for users that says what the task does."""
-        raise NotImplementedError
+        return self.doing.format(dataset=dataset, **self.params)
 
     def estimate(self) -> Estimate:
         """Estimate time and memory before the task runs; this may load the inputs."""
@@ -157,11 +161,6 @@ class Task:
 
     def after_keeping(self) -> None:
         """Remove what was computed on the way to the result; :func:`keep` calls this when the result is kept."""
-
-    @property
-    def can_be_made_again(self) -> bool:
-        """Whether the result can be made again from the inputs and the parameters alone; else it is never removed."""
-        return True
 
     # --- shared by all kinds ---
 
@@ -216,6 +215,8 @@ class Task:
 
     def about(self) -> dict[str, Any]:
         """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it."""
+        if not self.needs:
+            return {"name": self.dataset_name()}
         return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:

@@ -41,15 +41,13 @@ class _OfWorkspace(Task):
     def dataset_name(self):
         return "the workspace"
 
-    def about(self):
-        return {"name": self.dataset_name()}
-
 
 @register
 class ExportWorkspace(_OfWorkspace):
     """Write a workspace to a file, see :func:`xmlcore.experiment.export_workspace`. No inputs."""
 
     kind, folder, result = "export_workspace", "workspace-files", Written
+    doing = "Writing the workspace to a file"
 
     PARAMETERS = (
         Parameter("keys", "Keys", "Of what is written.", "any", REQUIRED),
@@ -58,9 +56,6 @@ class ExportWorkspace(_OfWorkspace):
 
     def complete(self, params):
         return params | {"keys": sorted(params["keys"])}
-
-    def title_on(self, dataset):
-        return "Writing the workspace to a file"
 
     def estimate(self) -> Estimate:
         inventory = store.inventory()
@@ -87,15 +82,10 @@ class ImportWorkspace(_OfWorkspace):
     """Read a workspace from a file, and keep what is in it. No inputs."""
 
     kind, folder, result = "import_workspace", "workspace-imports", Imported
+    doing = "Reading a workspace from a file"
+    can_be_made_again = False
 
     PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("workspace",)),)
-
-    @property
-    def can_be_made_again(self):
-        return False
-
-    def title_on(self, dataset):
-        return "Reading a workspace from a file"
 
     def exists(self) -> bool:
         """Return whether the result and all that was read are kept."""

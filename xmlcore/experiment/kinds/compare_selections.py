@@ -194,6 +194,7 @@ class CompareSelections(Task):
     """Compare selections by decision trees that are trained on the features that the selections keep."""
 
     kind, folder, result = "compare_selections", "judged", Comparison
+    doing = "Comparing selections on {dataset}"
 
     PARAMETERS = (
         Parameter(
@@ -216,9 +217,6 @@ class CompareSelections(Task):
                 selection = [method, {name: value for name, value in full.items() if name not in VARIED}]
             kept.append(selection)
         return params | {"selections": kept}
-
-    def title_on(self, dataset):
-        return f"Comparing selections on {dataset}"
 
     def estimate(self) -> Estimate:
         dataset, selections = self.dataset(), _full_selections(self.params["selections"])

@@ -25,9 +25,7 @@ class DescribeLabels(Task):
     """Describe a data set and each of its labels, see :func:`xmlcore.datasets.describe`. Inputs: ``dataset``."""
 
     kind, folder, result, needs = "description", "descriptions", Described, ("dataset",)
-
-    def title_on(self, dataset):
-        return f"Counting the labels of {dataset}"
+    doing = "Counting the labels of {dataset}"
 
     def estimate(self) -> Estimate:
         return estimates.statistics(self.fingerprint)

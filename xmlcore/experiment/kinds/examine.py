@@ -32,9 +32,7 @@ class Examine(Task):
     """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
 
     kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
-
-    def title_on(self, dataset):
-        return f"Examining {dataset}"
+    doing = "Examining {dataset}"
 
     def estimate(self) -> Estimate:
         dataset = self.dataset()

@@ -30,11 +30,9 @@ class Export(Task):
     """Write a data set to a zip archive. Inputs: ``dataset``."""
 
     kind, folder, result = "export", "exports", Exported
+    doing = "Writing {dataset} as {format}"
 
     PARAMETERS = (Parameter("format", "Format", "Of the files.", "choice", "xmlc", options=tuple(FORMATS)),)
-
-    def title_on(self, dataset):
-        return f"Writing {dataset} as {self.params['format']}"
 
     def estimate(self) -> Estimate:
         return estimates.export(self.fingerprint)

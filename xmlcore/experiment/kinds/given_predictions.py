@@ -43,6 +43,7 @@ class GivenPredictions(Train):
     """
 
     kind, on_cluster = "given_predictions", False  # the file is here
+    can_be_made_again = False
 
     PARAMETERS = (
         Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=(FILE,)),
@@ -60,10 +61,6 @@ class GivenPredictions(Train):
     def complete(self, params):
         about = {"program": params["name"], "file": params["files"][FILE]["hash"]}
         return params | {"model": GIVEN, "params": about}
-
-    @property
-    def can_be_made_again(self):
-        return False
 
     def title_on(self, dataset):
         return f"Reading predictions of {self.params['name']} for {dataset}"

@@ -60,14 +60,12 @@ class MeasureRun(Task):
     """Take every measure of a kept run. Inputs: ``run``."""
 
     kind, folder, result, needs = "measures", "measures", Measured, ("run",)
+    doing = "Measuring a result on {dataset}"
 
     PARAMETERS = (
         Parameter("n_resamples", "Resamples", "How many times rows are drawn.", "int", 1000, minimum=1),
         RANDOM_STATE,
     )
-
-    def title_on(self, dataset):
-        return f"Measuring a result on {dataset}"
 
     def estimate(self) -> Estimate:
         run, dataset = load("train", self.inputs["run"]), self.dataset()

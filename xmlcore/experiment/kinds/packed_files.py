@@ -45,6 +45,7 @@ class PackModel(Task):
     """Pack the model of a kept run with its card into a file. Inputs: ``run``."""
 
     kind, folder, result, needs = "pack_model", "packed-models", Packed, ("run",)
+    doing = "Packing a model of {dataset}"
     on_cluster = False  # its result has a file
 
     PARAMETERS = (
@@ -52,9 +53,6 @@ class PackModel(Task):
             "dataset_name", "Name", "What the card calls the data set. Empty: as the run.", "text", None, optional=True
         ),
     )
-
-    def title_on(self, dataset):
-        return f"Packing a model of {dataset}"
 
     def estimate(self) -> Estimate:
         run = load("train", self.inputs["run"])
@@ -79,15 +77,10 @@ class OpenModel(Task):
     """Open a packed model, and keep it. No inputs."""
 
     kind, folder, result, needs = "open_model", "opened-models", Opened, ()
+    doing = "Opening a model from a file"
+    can_be_made_again = False
 
     PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("model",)),)
-
-    @property
-    def can_be_made_again(self):
-        return False
-
-    def title_on(self, dataset):
-        return "Opening a model from a file"
 
     def dataset_name(self):
         return "a model from a file"

@@ -23,14 +23,12 @@ class CheckPowerLaw(Task):
     """Test whether the training rows per label follow a power law."""
 
     kind, folder, result, needs = "power_law", "power-law", PowerLawTest, ("dataset",)
+    doing = "Testing the power law of {dataset}"
 
     PARAMETERS = (
         Parameter("n_samples", "Samples", "Data sets that are drawn from the power law.", "int", 1000, minimum=1),
         RANDOM_STATE,
     )
-
-    def title_on(self, dataset):
-        return f"Testing the power law of {dataset}"
 
     def estimate(self) -> Estimate:
         counts = self._counts()

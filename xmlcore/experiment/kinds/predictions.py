@@ -89,6 +89,8 @@ class _OfFile(Task):
     """Predictions for the rows or the texts of a file."""
 
     result = Predictions
+    doing = "Predicting a file with a model of {dataset}"
+    can_be_made_again = False
     on_cluster = False  # the file is here
 
     PARAMETERS = (
@@ -98,13 +100,6 @@ class _OfFile(Task):
         Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
         Parameter("text", "Column", "The column of texts. Empty: it is guessed.", "any", None, optional=True),
     )
-
-    @property
-    def can_be_made_again(self):
-        return False
-
-    def title_on(self, dataset):
-        return f"Predicting a file with a model of {dataset}"
 
     def estimate(self) -> Estimate:
         n_bytes = self.params["files"]["rows"]["bytes"]

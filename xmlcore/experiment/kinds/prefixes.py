@@ -101,9 +101,7 @@ class PrefixMeasures(Task):
     """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
 
     kind, folder, result, needs = "prefixes", "prefixes", Prefixes, ("run",)
-
-    def title_on(self, dataset):
-        return f"Measuring parts of the model on {dataset}"
+    doing = "Measuring parts of the model on {dataset}"
 
     def estimate(self) -> Estimate:
         run, model = load("train", self.inputs["run"]), load_run_model(self.inputs["run"])

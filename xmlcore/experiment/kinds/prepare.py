@@ -42,6 +42,7 @@ class Prepare(MakesDataset):
     """Make or download a data set of the catalog, and keep it. No inputs."""
 
     kind, folder, result, needs = "prepare", "prepared", Prepared, ()
+    doing = "Preparing {name}"
 
     PARAMETERS = (
         Parameter("name", "Name", "In the catalog.", "text", REQUIRED),
@@ -58,14 +59,8 @@ class Prepare(MakesDataset):
     def complete(self, params):
         return {"made_from": made_from(params["name"])} | {name: v for name, v in params.items() if v is not None}
 
-    def title_on(self, dataset):
-        return f"Preparing {self.params['name']}"
-
     def dataset_name(self):
         return self.params["name"]
-
-    def about(self):
-        return {"name": self.params["name"]}
 
     def estimate(self) -> Estimate:
         return estimates.prepare(self.params["name"])

@@ -41,21 +41,13 @@ class ReadsFiles(MakesDataset):
     """Read files that a user has given into a data set, and keep it."""
 
     result, needs = ReadFiles, ()
+    doing = "Reading {dataset}"
+    can_be_made_again = False
     what = "uploaded data"  # name of the data set until it is read
     read_byte, memory = 0.0, 0  # seconds to read a byte of a file, and bytes in memory for it
 
-    def title_on(self, dataset):
-        return f"Reading {dataset}"
-
     def dataset_name(self):
         return self.what
-
-    @property
-    def can_be_made_again(self):
-        return False
-
-    def about(self):
-        return {"name": self.dataset_name()}
 
     def estimate(self) -> Estimate:
         n_bytes = sum(file["bytes"] for file in self.params["files"].values())

@@ -44,6 +44,7 @@ class SplitAgain(MakesDataset):
     """
 
     kind, folder, result, needs = "split", "splits", SplitDataset, ("dataset",)
+    doing = "Splitting {dataset}"
     on_cluster = False  # it keeps a data set besides its result
 
     PARAMETERS = (
@@ -78,9 +79,6 @@ class SplitAgain(MakesDataset):
         way, *others = self.PARAMETERS
         chosen = way.check(params.get("way", way.default))
         return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
-
-    def title_on(self, dataset):
-        return f"Splitting {dataset}"
 
     @property
     def can_be_made_again(self):

@@ -42,6 +42,7 @@ class MakeSynthetic(MakesDataset):
     """Make a synthetic data set, see :func:`xmlcore.datasets.make_synthetic`, and keep it. No inputs."""
 
     kind, folder, result, needs = "synthetic", "synthetic", Made, ()
+    doing = "Making {dataset}"
 
     PARAMETERS = (
         Parameter(
@@ -101,17 +102,11 @@ class MakeSynthetic(MakesDataset):
     def complete(self, params):
         return params | synthetic_sizes(params["shape"], **{name: params[name] for name in (*SIZES, TAIL)})
 
-    def title_on(self, dataset):
-        return f"Making {self.dataset_name()}"
-
     def dataset_name(self):
         shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
         name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
         name += "" if noise == USUAL_NOISE else f", noise {100 * noise:.0f} %"
         return name + ("" if tail == SYNTHETIC_SHAPES[shape]["label_exponent"] else f", tail {tail:g}")
-
-    def about(self):
-        return {"name": self.dataset_name()}
 
     def estimate(self) -> Estimate:
         return estimates.synthetic(self.params)

@@ -26,15 +26,13 @@ class OtherWords(MakesDataset):
     """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``."""
 
     kind, folder, result, needs = "words", "words", Words, ("dataset",)
+    doing = "Making words of {dataset} features"
     on_cluster = False  # it keeps a data set besides its result
 
     PARAMETERS = (VECTORIZER,)
 
     def complete(self, params):
         return with_vectorizer(params)
-
-    def title_on(self, dataset):
-        return f"Making words of {dataset} features"
 
     def estimate(self) -> Estimate:
         n_bytes = store.info(DATASETS, self.fingerprint)["bytes"]
