@@ -14,7 +14,7 @@ def main() -> None:
     fragments.live(lambda place: place.markdown(_answer(jobs.own(), queue)))
     if problem := queue.problem:
         st.warning(format.plain(problem))
-    if not workspace.get("jobs") and not ended.listed():
+    if not workspace.get("jobs") and not sweeping.running() and not ended.listed():
         st.caption(
             "Trainings and other work that takes longer are listed here: how far they are, and for 30 days how they "
             "ended, with their logs."
