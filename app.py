@@ -3,7 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import addresses, frame
+from pages.shared import addresses, frame, sidebar
 from pages.shared.operator import entrance, guard, limits
 from pages.shared.process import lifespan
 
@@ -23,14 +23,16 @@ app = st.App(
 
 def show() -> None:
     """Show the page that the address names; pages/main/script.py calls this for every view of a page."""
-    page = addresses.navigation()
+    is_open = frame.opened()
+    page = addresses.navigation(folded=is_open and sidebar.folds_methods())
     st.set_page_config(
         page_title=f"{page.title} – xmlcore",
         page_icon=str(addresses.FOLDER / "shared" / "icon.svg"),
         layout="wide",
         initial_sidebar_state="auto",
     )
-    frame.around(page, _read_ahead)
+    if is_open:
+        frame.around(page, _read_ahead)
 
 
 def _read_ahead(*workspace) -> None:

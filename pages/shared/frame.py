@@ -72,8 +72,21 @@ body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidd
 </style>"""
 
 
+def opened() -> bool:
+    """Open the workspace, and return whether that was possible; if not, the page says why. Called by app.py."""
+    st.html(STYLE)
+    if keeping.refused() or not accounts.admitted():
+        return False
+    try:
+        workspace.open_workspace()
+    except StateError as error:  # the database is that of a later version, or cannot be read
+        st.error(f"Workspaces cannot be read: {format.plain(error.strerror)}")
+        return False
+    return True
+
+
 def around(page, compare) -> None:
-    """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
+    """Show the sidebar and messages, and run the page; called by app.py."""
     try:
         _draw(page, compare)
     finally:  # also when the page fails, or is drawn once more
@@ -81,14 +94,6 @@ def around(page, compare) -> None:
 
 
 def _draw(page, compare):
-    st.html(STYLE)
-    if keeping.refused() or not accounts.admitted():
-        return
-    try:
-        workspace.open_workspace()
-    except StateError as error:  # the database is that of a later version, or cannot be read
-        st.error(f"Workspaces cannot be read: {format.plain(error.strerror)}")
-        st.stop()
     guard.let_in(workspace.token())
     fragments.begin()
     tasks.collect()

@@ -17,6 +17,11 @@ MOST_WORKSPACES = 20  # of a user that are listed
 def show(page):
     """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
+        if folds_methods():
+            methods = addresses.GROUPS[addresses.METHODS]
+            with st.expander(addresses.METHODS, expanded=page.title in methods, type="compact", key="sidebar.methods"):
+                for name, icon in methods.items():
+                    addresses.link(name, name, icon)
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
         fragments.alone(_links)(page)  # above, so that what it opens has room below it
@@ -26,6 +31,12 @@ def show(page):
         if not workspace.only_looks():
             _automatic()
     return place
+
+
+def folds_methods() -> bool:
+    """Return whether the pages of methods are folded: until somebody has asked for a model or for a selection."""
+    unasked = workspace.get("first")
+    return all(unasked.get(record["key"]) for record in (*workspace.get("runs"), *workspace.get("selections")))
 
 
 def _automatic():

@@ -7,7 +7,7 @@ import pytest
 
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, said_plainly
+from tests.pages.making import Row, fields_of, said_plainly, train, word_data
 from xmlcore import store
 
 
@@ -117,6 +117,19 @@ def test_deleted_cache_is_said_once(ready):
     assert workspace.NOT_FOUND in ready.run().text()
     assert workspace.NOT_FOUND not in ready.go("train").run().text()
     assert row.read()["known"]
+
+
+def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
+    (folded,) = ready.at.sidebar.expander
+    assert (folded.label, folded.proto.expanded) == ("Methods", False)
+    assert ready.go("trees").at.sidebar.expander[0].proto.expanded, "the page is there, and its link is in sight"
+    key = train(ready, data=word_data())
+    with fields_of(ready) as fields:
+        fields["first"] = {key: True}
+    assert ready.run().at.sidebar.expander, "nobody asked for this one"
+    with fields_of(ready) as fields:
+        fields["first"] = {}
+    assert not ready.run().at.sidebar.expander
 
 
 @pytest.mark.usefixtures("all_sections_open")
