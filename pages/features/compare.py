@@ -104,7 +104,7 @@ def _options(view) -> dict:
     """Return what may be compared: title -> (selection or None for all features, whether it is compared at first)."""
     params = experiment.selection_params
     options = {"all features": (None, True)}
-    for pattern in ("FALS", "FILS", "FAMS", "FIMS"):
+    for pattern in ("FALS", "FILS", "FAMS", "FIMS") if view.data.Y_train.nnz else ():  # without a label they refuse
         options[pattern] = (("FALS", params("FALS", {"pattern": pattern})), True)
     rivals = {"MutualInformation": True, "ChiSquared": True, "Lasso": False, "RandomForest": False}
     if view.data.X_train.nnz and view.data.X_train.data.min() < 0:

@@ -109,10 +109,10 @@ def select(session, method="FALS", data=None, **params):
     return add(session, "selections", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
 
 
-def failures(server):
-    """Why jobs failed, apart from refusals, which have a reason that a user can mend."""
-    errors = [job.error for job in server.jobs() if job.state == "failed"]
-    return [error for error in errors if not error.startswith(("ValueError", "OSError"))]
+def failures(server, refusals):
+    """What failed and why, apart from errors of these names, which have a reason that a user can mend."""
+    failed = [job for job in server.jobs() if job.state == "failed"]
+    return [f"{job.title}: {job.error}" for job in failed if not job.error.startswith(refusals)]
 
 
 def figure(page, start):
