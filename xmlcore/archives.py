@@ -53,13 +53,26 @@ class Use(NamedTuple):
 
 
 class Writer:
-    """An archive that is being written; ``about`` may be changed until it is closed."""
+    """An archive that is being written; ``about`` may be changed until it is closed.
+
+    ``wrote`` is called with the number of bytes whenever some were written, and may raise an error.
+    """
 
     def __init__(self, file, about: dict[str, Any]):
-        self._zip, self.about = file, about
+        self._zip, self.about, self.wrote = file, about, lambda n_bytes: None
 
+    @contextmanager
     def open(self, name: str):
-        return self._zip.open(name, "w", force_zip64=True)
+        with self._zip.open(name, "w", force_zip64=True) as stream:
+            write = stream.write
+
+            def counted(piece):
+                written = write(piece)
+                self.wrote(written)
+                return written
+
+            stream.write = counted
+            yield stream
 
     def text(self, name: str, text: str) -> None:
         with self.open(name) as stream:

@@ -1,11 +1,12 @@
 """A kept data set is written to an archive that reads back as the same data."""
 
+import re
 import zipfile
 
 import pytest
 from making import kept
 
-from xmlcore import experiment, store
+from xmlcore import experiment, store, wording
 from xmlcore.datasets import Dataset, describe, read_dataset, save_dataset
 from xmlcore.progress import Cancelled
 
@@ -58,6 +59,22 @@ def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(ea
     assert task.load().names == ["train.txt", "test.txt", "features.txt"]
     with pytest.raises(ValueError, match="format must be one of xmlc"):
         experiment.task("export", {"dataset": data.fingerprint}, {"format": "excel"})
+
+
+def test_progress_is_in_bytes_and_in_the_ratio_of_the_parts(easy, monkeypatch):
+    monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)
+    reports = []
+    task = experiment.task("export", {"dataset": save_dataset(easy)})
+    experiment.keep(task, lambda phase, share, detail="": reports.append((share, detail)))
+    train, test = ([report for report in reports if report[1].startswith(name)] for name in ("train", "test"))
+    shares = [share for share, _ in train + test]
+    assert shares == sorted(shares) and len(train) > len(test) > 5
+    values = [Y.nnz + X.nnz for X, Y in ((easy.X_train, easy.Y_train), (easy.X_test, easy.Y_test))]
+    assert test[0][0] == pytest.approx(values[0] / sum(values)) and test[-1][0] == pytest.approx(1.0)
+    assert re.fullmatch(r"train.txt: [0-9.]+ kB of about ([0-9.]+ kB)", train[-3][1])
+    with zipfile.ZipFile(task.file()) as archive:
+        size = wording.size(archive.getinfo("train.txt").file_size)
+    assert train[-1][1] == f"train.txt: {size} of {size}"
 
 
 def test_stopping_keeps_nothing(easy):

@@ -11,10 +11,11 @@ from making import kept
 
 from tests.archiving import changed, npz_bomb, npz_of_objects
 from tests.pages.making import word_data
-from xmlcore import experiment, store
+from xmlcore import experiment, store, wording
 from xmlcore.datasets import load_saved, save_dataset
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.sharing.portable import NotPortableError, pack, unpack
+from xmlcore.progress import Cancelled
 
 NAMED = {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
 
@@ -77,6 +78,26 @@ def test_a_workspace_comes_back_with_the_same_bits_names_tags_and_notes(exported
 def test_times_in_the_list_have_one_form(file, written):
     rewritten(file, of_contents(lambda contents: contents["runs"][0].update(created=written)))
     assert experiment.import_workspace(file)["contents"]["runs"][0]["created"] == "2026-01-02T03:04:05+00:00"
+
+
+def test_progress_is_in_bytes_also_within_one_data_set(easy, tmp_path):
+    fingerprint, reports = save_dataset(easy), []
+    experiment.export_workspace(tmp_path / "w.zip", [fingerprint], progress=lambda *report: reports.append(report))
+    shares = [share for _, share, _ in reports]
+    assert len({share for share in shares if 0 < share < 1}) > 3 and shares == sorted(shares)
+    total = wording.size(store.info("datasets", fingerprint)["bytes"])
+    assert reports[0] == ("Writing", 0.0, f"0 bytes of {total}") and reports[-1][2].endswith(f" of {total}")
+    with pytest.raises(Cancelled):
+        experiment.export_workspace(tmp_path / "v.zip", [fingerprint], progress=stopped_at(0.3))
+    assert not (tmp_path / "v.zip").exists()
+
+
+def stopped_at(most):
+    def progress(phase, share, detail=""):
+        if share > most:
+            raise Cancelled
+
+    return progress
 
 
 def test_what_no_task_makes_is_left_out_and_said(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.writers.files import atomic, chunks
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels
 
@@ -28,6 +29,7 @@ def write_arff(
     label_names: Sequence[str] | None = None,
     relation: str | None = None,
     xml: FilePath | None = None,
+    progress: ProgressLike = silent,
 ) -> None:
     """Write features and labels as a sparse ARFF file, so that :func:`read_matrix` gives the same back.
 
@@ -58,7 +60,7 @@ def write_arff(
     lines += [f"@attribute {_quoted(name)} {{0,1}}" for name in labels]
     with atomic(path) as stream:
         stream.write("\n".join([*lines, "", "@data", ""]).encode())
-        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr):
+        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
             stream.write(_rows_text(X, Y, first, stop))
     if xml is not None:
         with atomic(Path(xml)) as stream:

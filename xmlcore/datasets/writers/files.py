@@ -8,18 +8,24 @@ from contextlib import contextmanager
 import numpy as np
 
 from xmlcore.atomic import atomic_write
+from xmlcore.wording import size
 
 _CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
 
-def chunks(indptr):
-    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each; ``indptr`` counts the values."""
+def chunks(indptr, stream, progress):
+    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each, and report what was written.
+
+    ``indptr`` counts the values; by their share, the size of the whole file is known roughly.
+    """
     first, n_rows = 0, indptr.size - 1
     while first < n_rows:
         stop = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
         stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
         yield first, stop
         first = stop
+        share, written = indptr[stop] / indptr[-1] if indptr[-1] else 1.0, stream.tell()
+        progress("Writing", float(share), f"{size(written)} of about {size(written / max(share, 1e-9))}")
 
 
 @contextmanager

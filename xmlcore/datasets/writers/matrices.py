@@ -8,6 +8,7 @@ import numpy as np
 
 from xmlcore.datasets.writers.arff import write_arff
 from xmlcore.datasets.writers.files import atomic, chunks
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels
 
@@ -23,6 +24,7 @@ def write_matrix(
     feature_names: Sequence[str] | None = None,
     label_names: Sequence[str] | None = None,
     xml: FilePath | None = None,
+    progress: ProgressLike = silent,
 ) -> None:
     """Write features and labels to a file, so that :func:`read_matrix` gives the same matrices back.
 
@@ -42,6 +44,7 @@ def write_matrix(
         they are ``feature0``, ``feature1``, ... and ``label0``, ``label1``, ...
     xml : str or path, optional
         For ARFF: a Mulan XML file of the labels, written as well. By default MEKA's option ``-C`` says what they are.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Raises
     ------
@@ -60,7 +63,7 @@ def write_matrix(
     if format not in WRITTEN:
         raise ValueError(f"format {format!r} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
     if format == "arff":
-        write_arff(path, X, Y, feature_names, label_names, xml=xml)
+        write_arff(path, X, Y, feature_names, label_names, xml=xml, progress=progress)
         return
     if xml is not None:
         raise ValueError(f'xml= names the labels of an ARFF file: pass format="arff", not {format!r}')
@@ -78,7 +81,7 @@ def write_matrix(
         if format == "xmlc":
             stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
         empty = " 0:0" if format == "svmlight" else ""
-        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr):
+        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
             stream.write(_rows_text(X, Y, first, stop, empty))
 
 

@@ -5,7 +5,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmlcore import store
+from xmlcore import store, wording
 from xmlcore.datasets import write_matrix
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, register
@@ -14,6 +14,7 @@ from xmlcore.progress import part_of, silent
 
 FILE = "data.zip"
 FORMATS = {"xmlc": ".txt", "svmlight": ".svm", "arff": ".arff", "npz": ".npz"}  # with the ending of the files
+PACKED_FROM = 0.7  # share of the time after which a file is complete and is put into the archive
 LABELS_XML = "labels.xml"  # Mulan's file of the labels, for ARFF
 
 
@@ -71,15 +72,21 @@ def _write(path, data, format, names, inside, texts, progress):
     """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
     parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        n_values, done = [X.nnz + Y.nnz for X, Y in parts], 0.0
         for i, (name, (X, Y)) in enumerate(zip(names, parts)):
-            of_part = part_of(progress, i / 2, (i + 1) / 2, phase="Writing", detail=name)
-            of_part("", 0.0)
+            own = n_values[i] / max(sum(n_values), 1)
+            of_part = part_of(progress, done, done + own, phase="Writing", detail=name)
+            formatting, packing = part_of(of_part, 0.0, PACKED_FROM), part_of(of_part, PACKED_FROM, 1.0)
+            done += own
+            formatting("", 0.0)
             with tempfile.TemporaryDirectory(dir=path.parent) as folder:  # on the disk of the archive, not in memory
                 written, xml = Path(folder) / name, Path(folder) / LABELS_XML
-                write_matrix(written, X, Y, format, **inside, xml=xml if format == "arff" else None)
-                _pack(archive, written, of_part)
+                write_matrix(
+                    written, X, Y, format, **inside, xml=xml if format == "arff" else None, progress=formatting
+                )
+                _pack(archive, written, packing)
                 if i and format == "arff":  # the labels of both parts are the same
-                    _pack(archive, xml, of_part)
+                    _pack(archive, xml, packing)
         for name, lines in texts.items():
             archive.writestr(name, "".join(f"{line}\n" for line in lines))
 
@@ -90,4 +97,4 @@ def _pack(archive, path, progress):
     with open(path, "rb") as source, archive.open(path.name, "w", force_zip64=True) as target:
         while piece := source.read(1 << 20):
             target.write(piece)
-            progress("", 0.5 + 0.5 * source.tell() / size)
+            progress("", source.tell() / size, f"{wording.size(source.tell())} of {wording.size(size)}")

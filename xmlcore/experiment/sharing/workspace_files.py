@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from xmlcore import archives, store
+from xmlcore import archives, store, wording
 from xmlcore.atomic import atomic_write
 from xmlcore.datasets import load_saved
 from xmlcore.datasets.saved import as_plain
@@ -75,11 +75,13 @@ def export_workspace(
     progress = to_progress(progress)
     found = store.inventory()
     wanted, sweeps, left_out = _closure(found, keys)
-    written = []
+    written, n_bytes, before = [], sum(artifact.bytes for artifact in wanted), 0
     about = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "artifacts": written}
     with atomic_write(Path(path)) as file, archives.writing(file, USE, about) as archive:
-        for i, artifact in enumerate(wanted):
-            progress("Writing", i / len(wanted), f"{i + 1} of {len(wanted)}")
+        for artifact in wanted:
+            archive.wrote = _reporting(progress, before, artifact.bytes, n_bytes)
+            archive.wrote(0)
+            before += artifact.bytes
             try:
                 _write_artifact(archive, artifact)
             except (NotPortableError, store.StoreError) as error:
@@ -89,6 +91,19 @@ def export_workspace(
             written.append({"kind": artifact.kind, "key": artifact.key, "record": record})
         about["contents"] = _listed(contents, wanted, sweeps, written)
     return {"count": len(written), "left_out": dict(left_out)}
+
+
+def _reporting(progress, before, own, total):
+    """Return a function that is told of bytes that are written, ``own`` in all, after so many that are done."""
+    written = 0
+
+    def wrote(n_bytes):
+        nonlocal written
+        written = min(own, written + n_bytes)  # in the store, an artifact may take less than in the file
+        at = before + written
+        progress("Writing", at / max(total, 1), f"{wording.size(at)} of {wording.size(total)}")
+
+    return wrote
 
 
 def _closure(found, keys):
