@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.shared import fields, format, tables, tasks
@@ -64,8 +65,6 @@ def _columns():
 
 def lines(measures, bucket: str):
     """Return a line per measure of a bucket: ``measure``, a text for each k, ``meaning``."""
-    import pandas as pd
-
     mine = measures[(measures["bucket"] == bucket) & measures["k"].isin(results.KS)]
     texts = []
     for measure, rows in mine.groupby("measure", sort=False):

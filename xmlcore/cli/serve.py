@@ -1,5 +1,7 @@
 """``xmlcore serve``."""
 
+from pathlib import Path
+
 import click
 
 from xmlcore.cli.data import must_exist
@@ -63,7 +65,5 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
 
 def _named(given: str) -> tuple[str | None, str]:
     """Split ``NAME=PATH``; the name is None if only a path is given, also one with an equals sign that exists."""
-    from pathlib import Path
-
     name, sign, path = given.partition("=")
     return (name, path) if sign and not Path(given).exists() else (None, given)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import read_only
 from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
+from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
@@ -379,8 +380,6 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        from xmlcore.metrics import precision_at_k
-
         Y = labels_of_model(labels_given(Y, y), getattr(self, "label_names_", None))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())

@@ -1,6 +1,7 @@
 """TextClassifier: a vectoriser and a model in one, with texts and label names in, label names out."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.text_datasets import label_matrix
 from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.label_names import ids_of_names
+from xmlcore.metrics import precision_at_k
 from xmlcore.models.base import Estimator, MultiLabelModel
 from xmlcore.models.plt import PLT
 from xmlcore.models.saving import ModelFormatError, model_from_parts, parts_of_model, write_model
@@ -95,7 +97,6 @@ class TextClassifier(Estimator):
     def __sklearn_tags__(self):
         """Return the tags by which scikit-learn's tools learn what the classifier accepts."""
         # It is not called a classifier there, because scikit-learn refuses lists of names as classes.
-        from dataclasses import replace
 
         tags = super().__sklearn_tags__()
         tags.input_tags = replace(tags.input_tags, string=True, two_d_array=False, sparse=False)
@@ -238,8 +239,6 @@ class TextClassifier(Estimator):
         -------
         float
         """
-        from xmlcore.metrics import precision_at_k
-
         return float(precision_at_k(self.label_ids(label_lists), self.predict_topk(texts, 1), 1)[0])
 
     def label_ids(self, label_lists: Iterable[Collection[str]]) -> list[list[int]]:

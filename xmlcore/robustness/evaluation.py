@@ -11,6 +11,7 @@ from xmlcore.metrics.statistics import student_reach
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.robustness.certificates import certified_radius
 from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
@@ -197,8 +198,6 @@ def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
 
 def _certified(model, X, levels, n_jobs, progress) -> list[tuple]:
     """Return a record of the share of rows that no change of a size can turn, for each level."""
-    from xmlcore.robustness.certificates import certified_radius
-
     radius = certified_radius(model, X, n_jobs, progress).radius
     shares = [float((radius >= level).mean()) for level in levels]
     return [

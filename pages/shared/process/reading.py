@@ -9,7 +9,7 @@ from collections import OrderedDict
 from pages.shared import server
 from pages.shared.process import garbage, job_queue
 from pages.shared.process.serving import serving
-from xmlcore import store
+from xmlcore import explain, store
 from xmlcore.store import cache_root
 
 READER = "xmlcore-read-ahead"  # name of the threads that read in the background
@@ -49,8 +49,6 @@ def _read(read):
 
 def read_run(key: str) -> None:
     """Read a run, its data set and its model, and explain a prediction, which prepares the model and loads kernels."""
-    from xmlcore import explain
-
     if not server.run(key).has_model:
         return
     x = server.dataset(server.run(key).fingerprint).X_test[[0]]

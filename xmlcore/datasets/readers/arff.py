@@ -10,6 +10,7 @@ from itertools import compress
 
 import numpy as np
 
+from xmlcore._kernels import arff as kernels
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers import mulan_xml
 from xmlcore.datasets.readers.arff_header import (
@@ -46,7 +47,6 @@ def parse(
     leave_out: bool = False,
     may_lack_labels: bool = False,
 ) -> Rows:
-    from xmlcore._kernels import arff as kernels
 
     try:
         header = read_header(text, source)

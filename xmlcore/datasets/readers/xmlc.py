@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.readers.xmlc_rows import BlockReader, TextReader
@@ -97,8 +98,6 @@ def parse(
 
 def _parse(text, source, format, first_index, counts, large=None):
     """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
-    from xmlcore._kernels import xmlc as kernels
-
     start, line = first_row(text, source, large)
     header = _HEADER.match(text, start)
     commas = None if header else _COMMA_HEADER.match(text, start)

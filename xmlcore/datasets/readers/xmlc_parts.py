@@ -5,6 +5,7 @@ import re
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.xmlc import (
     Rows,
@@ -62,8 +63,6 @@ def header_at(text, start):
 
 
 def _run(text, source, noun, n_rows, first_index, counts):
-    from xmlcore._kernels import xmlc as kernels
-
     start, line = first_row(text, source)
     header = header_at(text, start)
     header_line, width, promised = None, INT32_MAX, n_rows

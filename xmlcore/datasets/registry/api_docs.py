@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from importlib import metadata
 from pathlib import Path
 
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "pandas": "pandas"}
@@ -340,8 +341,6 @@ def build(progress):
 
 
 def _versions():
-    from importlib import metadata
-
     return {name: metadata.version(name) for name in PACKAGES.values()}
 
 

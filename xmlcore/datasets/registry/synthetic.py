@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore._kernels import synthetic as kernels
+from xmlcore._kernels.rng import permutation
+from xmlcore._kernels.synthetic import Problem, Zipf
 from xmlcore.arrays import pointers
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.parallel import run_tasks
@@ -206,8 +209,6 @@ def _check_at_most(value, name, most, limit):
 
 def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
     """Return X and Y of the training rows, then X and Y of the test rows, all made on one set of threads."""
-    from xmlcore._kernels import synthetic as kernels
-
     parts, tasks = [], []
     for n, seed in zip(n_rows, seeds):
         label_counts, feature_counts = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -257,8 +258,6 @@ def _size_table(mean, spread, most):
 
 def _zipf(n, exponent, offset):
     """Return a distribution of numbers r from 0 to n - 1, with probability proportional to (r + offset)**-exponent."""
-    from xmlcore._kernels.synthetic import Zipf
-
     power = 1.0 - exponent
     if abs(power) < 1e-6:
         return Zipf(n, offset, 0.0, float(np.log(offset)), float(np.log(n + offset)))
@@ -274,9 +273,6 @@ def _shares(law):
 
 def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, seed, vocabulary_seed):
     """Return the topics, the frequencies of labels and words, and the ids, which all rows share, for the kernels."""
-    from xmlcore._kernels.rng import permutation
-    from xmlcore._kernels.synthetic import Problem
-
     n_labels, n_features = sizes["n_labels"], sizes["n_features"]
     bottom, parent, first, last = _topics(n_labels, topic_size, seed)
     # Frequent labels are at random places of the hierarchy, and ids depend on neither place nor frequency.
@@ -304,8 +300,6 @@ def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, se
 
 
 def _topics(n_labels, topic_size, seed):
-    from xmlcore._kernels.rng import permutation
-
     levels = []
     bounds = np.arange(1, n_labels)  # the bound p is between the places p - 1 and p
     while levels == [] or bounds.size:

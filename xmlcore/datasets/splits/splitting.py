@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from xmlcore._kernels.stratify import distribute
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.readers import formats
 from xmlcore.datasets.readers.reading import check_split, split_rows
@@ -31,8 +32,6 @@ def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) 
     that are too large to parts that are too small: those whose labels suffer least (see :func:`move_to_sizes`). Shares
     sum to 1. It takes O(label occurrences x (parts + log label occurrences)) time.
     """
-    from xmlcore._kernels.stratify import distribute
-
     Y = check_labels(Y, name="Y")
     shares = np.asarray(shares, np.float64)
     if shares.ndim != 1 or shares.size < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:

@@ -10,6 +10,7 @@ from xmlcore.datasets.statistics.drift import used_columns
 from xmlcore.datasets.statistics.imbalance import imbalance
 from xmlcore.datasets.statistics.row_hashes import row_hashes
 from xmlcore.first_use import pd
+from xmlcore.metrics import inverse_propensity
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import DataFrame
 
@@ -104,8 +105,6 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
 
 
 def _label_frame(dataset, n_train, n_test, bucket):
-    from xmlcore.metrics import inverse_propensity
-
     n_labels = dataset.n_labels
     rank = np.empty(n_labels, np.int64)
     rank[_most_frequent_first(n_train)] = np.arange(1, n_labels + 1)

@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from xmlcore import store
+from xmlcore.datasets.registry.catalog import entry
+from xmlcore.datasets.registry.downloaded import files
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.task import DATASETS, Estimate
 from xmlcore.experiment.engine.times import Work
+from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.plt.choosing import BINARY
+from xmlcore.models.plt.frames import quality_work
 from xmlcore.parameters import AUTO
+from xmlcore.robustness import augmented_bytes
 from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, REFERENCE
 from xmlcore.system import effective_jobs
@@ -64,8 +69,6 @@ def train(dataset, model: str, params: dict) -> Estimate:
     work = training(dataset, model, params)
     n_bytes = COPIED * (dataset.X_train.nnz + dataset.X_test.nnz)
     if params.get("noise_sigma", 0) > 0:
-        from xmlcore.robustness import augmented_bytes
-
         ratio, support = params["noise_ratio"], params["noise_support"]
         n_bytes += augmented_bytes(dataset.n_train, dataset.n_features, dataset.X_train.nnz, ratio, support)
     return Estimate(START + times.expected(work), int(max(n_bytes, times.most_bytes(work))))
@@ -240,8 +243,6 @@ def prefixes(run, n_trees: list[int], max_nodes: list[int]) -> Estimate:
 
 
 def node_quality(dataset, tree, n_rows: int) -> Estimate:
-    from xmlcore.models.plt.frames import quality_work
-
     used = min(1.0, n_rows / max(dataset.n_test, 1))
     margins = used * quality_work(tree, dataset.Y_test)
     filled = dataset.X_test.nnz / max(dataset.n_test, 1)
@@ -289,8 +290,6 @@ def _pairs_share(n_adversarial, examples_per_class, reference) -> float:
 
 def sampling(run, dataset, wanted: dict) -> Estimate:
     """Estimate a study of double sampling around a run; ``wanted`` are the parameters of the task."""
-    from xmlcore.models.double_sampling.features import names_of_features
-
     n_classes = np.unique(dataset.Y_train.indices).size
     took, most = run.times, most_adversaries(run.params, n_classes)
     params = run.params | {"n_adversarial": min(run.params["n_adversarial"], most)}
@@ -320,9 +319,6 @@ def rows_at_once(n_candidates: int) -> int:
 
 
 def prepare(name: str) -> Estimate:
-    from xmlcore.datasets.registry.catalog import entry
-    from xmlcore.datasets.registry.downloaded import files
-
     found = entry(name)
     if not found.published:
         return Estimate(_here(3.5))

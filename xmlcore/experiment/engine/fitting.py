@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.jobs.memory import Usage
+from xmlcore.models.base import warm_up
+from xmlcore.robustness import AdversarialTraining
 
 if TYPE_CHECKING:
     from xmlcore.models.base import MultiLabelModel
@@ -27,15 +29,12 @@ def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelMo
     made = MODELS[model].cls(**params)
     if noise["sigma"] == 0:
         return made
-    from xmlcore.robustness import AdversarialTraining
 
     return AdversarialTraining(made, **noise, random_state=params.get("random_state", 0))
 
 
 def compile_kernels(unfitted) -> float:
     """Compile the kernels that an estimator uses, or load them from disk; return the seconds that this took."""
-    from xmlcore.models.base import warm_up
-
     start = time.perf_counter()
     warm_up(getattr(unfitted, "model", unfitted))
     return time.perf_counter() - start

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
+from xmlcore.datasets import in_use_or_saved, save_dataset
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweeps import UNREADABLE, Sweep, SweepSettings, kept_trial
@@ -92,8 +93,6 @@ def sweep(
     ValueError, TypeError
         There is no such model, parameter, method or measure, or a value is not accepted.
     """
-    from xmlcore.datasets import save_dataset
-
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
     wanted = {
         "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
@@ -128,8 +127,6 @@ def drive(
     failures: dict | None = None,
 ) -> bool:
     """Give the trials of a sweep to a queue until all have ended, and keep the result."""
-    from xmlcore.datasets import in_use_or_saved
-
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
     owners = owner if callable(owner) else lambda: {owner}

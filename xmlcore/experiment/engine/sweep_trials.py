@@ -5,13 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from xmlcore.datasets import Dataset
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
 from xmlcore.experiment.kinds.train import run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.typing import DataFrame, Dataset
+from xmlcore.typing import DataFrame
 
 LEAST_ROWS = 2  # training rows, and rows held out
 VALIDATION = Parameter(
@@ -63,8 +64,6 @@ def check_held_out(n_rows: int, share: float) -> None:
 
 def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
     """Return a data set whose test rows are training rows that are held out; the real test rows are not in it."""
-    from xmlcore.datasets import Dataset
-
     check_held_out(dataset.n_train, share)
     kept, held = held_out(dataset.n_train, share, seed)
     kept = np.sort(kept[:n_rows])

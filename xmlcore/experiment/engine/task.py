@@ -30,6 +30,7 @@ from typing import Any, ClassVar
 
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
+from xmlcore.datasets import in_use_or_saved, load_saved
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task_parameters import with_settings
 from xmlcore.experiment.engine.turns import turn
@@ -188,8 +189,6 @@ class Task:
 
     def dataset(self, progress: Progress = silent) -> "Dataset":
         """Return the data set of the task, if it is still kept; it is not read again while this process uses it."""
-        from xmlcore.datasets import in_use_or_saved, load_saved
-
         progress("Reading the data set", 0.0)
         return (in_use_or_saved if store.exists(DATASETS, self.fingerprint) else load_saved)(self.fingerprint)
 

@@ -22,6 +22,7 @@ from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.first_use import pd
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
+from xmlcore.selection import BRDT
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX
 
@@ -113,8 +114,6 @@ class _Study:
         self._at = 0  # number of steps that have begun
 
     def warm_up(self):
-        from xmlcore.selection import BRDT
-
         few = np.eye(4, dtype=np.float32)
         scores = BRDT().fit(few, few > 0).predict_proba(few)
         for measure in metrics.SCORE_MEASURES.values():
@@ -148,8 +147,6 @@ class _Study:
 
     def _grow_trees(self, fitted, count, seed, detail):
         """Train a tree per label on its best ``count`` features, and return measures and seconds."""
-        from xmlcore.selection import BRDT
-
         start = time.perf_counter()
         selected = None if fitted is None else fitted.selected_[:, :count]
         if fitted is not None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore import explain, robustness
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
@@ -54,8 +55,6 @@ class Explain(Task):
         return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore import explain, robustness
-
         n_rows, seed = self.params["n_rows"], self.params["seed"]
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = self.dataset()

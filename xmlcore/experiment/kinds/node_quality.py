@@ -8,6 +8,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import load_run_model, sampled_rows
 from xmlcore.models import PLT
+from xmlcore.models.plt.frames import quality_frame
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame, Ranker
@@ -62,8 +63,6 @@ class MeasureNodes(Task):
         return estimates.node_quality(self.dataset(), model.trees_[self.params["tree"]], self.params["n_rows"])
 
     def run(self, progress=silent, files=None):
-        from xmlcore.models.plt.frames import quality_frame
-
         run, model = kept_run_and_model(self.inputs["run"], progress)
         number, plain = self.params["tree"], _tree_of(self, model)
         dataset = self.dataset()

@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.task_parameters import METHOD, SEEDS, SETTINGS, w
 from xmlcore.experiment.kinds.select import WarningsBySeed, key_params, selection_title, selector, warm_up_selector
 from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.selection import agreement
 from xmlcore.typing import DataFrame, Dataset
 
 
@@ -48,8 +49,6 @@ def selection_stability(
     progress: ProgressLike = silent,
 ) -> SelectionStability:
     """Make a selection with several seeds, and compare what each label keeps."""
-    from xmlcore.selection import agreement
-
     progress = to_progress(progress)
 
     start = time.perf_counter()

@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimato
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
+from xmlcore.models.ensembles import join_trees, train_tree, trees_apart
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
@@ -48,8 +49,6 @@ class TrainTree(Task):
         return Estimate(min(single.seconds, whole.seconds), single.bytes)
 
     def run(self, progress=silent, files=None):
-        from xmlcore.models.ensembles import train_tree
-
         data = self.dataset(progress)
         unfitted = estimator(self.params["model"], self.params["params"])
         progress("Compiling code, once", 0.0)
@@ -63,8 +62,6 @@ class TrainTree(Task):
 
 def trees_of(training: Task) -> list[Task]:
     """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
-    from xmlcore.models.ensembles import trees_apart
-
     model, params = training.params["model"], training.params["params"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -73,8 +70,6 @@ def trees_of(training: Task) -> list[Task]:
 
 
 def joined(trees: list[Task]) -> Trained:
-    from xmlcore.models.ensembles import join_trees
-
     known, parts = [], []
     for tree in trees:
         known.append(tree.load())

@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -363,8 +364,6 @@ def _settings(lines) -> str:
 
 
 def _about(frame) -> str:
-    from importlib import metadata
-
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
     made = ", ".join(sorted({str(version) for version in frame["xmlcore"] if version})) or "an early version"
     when = datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")

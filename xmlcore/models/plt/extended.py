@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from xmlcore import metrics
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
 from xmlcore.label_names import read_label_names
@@ -172,8 +173,6 @@ class ExtendedPLT(PLT):
         --------
         xmlcore.robustness.evaluate : Measure any model and noise, with repeats, intervals and label buckets.
         """
-        from xmlcore import metrics
-
         progress = to_progress(progress)
 
         X = self._check_input(X)
