@@ -13,16 +13,12 @@ from xmlcore.typing import LabelNames, Labels, Matrix
 
 PARAMETERS = (
     Parameter(
-        "model",
-        "Model",
+        "model", "Model",
         "The model to train. It is not changed: a new estimator with its parameters is fitted. Empty is a PLT with its "
         "defaults.",
-        "estimator",
-        None,
-        optional=True,
-        in_form=False,
+        "estimator", None, optional=True, in_form=False,
     ),
-)
+)  # fmt: skip
 
 
 @described

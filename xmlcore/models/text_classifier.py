@@ -24,24 +24,16 @@ from xmlcore.typing import FilePath, Ranker
 
 PARAMETERS = (
     Parameter(
-        "model",
-        "Model",
+        "model", "Model",
         "Any model of xmlcore; it is copied before it is fitted. Empty is a PLT with its defaults.",
-        "estimator",
-        None,
-        optional=True,
-        in_form=False,
+        "estimator", None, optional=True, in_form=False,
     ),
     Parameter(
-        "vectorizer",
-        "Vectoriser",
+        "vectorizer", "Vectoriser",
         "Turns texts into rows. It is copied before it is fitted. Empty is a TextVectorizer with its defaults.",
-        "estimator",
-        None,
-        optional=True,
-        in_form=False,
+        "estimator", None, optional=True, in_form=False,
     ),
-)
+)  # fmt: skip
 
 
 @described

@@ -16,12 +16,9 @@ _SIGMA, _RATIO, _SUPPORT = NOISE_PARAMETERS
 
 PARAMETERS = (
     Parameter(
-        "model",
-        "Model",
+        "model", "Model",
         "The model to train. It is not changed: a new estimator with its parameters is fitted.",
-        "estimator",
-        None,
-        in_form=False,
+        "estimator", None, in_form=False,
     ),
     replace(
         _SIGMA,
@@ -34,36 +31,24 @@ PARAMETERS = (
     ),
     replace(SEED, in_form=False, details=f"{SEEDS} This is the seed of the copies. The model has its own seed."),
     Parameter(
-        "kind",
-        "Perturbation",
+        "kind", "Perturbation",
         'How the copies are changed, see :func:`xmlcore.robustness.perturbation`; the paper uses "gaussian".',
-        "choice",
-        "gaussian",
-        options=CHANGES,
-        in_form=False,
+        "choice", "gaussian", options=CHANGES, in_form=False,
         details="An attack follows the gradient of ``surrogate``, or else of the model, which is first fitted to the "
         "clean rows for that.",
     ),
     Parameter(
-        "options",
-        "Further arguments",
+        "options", "Further arguments",
         "Further arguments of the perturbation.",
-        "dict",
-        None,
-        optional=True,
-        in_form=False,
+        "dict", None, optional=True, in_form=False,
         details='The ``reference`` of "words" is the training rows unless it is given.',
     ),
     Parameter(
-        "surrogate",
-        "Surrogate",
+        "surrogate", "Surrogate",
         "A fitted model with a gradient, for attacks when ``model`` has none.",
-        "estimator",
-        None,
-        optional=True,
-        in_form=False,
+        "estimator", None, optional=True, in_form=False,
     ),
-)
+)  # fmt: skip
 
 
 @described

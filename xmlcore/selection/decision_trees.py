@@ -33,15 +33,10 @@ PREDICT_VALUES = 1 << 22  # largest number of probabilities that predict holds p
 
 PARAMETERS = (
     Parameter(
-        "selected",
-        "Features of each label",
+        "selected", "Features of each label",
         "Ids of the features that the tree of each label may use: int of shape (L, k), or of shape (1, k) for "
         "the same features in all trees. None: all features.",
-        "array",
-        None,
-        optional=True,
-        in_form=False,
-        details="The order of ids does not matter.",
+        "array", None, optional=True, in_form=False, details="The order of ids does not matter.",
     ),
     N_JOBS,
     replace(
@@ -52,7 +47,7 @@ PARAMETERS = (
         details=f"{SEEDS} At each node features are tried in random order, which decides between splits of equal "
         "worth. Each label has its own random numbers.",
     ),
-)
+)  # fmt: skip
 
 
 @described

@@ -37,56 +37,38 @@ ABOUT_MUTUAL_INFORMATION = About(
 )
 
 PER_LABEL = Parameter(
-    "per_label",
-    "A set for each label",
+    "per_label", "A set for each label",
     "On: each label has its own set of features. Off: all labels have one set, the features that matter "
     "most to all labels together.",
-    "bool",
-    True,
-)
+    "bool", True,
+)  # fmt: skip
 
 SHARED = (N_FEATURES, PER_LABEL)
 
 LASSO = (
     *SHARED,
     Parameter(
-        "alpha",
-        "Penalty",
+        "alpha", "Penalty",
         "The penalty on weights, as a share of the smallest penalty that makes all weights of the label 0. A "
         "larger share leaves fewer weights, and is faster.",
-        "float",
-        0.1,
-        minimum=0.0,
-        above=True,
-        maximum=1.0,
-        offered=(1e-4, 1.0),
-        advanced=True,
+        "float", 0.1, minimum=0.0, above=True, maximum=1.0, offered=(1e-4, 1.0), advanced=True,
         details="One penalty for all labels would leave rare labels without any weight. The paper on FALS states no "
         "penalty.",
     ),
     Parameter(
-        "max_iter",
-        "Max rounds",
+        "max_iter", "Max rounds",
         "Largest number of rounds of coordinate descent for a label. A warning says if more rounds are needed.",
-        "int",
-        1000,
-        minimum=1,
-        offered=(1, 1_000_000),
-        advanced=True,
+        "int", 1000, minimum=1, offered=(1, 1_000_000), advanced=True,
     ),
     N_JOBS,
-)
+)  # fmt: skip
 
 FOREST = (
     *SHARED,
     Parameter(
-        "n_estimators",
-        "Trees",
+        "n_estimators", "Trees",
         "Number of trees in each forest. With more trees importances depend less on chance, and take longer.",
-        "int",
-        100,
-        minimum=1,
-        offered=(1, 10_000),
+        "int", 100, minimum=1, offered=(1, 10_000),
     ),
     replace(
         SEED,
@@ -95,4 +77,4 @@ FOREST = (
         details=f"{SEEDS} Each label, and each tree of a shared forest, has random numbers of its own.",
     ),
     N_JOBS,
-)
+)  # fmt: skip

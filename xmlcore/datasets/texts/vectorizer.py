@@ -24,101 +24,62 @@ LONGEST = 8  # words of an n-gram
 
 PARAMETERS = (
     Parameter(
-        "ngrams",
-        "Words in a row",
+        "ngrams", "Words in a row",
         "Shortest and longest n-gram. (1, 1) are single words; (1, 2) are also pairs of neighbouring words, which tell "
         "more and make several times as many features.",
-        "pair",
-        (1, 1),
-        minimum=1,
-        maximum=LONGEST,
+        "pair", (1, 1), minimum=1, maximum=LONGEST,
     ),
     Parameter(
-        "min_df",
-        "Min texts with a word",
+        "min_df", "Min texts with a word",
         "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings.",
-        "share",
-        2,
-        maximum=INT32_MAX,
+        "share", 2, maximum=INT32_MAX,
         details="A whole number counts texts, a fraction is their share. With hashing_bits, it counts texts with a "
         "word of the same hash.",
     ),
     Parameter(
-        "max_df",
-        "Max texts with a word",
+        "max_df", "Max texts with a word",
         "A word in more texts is no feature.",
-        "share",
-        1.0,
-        maximum=INT32_MAX,
-        offered=(0.01, 1.0),
+        "share", 1.0, maximum=INT32_MAX, offered=(0.01, 1.0),
         details="0.5 leaves out words that more than half of the texts have. A whole number counts texts, a fraction "
         "is their share; 1.0 leaves out none.",
     ),
     Parameter(
-        "max_features",
-        "Max features",
+        "max_features", "Max features",
         "Only so many words are features, those that occur most often. Empty keeps all.",
-        "int",
-        None,
-        step=1000,
-        minimum=1,
-        maximum=INT32_MAX,
-        optional=True,
-        empty="all",
+        "int", None, step=1000, minimum=1, maximum=INT32_MAX, optional=True, empty="all",
     ),
     Parameter(
         "sublinear", "Dampen repeated words", "A word that occurs n times counts 1 + ln(n) instead of n.", "bool", True
     ),
     Parameter(
-        "stop_words",
-        "Stop words",
+        "stop_words", "Stop words",
         "Words that are left out before n-grams are formed: english is scikit-learn's list of 318 words such as "
         '"the". Empty leaves out none.',
-        "choice",
-        None,
-        options=(ENGLISH,),
-        optional=True,
-        empty="none",
-        also=("list", "tuple"),
+        "choice", None, options=(ENGLISH,), optional=True, empty="none", also=("list", "tuple"),
         details="A list has words as the texts have them after lower case and accents.",
     ),
     Parameter("lowercase", "Lower case", '"Cat" and "cat" are the same word.', "bool", True),
     Parameter(
-        "strip_accents",
-        "Accents",
+        "strip_accents", "Accents",
         'unicode: "é" is read as "e". ascii: characters that have no ASCII form are left out as well. Empty keeps '
         "accents.",
-        "choice",
-        None,
-        options=("unicode", "ascii"),
-        optional=True,
-        empty="kept",
+        "choice", None, options=("unicode", "ascii"), optional=True, empty="kept",
     ),
     Parameter(
-        "pattern",
-        "Pattern of a word",
+        "pattern", "Pattern of a word",
         "Regular expression of a word; its group is the word if it has one.",
-        "text",
-        WORD,
-        advanced=True,
+        "text", WORD, advanced=True,
         details="Other patterns have the syntax of ``re``, but are searched for by the package ``regex``: "
         "a word character is a letter, a digit, an underscore, or a mark that combines with letters.",
     ),
     Parameter(
-        "hashing_bits",
-        "Hashing, bits",
+        "hashing_bits", "Hashing, bits",
         "Bits of a hash: words get one of 2**bits features by their hash, and no list of words is kept. Words with "
         "the same hash share a feature. Empty keeps the list.",
-        "int",
-        None,
-        minimum=1,
-        maximum=26,
-        optional=True,
-        empty="off",
-        advanced=True,
+        "int", None, minimum=1, maximum=26, optional=True, empty="off", advanced=True,
         details="For vocabularies that do not fit into memory.",
     ),
-)
+)  # fmt: skip
 
 
 @described

@@ -132,30 +132,23 @@ class SweepSettings(Task):
         Parameter("grid", "Values", "To try for each parameter: a list, or a range.", "any", REQUIRED),
         replace(SEEDS, default=(0,), help="Each setting is trained with each, and judged by the mean."),
         Parameter(
-            "method",
-            "Method",
+            "method", "Method",
             "grid: each is trained. random: as many as you say. halving: all are trained on a small sample of the "
             "rows, the best third goes on with three times as many rows, and so on. That takes a fraction of the time "
             "and finds nearly always as good a setting.",
-            "choice",
-            "grid",
-            options=METHODS,
+            "choice", "grid", options=METHODS,
             option_names=("All combinations", "Combinations drawn at random", "Few rows first (successive halving)"),
         ),
         Parameter("measure", "Measure", "What is best.", "text", "P@1"),
         Parameter(
-            "budget",
-            "Settings to try at most",
+            "budget", "Settings to try at most",
             "Drawn at random from all combinations. Empty: all.",
-            "int",
-            None,
-            minimum=1,
-            optional=True,
+            "int", None, minimum=1, optional=True,
         ),
         VALIDATION,
         Parameter("factor", "Factor", "For halving: one of so many settings goes on.", "int", 3, minimum=2),
         replace(SEED, help="Of the rows held out, of the samples of rows, and of settings that are drawn."),
-    )
+    )  # fmt: skip
 
     def complete(self, params):
         model, fixed, budget = params["model"], params["params"], params["budget"]

@@ -195,16 +195,14 @@ class CompareSelections(Task):
 
     PARAMETERS = (
         Parameter(
-            "selections",
-            "Selections",
+            "selections", "Selections",
             "Pairs of a method and its parameters, or None for all features.",
-            "any",
-            REQUIRED,
+            "any", REQUIRED,
         ),
         Parameter("shares", "Shares", "Of the features.", "floats", (0.1,), minimum=0.0, maximum=1.0, above=True),
         replace(SEEDS, help="Of the trees, and of the selections that have a seed.", maximum=INT32_MAX),
         N_ROWS,
-    )
+    )  # fmt: skip
 
     def complete(self, params):
         kept = []

@@ -47,14 +47,12 @@ class Prepare(MakesDataset):
     PARAMETERS = (
         Parameter("name", "Name", "In the catalog.", "text", REQUIRED),
         Parameter(
-            "made_from",
-            "Made from",
+            "made_from", "Made from",
             "What the data set is made from, such as the versions of the libraries whose documentation it has. When "
             "this changes, the data set is made again. Empty: what it is made from today.",
-            "any",
-            None,
+            "any", None,
         ),
-    )
+    )  # fmt: skip
 
     def complete(self, params):
         return {"made_from": made_from(params["name"])} | {name: v for name, v in params.items() if v is not None}

@@ -144,16 +144,14 @@ class TrainReduced(Task):
         MODEL,
         SETTINGS,
         Parameter(
-            "per_label",
-            "A set for each label",
+            "per_label", "A set for each label",
             "Each label learns only from its own features, which is possible for OneVsRest. Off: all labels learn from "
             "all features that any label keeps.",
-            "bool",
-            False,
+            "bool", False,
         ),
         replace(N_ROWS, name="n_per_label", label="Features of each label", help="The best ones. Empty: all."),
         K,
-    )
+    )  # fmt: skip
 
     def complete(self, params):
         if params["per_label"] and params["model"] != PER_LABEL_MODEL:

@@ -49,12 +49,9 @@ class SplitAgain(MakesDataset):
 
     PARAMETERS = (
         Parameter(
-            "way",
-            "How",
+            "way", "How",
             "How rows are chosen.",
-            "choice",
-            "stratified",
-            options=tuple(WAYS),
+            "choice", "stratified", options=tuple(WAYS),
             option_names=(
                 "Stratified: each label is shared out evenly",
                 "At random",
@@ -73,7 +70,7 @@ class SplitAgain(MakesDataset):
         ),
         Parameter("first", "Number of the first row", "In the files.", "int", 1, minimum=0, maximum=1),
         Parameter("drawn_with", "Drawn with", "See above.", "int", None, minimum=0, optional=True),
-    )
+    )  # fmt: skip
 
     def accepted(self, params):
         way, *others = self.PARAMETERS

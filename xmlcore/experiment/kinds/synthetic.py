@@ -46,12 +46,9 @@ class MakeSynthetic(MakesDataset):
 
     PARAMETERS = (
         Parameter(
-            "shape",
-            "Sizes",
+            "shape", "Sizes",
             "The data set whose sizes are taken.",
-            "choice",
-            "small",
-            options=tuple(SYNTHETIC_SHAPES),
+            "choice", "small", options=tuple(SYNTHETIC_SHAPES),
             option_names=(
                 "Small",
                 "Like Bibtex",
@@ -65,39 +62,24 @@ class MakeSynthetic(MakesDataset):
         ),
         *(Parameter(name, name, "Empty: as the shape.", "any", None, optional=True) for name in SIZES),
         Parameter(
-            TAIL,
-            "Tail: how much rarer the rare labels are",
+            TAIL, "Tail: how much rarer the rare labels are",
             "The label at rank r is drawn with a probability proportional to r to the power of minus this number. At 0 "
             "all labels are equally frequent.",
-            "float",
-            None,
-            minimum=0.0,
-            maximum=2.0,
-            step=0.05,
-            optional=True,
-            details="None: as the shape.",
+            "float", None, minimum=0.0, maximum=2.0, step=0.05, optional=True, details="None: as the shape.",
         ),
         Parameter(
-            "feature_noise",
-            "Noise: words that say nothing about the labels",
+            "feature_noise", "Noise: words that say nothing about the labels",
             "The share of a row's features that are drawn whatever its labels are. At 100\u00a0% only the frequencies "
             "of labels can be learned.",
-            "float",
-            USUAL_NOISE,
-            minimum=0.0,
-            maximum=1.0,
+            "float", USUAL_NOISE, minimum=0.0, maximum=1.0,
         ),
         Parameter(
-            "label_noise",
-            "Wrong labels",
+            "label_noise", "Wrong labels",
             "The share of labels that are replaced by any other label after the features are drawn.",
-            "float",
-            0.1,
-            minimum=0.0,
-            maximum=1.0,
+            "float", 0.1, minimum=0.0, maximum=1.0,
         ),
         RANDOM_STATE,
-    )
+    )  # fmt: skip
 
     def complete(self, params):
         return params | synthetic_sizes(params["shape"], **{name: params[name] for name in (*SIZES, TAIL)})

@@ -31,155 +31,100 @@ ABOUT = About(
 
 PARAMETERS = (
     Parameter(
-        "examples_per_class",
-        "Examples per label",
+        "examples_per_class", "Examples per label",
         "Expected number of training examples of each label: rows of small labels are drawn several times, "
         "and of large labels only some rows are drawn. The paper uses 1 or 2; use more if there are few "
         "labels.",
-        "float",
-        2.0,
-        minimum=1e-6,
-        maximum=1e6,
-        offered=(0.01, 1000.0),
+        "float", 2.0, minimum=1e-6, maximum=1e6, offered=(0.01, 1000.0),
     ),
     Parameter(
-        "n_adversarial",
-        "Adversarial labels, κ",
+        "n_adversarial", "Adversarial labels, κ",
         "Number of other labels that each example is compared with. They are all different; if there are "
         "fewer other labels, all are used. Other candidates are at most q - 1: from κ = q - 1 on, each example "
         "is compared with all of them, and none are drawn. A larger number takes more time and memory in "
         "training, and hardly changes accuracy. The paper uses 5 to 122.",
-        "int",
-        10,
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 10_000),
+        "int", 10, minimum=1, maximum=INT32_MAX, offered=(1, 10_000),
     ),
     Parameter(
-        "n_candidates",
-        "Candidates, q",
+        "n_candidates", "Candidates, q",
         "Number of labels that a prediction ranks: those with the nearest centroids, unless “Candidates "
         "from” is a label tree. More candidates contain the right label more often, but prediction is slower, and not "
         "always better.",
-        "int",
-        10,
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 100_000),
+        "int", 10, minimum=1, maximum=INT32_MAX, offered=(1, 100_000),
     ),
     Parameter(
-        "distance",
-        "Distance to centroids",
+        "distance", "Distance to centroids",
         "cosine: distance between directions, so that the length of a row does not matter. euclidean: "
         "distance between the vectors as they are. The paper does not name its distance.",
-        "choice",
-        "cosine",
-        options=DISTANCES,
-        option_names=("cosine", "Euclidean"),
+        "choice", "cosine", options=DISTANCES, option_names=("cosine", "Euclidean"),
     ),
     Parameter(
-        "weighting",
-        "Weights of terms",
+        "weighting", "Weights of terms",
         "tfidf: rare terms get larger weights, as is usual for words. counts: values are used as they are, "
         "for features that are not words.",
-        "choice",
-        "tfidf",
-        options=WEIGHTINGS,
-        option_names=("tf-idf", "counts as they are"),
+        "choice", "tfidf", options=WEIGHTINGS, option_names=("tf-idf", "counts as they are"),
     ),
     Parameter(
-        "leave_one_out",
-        "Leave the example out of its label",
+        "leave_one_out", "Leave the example out of its label",
         "In training, the terms of an example are first removed from its label, because a new row is not part "
         "of its label either. Examples that are the only row of their label are left out. On wordnet-class "
         "the paper's macro-F1 rose by 5 points and accuracy fell by 5. Not in the paper.",
-        "bool",
-        False,
+        "bool", False,
     ),
     Parameter(
-        "adversaries",
-        "Adversarial labels from",
+        "adversaries", "Adversarial labels from",
         "How adversarial labels are chosen. candidates: the labels that a prediction would rank for the "
         "example, after the example is removed from its own label. random: any other labels, as in the paper; "
         "this trains faster. On held-out rows of wordnet-class other candidates gained 4 points of macro-F1, or, with "
         "every row used equally often, 2.6 points of accuracy and 3 of macro-F1. This is not in the paper, and "
         "needs labels of two rows and more.",
-        "choice",
-        "candidates",
-        options=ADVERSARIES,
-        option_names=("at random (as published)", "other candidates"),
+        "choice", "candidates", options=ADVERSARIES, option_names=("at random (as published)", "other candidates"),
     ),
     Parameter(
-        "balanced",
-        "Every label equally often",
+        "balanced", "Every label equally often",
         "On: every label is used equally often in training, as in the paper. Off: every row is used equally "
         "often, so that large labels count for more. Off is good for accuracy if small labels matter less. "
         "Off is not in the paper; on held-out rows of seven data sets it was better or as good.",
-        "bool",
-        False,
+        "bool", False,
     ),
     Parameter(
-        "features",
-        "Features of pairs",
+        "features", "Features of pairs",
         "The features that describe a pair of a row and a label. extended: those of the paper and six more, "
         "such as a likelihood ratio, and also the label tree's probability if candidates come from a label "
         "tree: on held-out rows of wordnet-class and aloi this gained 1.5 to 2 points of accuracy. paper: the "
         "ten of Table 1 in the paper; choose them if adversaries are random and examples are not left out, "
         "where six more gain little.",
-        "choice",
-        "extended",
-        options=FEATURE_SETS,
-        option_names=("ten (as published)", "ten and six more"),
+        "choice", "extended", options=FEATURE_SETS, option_names=("ten (as published)", "ten and six more"),
     ),
     Parameter(
-        "candidates_from",
-        "Candidates from",
+        "candidates_from", "Candidates from",
         "centroids: the labels with the nearest centroids, as in the paper. plt: the most probable labels "
         "of a label tree (PLT), which is trained as well; this is not in the paper. On aloi the candidates of the "
         "tree contain the right label for 95 of 100 rows, and those of centroids for 88. On wordnet-class it is "
         "58 with the tree and 66 with centroids.",
-        "choice",
-        "centroids",
-        options=SOURCES,
-        option_names=("nearest centroids (as published)", "a label tree"),
+        "choice", "centroids", options=SOURCES, option_names=("nearest centroids (as published)", "a label tree"),
     ),
     Parameter(
-        "loss",
-        "Loss",
+        "loss", "Loss",
         "Loss of the classifier of pairs. logistic: logistic regression. squared_hinge: a linear support "
         "vector machine. The paper does not name its classifier.",
-        "choice",
-        "logistic",
-        options=LOSSES,
-        option_names=("logistic", "squared hinge"),
-        advanced=True,
+        "choice", "logistic", options=LOSSES, option_names=("logistic", "squared hinge"), advanced=True,
     ),
     Parameter(
-        "C",
-        "C, weight of the loss",
+        "C", "C, weight of the loss",
         "Weight of the loss, against half the squared length of the weights of scaled features. A larger "
         "value fits the pairs more closely. With so few weights, it hardly matters.",
-        "float",
-        1.0,
-        minimum=1e-9,
-        maximum=1e9,
-        offered=(1e-6, 1e6),
-        advanced=True,
+        "float", 1.0, minimum=1e-9, maximum=1e9, offered=(1e-6, 1e6), advanced=True,
     ),
     Parameter(
-        "negative",
-        "Negative values in training",
+        "negative", "Negative values in training",
         "refuse: a negative value is an error, because values are amounts. zero: negative values are replaced "
         "by 0, with a warning. Training with noise needs that.",
-        "choice",
-        "refuse",
-        options=NEGATIVE,
-        option_names=("refused", "taken as 0"),
-        advanced=True,
+        "choice", "refuse", options=NEGATIVE, option_names=("refused", "taken as 0"), advanced=True,
     ),
     SEED,
     N_JOBS,
-)
+)  # fmt: skip
 
 PRESETS = {
     "paper": Preset(

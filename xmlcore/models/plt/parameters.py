@@ -24,15 +24,12 @@ ABOUT = About(
 
 PARAMETERS = (
     Parameter(
-        "loss",
-        "Loss of the node classifiers",
+        "loss", "Loss of the node classifiers",
         "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
         "sigmoid of a margin, and probabilities are better. squared_hinge: it is exp(-max(0, 1 - margin)²), as in "
         "Parabel; this trains faster, keeps a third fewer weights, and mostly ranks as well or better. auto: the "
         "squared hinge, or the better of the two in a trial if C is given.",
-        "choice",
-        "auto",
-        options=("auto", "logistic", "squared_hinge"),
+        "choice", "auto", options=("auto", "logistic", "squared_hinge"),
         option_names=("automatic", "logistic", "squared hinge"),
         details="squared_hinge converges slowly with a C of 10 and more. With fewer than 400 training rows nothing is "
         "tried: the squared hinge is used.",
@@ -53,50 +50,32 @@ PARAMETERS = (
         details="The objective is C times the loss, plus |w|^2 / 2.",
     ),
     Parameter(
-        "max_leaf_labels",
-        "Max labels per leaf",
+        "max_leaf_labels", "Max labels per leaf",
         "A node with at most this many labels is not divided further: each of its labels becomes a leaf. A "
         "larger value makes a shallower tree, with fewer factors in the probability of a label, but slower "
         "training. A smaller value makes a deeper tree and a larger model. Automatic: as many as trains quickly "
         "enough.",
-        "int",
-        "auto",
-        others=("auto",),
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 100_000),
+        "int", "auto", others=("auto",), minimum=1, maximum=INT32_MAX, offered=(1, 100_000),
         details="napkinXC and Parabel use 100.",
     ),
     Parameter(
-        "arity",
-        "Arity",
+        "arity", "Arity",
         "Number of children of an inner node. 2 makes a binary tree, as in Parabel. 16 and more make the "
         "wide, shallow trees of Bonsai (Khandagale et al., 2020): the probability of a label has fewer "
         "factors, and rare labels are often predicted more precisely. Automatic: 2, or so many children that "
         "the tree has few levels, if that is better in a trial.",
-        "int",
-        "auto",
-        others=("auto",),
-        minimum=2,
-        maximum=INT32_MAX,
-        offered=(2, 1024),
+        "int", "auto", others=("auto",), minimum=2, maximum=INT32_MAX, offered=(2, 1024),
     ),
     Parameter(
-        "n_estimators",
-        "Trees",
+        "n_estimators", "Trees",
         "Number of label trees. Each tree groups the labels differently, and the probabilities of all trees "
         "are averaged. Three trees gain up to half a point of P@k, and take three times the time and memory. "
         "Huffman trees would all be equal: use one.",
-        "int",
-        1,
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 100),
+        "int", 1, minimum=1, maximum=INT32_MAX, offered=(1, 100),
         details='More than one tree with tree="huffman", or with a LabelTree, gives a warning.',
     ),
     Parameter(
-        "tree",
-        "How labels are grouped",
+        "tree", "How labels are grouped",
         "kmeans: labels with similar rows are put together (Parabel, Prabhu et al., 2018). huffman: frequent "
         "labels are near the root and rare labels deep down (fastText, Joulin et al., 2017). Each leaf then "
         "has one label, and “Max labels per leaf” has no effect. Models with a binary Huffman tree are "
@@ -104,131 +83,79 @@ PARAMETERS = (
         "With arity 16 they are about 1.1 times as large (up to 1.6 times as large as with k-means and arity "
         "16), and P@5 differs by at most one point. random: labels are grouped at random, to see how much the "
         "grouping matters (up to 1.5 points of P@5 on 16,000 labels).",
-        "choice",
-        "kmeans",
-        options=("kmeans", "random", "huffman"),
-        option_names=("by similarity (k-means)", "at random", "by frequency (Huffman)"),
-        also=("LabelTree",),
+        "choice", "kmeans", options=("kmeans", "random", "huffman"),
+        option_names=("by similarity (k-means)", "at random", "by frequency (Huffman)"), also=("LabelTree",),
         advanced=True,
         details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
         "item of ``trees_`` of another model, is used without changes.",
     ),
     Parameter(
-        "collapse_layers",
-        "Collapsed layers",
+        "collapse_layers", "Collapsed layers",
         "After each layer of inner nodes that is kept, this many layers are removed. 3 makes a binary tree "
         "16-ary (AttentionXML, You et al., 2019; similar to Bonsai, Khandagale et al., 2020). The probability "
         "of a label then has fewer factors. On 16,000 labels, 3 gained half a point of P@5, and training and "
         "prediction took about half the time. Nodes with at most “Max labels per leaf” labels are always "
         "kept, so trees of two layers do not change.",
-        "int",
-        0,
-        minimum=0,
-        maximum=INT32_MAX,
-        offered=(0, 30),
-        advanced=True,
+        "int", 0, minimum=0, maximum=INT32_MAX, offered=(0, 30), advanced=True,
         details="A node that has only leaves as children, at most max_leaf_labels of them, is always kept (but not "
         "with huffman), as by omikuji's collapse_every_n_layers. See LabelTree.collapsed.",
     ),
     Parameter(
-        "weight_threshold",
-        "Drop weights below",
+        "weight_threshold", "Drop weights below",
         "Weights with a smaller absolute value are removed after training. 0.1 makes models up to four times "
         "smaller, without any loss of precision that we could measure. 0 keeps all weights.",
-        "float",
-        0.1,
-        minimum=0.0,
-        maximum=LARGEST,
-        offered=(0.0, 10.0),
-        step=0.05,
-        advanced=True,
+        "float", 0.1, minimum=0.0, maximum=LARGEST, offered=(0.0, 10.0), step=0.05, advanced=True,
         details="Biases are never removed. napkinXC and Parabel also use 0.1.",
     ),
     Parameter(
-        "beam",
-        "Beam",
+        "beam", "Beam",
         "Empty: the search is exact. A number: the search opens at most this many nodes at each depth, and "
         "never more than the exact search would open. This takes the same time where the model is sure and "
         "about half the time where it is not, but can miss labels.",
-        "int",
-        None,
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 10_000),
-        advanced=True,
-        optional=True,
-        empty="exact",
+        "int", None, minimum=1, maximum=INT32_MAX, offered=(1, 10_000), advanced=True, optional=True, empty="exact",
     ),
     Parameter(
-        "tol",
-        "Tolerance",
+        "tol", "Tolerance",
         "Training of a node stops when no row would change its probability by more than this. A smaller value "
         "trains longer; below 0.1 precision rarely changes.",
-        "float",
-        0.1,
-        minimum=0.0,
-        above=True,
-        maximum=LARGEST,
-        offered=(1e-6, 1.0),
-        advanced=True,
+        "float", 0.1, minimum=0.0, above=True, maximum=LARGEST, offered=(1e-6, 1.0), advanced=True,
         details="Training of a node stops after a pass over all its rows in which the margin of no row was further "
         "than tol from its optimum. The distance is a difference of probabilities (logistic) or of slacks "
         "(squared_hinge).",
     ),
     Parameter(
-        "max_iter",
-        "Max epochs",
+        "max_iter", "Max epochs",
         "Training of a node also stops after this many passes over its rows, and then gives a warning.",
-        "int",
-        100,
-        minimum=1,
-        maximum=INT32_MAX,
-        offered=(1, 100_000),
-        advanced=True,
+        "int", 100, minimum=1, maximum=INT32_MAX, offered=(1, 100_000), advanced=True,
         details="The number of passes is an average over rows: rows near their optimum are skipped in some passes.",
     ),
     SEED,
     N_JOBS,
-)
+)  # fmt: skip
 
 NOISE_PARAMETERS = (
     Parameter(
-        "sigma",
-        "Noise in training, σ",
+        "sigma", "Noise in training, σ",
         "Standard deviation of the Gaussian noise in copies of training rows, in the units of the feature values. The "
         "model predicts rows with such noise better, and clean rows often a little worse. The paper (Date and Mehar) "
         "uses 0.05, for values between 0 and 1.",
-        "float",
-        0.05,
-        minimum=0.0,
-        above=True,
-        maximum=LARGEST,
-        in_form=False,
+        "float", 0.05, minimum=0.0, above=True, maximum=LARGEST, in_form=False,
     ),
     Parameter(
-        "augment_ratio",
-        "Noise in training, copies per row",
+        "augment_ratio", "Noise in training, copies per row",
         "Number of noisy copies per training row. The paper uses 1, which doubles the number of rows.",
-        "float",
-        1.0,
-        minimum=0.0,
-        above=True,
-        in_form=False,
+        "float", 1.0, minimum=0.0, above=True, in_form=False,
         details="N rows give m = round(N * augment_ratio) copies.",
     ),
     Parameter(
-        "noise_support",
-        "Noise in training, on",
+        "noise_support", "Noise in training, on",
         "all: every feature of a copy gets noise, also features that are 0, as in the paper. Training then "
         "takes memory and time for rows times features. nonzero: only the features that the row has get "
         "noise, so that copies stay sparse; training takes about twice as long as without noise.",
-        "choice",
-        "all",
-        options=("all", "nonzero"),
-        option_names=("all features (as published)", "present features only"),
-        in_form=False,
+        "choice", "all", options=("all", "nonzero"),
+        option_names=("all features (as published)", "present features only"), in_form=False,
     ),
-)
+)  # fmt: skip
 
 _BINARY = {
     "max_leaf_labels": 100,
