@@ -7,17 +7,6 @@ from xmlcore.models.plt.frames.paths import hardest_steps, paths_frame
 from xmlcore.models.plt.frames.quality import MEASURES, quality_frame, quality_work
 
 __all__ = [
-    "MEASURES",
-    "children_of",
-    "features_of_node",
-    "hardest_steps",
-    "labels_below",
-    "labels_of_node",
-    "layout_frame",
-    "margin_parts",
-    "nodes_frame",
-    "path_to",
-    "paths_frame",
-    "quality_frame",
-    "quality_work",
-]
+    "MEASURES", "children_of", "features_of_node", "hardest_steps", "labels_below", "labels_of_node",
+    "layout_frame", "margin_parts", "nodes_frame", "path_to", "paths_frame", "quality_frame", "quality_work",
+]  # fmt: skip
