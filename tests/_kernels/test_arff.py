@@ -61,38 +61,29 @@ def compare(content):
     return "ok"
 
 
-@pytest.mark.parametrize(
-    ("row", "status"),
-    [
-        (b"1,0,1,red,'a, b',0,yes", "ok"),
-        (b" 1.5e-3\t1 0 'dark blue' text 1 no , {2}\r", "ok"),
-        (b"'2',?,?,?,?,?,?", "ok"),
-        (b"{0 3, 1 1,3 green , 4 'x}',5 1,6 no}, { 0.5 } % comment", "ok"),
-        (b"{}", "ok"),
-        (b"{ 2 ?, }", "ok"),
-        (b"1,0,1,red,a,0", "too few"),
-        (b"1,0,1,red,a,0,yes,1", "too many"),
-        (b"1,0,1,blue,a,0,yes", "bad nominal"),
-        (b"x,0,1,red,a,0,yes", "bad number"),
-        (b"1e39,0,1,red,a,0,yes", "bad number"),
-        (b"1,0,1,red,a,2,yes", "bad label"),
-        (b"1,,1,red,a,0,yes", "no value"),
-        (b"1,0,1,red,'a,0,yes", "bad token"),
-        (b"1,0,1,'red'x,a,0,yes", "bad token"),
-        (b"1,0,1,red,a,0,yes {x}", "bad weight"),
-        (b"1,0,1,red,a,0,yes {2", "not closed"),
-        (b"{0 1} x", "after row"),
-        (b"{0 1", "not closed"),
-        (b"{a 1}", "bad index"),
-        (b"{7 1}", "index range"),
-        (b"{99999999999999999999 1}", "index range"),
-        (b"{1 1,0 1}", "index order"),
-        (b"{0 1,0 1}", "index order"),
-        (b"{0}", "no value"),
-        (b"{0 1 1 1}", "bad token"),
+ROWS = {
+    "ok": [
+        b"1,0,1,red,'a, b',0,yes", b" 1.5e-3\t1 0 'dark blue' text 1 no , {2}\r", b"'2',?,?,?,?,?,?",
+        b"{0 3, 1 1,3 green , 4 'x}',5 1,6 no}, { 0.5 } % comment", b"{}", b"{ 2 ?, }",
     ],
-)
-def test_a_row_of_each_kind_is_read_as_by_the_twin(row, status):
+    "too few": [b"1,0,1,red,a,0"],
+    "too many": [b"1,0,1,red,a,0,yes,1"],
+    "bad nominal": [b"1,0,1,blue,a,0,yes"],
+    "bad number": [b"x,0,1,red,a,0,yes", b"1e39,0,1,red,a,0,yes"],
+    "bad label": [b"1,0,1,red,a,2,yes"],
+    "no value": [b"1,,1,red,a,0,yes", b"{0}"],
+    "bad token": [b"1,0,1,red,'a,0,yes", b"1,0,1,'red'x,a,0,yes", b"{0 1 1 1}"],
+    "bad weight": [b"1,0,1,red,a,0,yes {x}"],
+    "not closed": [b"1,0,1,red,a,0,yes {2", b"{0 1"],
+    "after row": [b"{0 1} x"],
+    "bad index": [b"{a 1}"],
+    "index range": [b"{7 1}", b"{99999999999999999999 1}"],
+    "index order": [b"{1 1,0 1}", b"{0 1,0 1}"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "row"), [(status, row) for status, rows in ROWS.items() for row in rows])
+def test_a_row_of_each_kind_is_read_as_by_the_twin(status, row):
     assert compare(row) == status
     assert compare(b"% comment\n\n1,0,0,red,a,0,no\n \t\r\n" + row + b"\n") == status
 

@@ -26,18 +26,10 @@ def in_float64(X, labels, n_labels=6):
 
 def settings(M, optimizer="nag", min_error=0.0, weight_decay=0.0):
     return NodeSettings(
-        arity=M,
-        n_epochs=4,
-        learning_rate=0.3,
-        integrity_weight=2.0,
-        trained_weight=2.0,
-        multiway_weight=1.0,
-        spread=0.05,
-        least=0.0,
-        optimizer={"nag": ldsm_training.NAG, "sgd": ldsm_training.SGD}[optimizer],
-        min_error=min_error,
-        weight_decay=weight_decay,
-    )
+        arity=M, n_epochs=4, learning_rate=0.3, integrity_weight=2.0, trained_weight=2.0, multiway_weight=1.0,
+        spread=0.05, least=0.0, optimizer={"nag": ldsm_training.NAG, "sgd": ldsm_training.SGD}[optimizer],
+        min_error=min_error, weight_decay=weight_decay,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("optimizer", ["nag", "sgd"])

@@ -150,16 +150,9 @@ def test_labels_of_two_values_know_which_means_yes(values, column):
 
 def test_names_are_read_with_quotation_marks_escapes_and_blanks():
     names = [
-        r"'it\'s'",
-        r"TAG_m\'usica",
-        '"say \\"x\\""',
-        "'a b\\tc'",
-        r"'\u00e9\u001e'",
-        "naïve",
-        "x,y%z'",
-        r"'50\%'",
+        r"'it\'s'", r"TAG_m\'usica", '"say \\"x\\""', "'a b\\tc'", r"'\u00e9\u001e'", "naïve", "x,y%z'", r"'50\%'",
         r"C:\dir",
-    ]
+    ]  # fmt: skip
     content = "@relation r\n" + "".join(f"@attribute {name} {{0,1}}\n" for name in names) + "@data\n" + "1," * 8 + "0\n"
     plain = ["it's", "TAG_m'usica", 'say "x"', "a b\tc", "é\x1e", "naïve", "x,y%z'", "50%", r"C:\dir"]
     assert read(content, labels=1)[2:] == (plain[1:], plain[:1])

@@ -78,7 +78,7 @@ def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     low, high = figure.layout.xaxis.range
     names = [a for a in figure.layout.annotations if a.text in ("head", "torso", "tail")]
     places = [((a.x - low) / (high - low) * 260, 7 * len(a.text)) for a in names]  # centre and width in pixels
-    assert names
+    assert len(names) == 3 or names and sizes != (41, 58, 60)
     for (one, width_one), (two, width_two) in zip(places, places[1:]):
         assert two - one >= (width_one + width_two) / 2
     assert all(width / 2 - 2 <= x <= 262 - width / 2 for x, width in places)

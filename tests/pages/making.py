@@ -6,7 +6,6 @@ import json
 import time
 
 import numpy as np
-import pytest
 
 from xmlcore import datasets, experiment, store
 from xmlcore.state import database
@@ -47,6 +46,11 @@ class Row:
 
 def workspace_row(session) -> Row:
     return Row(session.token)
+
+
+def written(session):
+    """The fields of a session's workspace in the database."""
+    return workspace_row(session).read()
 
 
 @contextlib.contextmanager
@@ -157,7 +161,5 @@ def came_with_a_file(folder, key):
 
 
 def put_file(session, key, name, content):
-    """Put a file into a field, as a user does; an AppTest of an earlier Streamlit cannot."""
-    if not hasattr(session.at, "file_uploader"):
-        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    """Put a file into a field, as a user does."""
     session.at.file_uploader(key=key).set_value((name, content, "text/plain"))

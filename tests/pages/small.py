@@ -8,19 +8,11 @@ def small_data(name="small", seed=0, names=True):
     from xmlcore.datasets import Dataset
 
     rng = np.random.default_rng(seed)
-    n_labels = 8
-    Y = rng.random((80, n_labels)) < 0.25
+    Y = rng.random((80, 8)) < 0.25
     Y[:, 0] |= ~Y.any(axis=1)
-    X = np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (80, 2 * n_labels)) + (rng.random((80, 2 * n_labels)) < 0.05)
-    return Dataset(
-        name,
-        X[:60],
-        Y[:60],
-        X[60:],
-        Y[60:],
-        feature_names=[f"word_{j}" for j in range(2 * n_labels)] if names else None,
-        label_names=[f"topic *{j}*" for j in range(n_labels)] if names else None,
-    )
+    X = np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (80, 16)) + (rng.random((80, 16)) < 0.05)
+    named = {"feature_names": [f"word_{j}" for j in range(16)], "label_names": [f"topic *{j}*" for j in range(8)]}
+    return Dataset(name, X[:60], Y[:60], X[60:], Y[60:], **named if names else {})
 
 
 def xmlc(data, part="train") -> bytes:

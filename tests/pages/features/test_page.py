@@ -303,14 +303,9 @@ def test_files_say_what_is_in_them_and_the_csv_has_everything_that_is_kept(page,
     page.set("features.heat", "Labels with most in common").set("features.heat", "All labels, in groups")
     files = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1]: made for name, made in files.items()}
     label = page.at.selectbox(key="features.label").value
-    assert {
-        f"label{label}-topic--{label}-by-occurrence",
-        "heat-frequent-8labels-by-occurrence",
-        "heat-alike-8labels-by-occurrence",
-        "heat-groups",
-        "overlap-frequent-8labels",
-        "overlap-alike-8labels",
-    } <= files.keys()
+    heats = {f"{heat}-8labels-by-occurrence" for heat in ("heat-frequent", "heat-alike")} | {"heat-groups"}
+    overlaps = {"overlap-frequent-8labels", "overlap-alike-8labels"}
+    assert heats | overlaps | {f"label{label}-topic--{label}-by-occurrence"} <= files.keys()
     for name, n_lines in (("compared-40rows-1seed", 5), ("compared-average-precision-40rows-1seed", 1)):
         frame = files[name]() if callable(files[name]) else files[name]
         assert len(frame) == n_lines and set(frame["n_rows"]) == {40} and set(frame["n_test_rows"]) == {30}

@@ -1,16 +1,14 @@
 """The Predict page, opened and used through app.py."""
 
-import io
 import json
 import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.making import figure, numbers, train, word_data
+from tests.pages.making import figure, numbers, put_file, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
@@ -18,13 +16,7 @@ from xmlcore.datasets.texts import TextVectorizer
 pytestmark = pytest.mark.usefixtures("all_sections_open")
 
 TOPICS = ("fruit", "metal", "music", "river", "stars")
-WORDS = {
-    "fruit": "apple banana cherry",
-    "metal": "iron copper tin",
-    "music": "violin drum song",
-    "river": "water bridge boat",
-    "stars": "sun comet sky",
-}
+WORDS = ("apple banana cherry", "iron copper tin", "violin drum song", "water bridge boat", "sun comet sky")
 
 
 def text_data():
@@ -32,23 +24,14 @@ def text_data():
     rng, texts, labels = np.random.default_rng(0), [], []
     for _ in range(100):
         topics = sorted(rng.choice(5, rng.integers(1, 3), replace=False).tolist())
-        words = [word for j in topics for word in rng.choice(WORDS[TOPICS[j]].split(), 2)]
+        words = [word for j in topics for word in rng.choice(WORDS[j].split(), 2)]
         texts.append("The " + " <b>and</b> ".join(words) + ".")
         labels.append(topics)
     vectorizer = TextVectorizer(min_df=1)
     X = vectorizer.fit_transform(texts[:80])
-    return datasets.Dataset(
-        "texts",
-        X,
-        labels[:80],
-        vectorizer.transform(texts[80:]),
-        labels[80:],
-        label_names=list(TOPICS),
-        feature_names=list(vectorizer.get_feature_names_out()),
-        texts_train=texts[:80],
-        texts_test=texts[80:],
-        vectorizer=vectorizer,
-    )
+    names = {"label_names": list(TOPICS), "feature_names": list(vectorizer.get_feature_names_out())}
+    kept = {"texts_train": texts[:80], "texts_test": texts[80:], "vectorizer": vectorizer}
+    return datasets.Dataset("texts", X, labels[:80], vectorizer.transform(texts[80:]), labels[80:], **names, **kept)
 
 
 @pytest.fixture
@@ -154,25 +137,16 @@ def test_the_text_of_a_test_row_has_marked_words_unless_the_model_compares_texts
     assert figure(texts.go("predict"), "Contributions to") and not html(texts)
 
 
-def upload(page, key, name, content, monkeypatch):
-    """The page after a file was put into a field, which AppTest cannot do, and its button was pressed."""
-    real = st.file_uploader
-
-    def uploader(label, **settings):
-        made = real(label, **settings)
-        if not settings["key"].startswith(key) or not settings["key"].endswith(".0"):
-            return made
-        file = io.BytesIO(content)
-        file.name, file.file_id = name, "1"
-        return file
-
-    monkeypatch.setattr(st, "file_uploader", uploader)
+def upload(page, key, name, content):
+    """The page after a file was put into a field, and its button was pressed."""
+    (field,) = (one.key for one in page.at.get("file_uploader") if one.key.startswith(f"{key}."))
+    put_file(page, field, name, content)
     return page.run().press(key if key == "predict.open" else "predict.file.start")
 
 
-def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model, monkeypatch):
+def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model):
     content = xmlc(word_data(), "test")
-    upload(page, "predict.file", "new rows.txt", content, monkeypatch)
+    upload(page, "predict.file", "new rows.txt", content)
     page.until(lambda s: "of new rows.txt" in s.text())
     X = datasets.read_matrix(content)[0]
     ranking = model.predict_topk(X, 5)
@@ -190,9 +164,9 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
-def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, monkeypatch):
+def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts):
     content = b"number,abstract\n1,An apple and a banana\n2,A comet in the sky\n"
-    upload(texts, "predict.file", "new.csv", content, monkeypatch)
+    upload(texts, "predict.file", "new.csv", content)
     texts.until(lambda s: "**2 texts** of new.csv" in s.text())
     frame = texts.frame("row", "text", "labels").sort_values("row")
     assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
@@ -208,10 +182,8 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, 
 @pytest.mark.parametrize(
     ("lines", "unlike"), [(text_data().texts_test, False), (["Der Mond und ein apple"] * 15, True)]
 )
-def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these_are_not(
-    texts, monkeypatch, lines, unlike
-):
-    upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode(), monkeypatch)
+def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these_are_not(texts, lines, unlike):
+    upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode())
     texts.until(lambda s: "of new.csv" in s.text())
     said = "Unlike the test rows: **80.0\u00a0%** of the words are unknown"
     assert [("999 times" in m.help) for m in texts.at.markdown if said in m.value] == [True] * unlike
@@ -241,15 +213,15 @@ def tick(page, line):
     return table.value["row"].iloc[line]
 
 
-def test_files_that_do_not_fit_say_why_with_their_names(page, monkeypatch):
-    upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n", monkeypatch)
+def test_files_that_do_not_fit_say_why_with_their_names(page):
+    upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n")
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
     assert "wrong.txt" in said and "7 features, but the model has 24" in said
-    upload(page, "predict.open", "other.zip", b"no zip at all", monkeypatch)
+    upload(page, "predict.open", "other.zip", b"no zip at all")
     page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
 
-def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, monkeypatch):
+def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     lines = next(code.value for code in page.at.code if code.language == "sh").split("\n")
     assert lines[0].startswith("xmlcore serve words-PLT-") and lines[0].endswith(".zip")
@@ -258,7 +230,7 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model, 
     sent = json.loads(shlex.split(lines[1])[-1])
     assert lines[1].startswith("curl ") and sent["row"] == pytest.approx(values)
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words"})
-    upload(page, "predict.open", "model.zip", task.file().read_bytes(), monkeypatch)
+    upload(page, "predict.open", "model.zip", task.file().read_bytes())
     page.until(lambda s: "(from a file)" in str(s.at.selectbox(key="predict.model").options))
     assert page.run().at.selectbox(key="predict.model").value != key
     assert f"**PLT on words (from a file)** {NOTHING_YET}" in page.text()

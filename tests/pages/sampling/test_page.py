@@ -1,7 +1,6 @@
 """The Sampling page, opened and used through app.py."""
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 from pages.sampling import answer
 from pages.shared.figures import charts
 from tests.pages import making
-from tests.pages.making import numbers, said_plainly, titles
+from tests.pages.making import figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.models.double_sampling import MEANINGS
@@ -71,17 +70,13 @@ def everything(page):
 
 def line(page, title, name):
     """x and y of a trace with this name in the figure of this title."""
-    specs = (json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart"))
-    spec = next(spec for spec in specs if spec["layout"]["title"]["text"] == title)
-    found = next(t for t in spec["data"] if t.get("name") == name)
+    found = next(t for t in figure(page, title)["data"] if t.get("name") == name)
     return numbers(found["x"]), numbers(found["y"])
 
 
 def swept(page, sign):
     """The values of κ or π that were measured, in order, and their accuracy."""
-    specs = (json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart"))
-    spec = next(spec for spec in specs if spec["layout"]["title"]["text"] == SWEEP)
-    found = next(t for t in spec["data"] if t.get("name") == f"other {sign}")
+    found = next(t for t in figure(page, SWEEP)["data"] if t.get("name") == f"other {sign}")
     return [float(value) for value in found["text"]], numbers(found["y"])
 
 

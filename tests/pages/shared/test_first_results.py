@@ -8,7 +8,7 @@ from pages.shared import first_results
 from pages.shared.operator import limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import stored
-from tests.pages.making import fields_of, titles, train, use, word_data, workspace_row
+from tests.pages.making import fields_of, titles, train, use, word_data, workspace_row, written
 from tests.pages.small import small_data
 
 PRESSED = ("Measure", "Train ", "Select features")  # how the labels begin of buttons on a page without a result
@@ -19,12 +19,8 @@ def on(monkeypatch):
     monkeypatch.setenv(limits.FIRST, "on")
 
 
-def fields(session):
-    return workspace_row(session).read()
-
-
 def is_complete(session):
-    return len(fields(session)["first"]) == first_results.COUNT and not fields(session)["jobs"]
+    return len(written(session)["first"]) == first_results.COUNT and not written(session)["jobs"]
 
 
 def unasked(server):
@@ -52,7 +48,7 @@ def test_a_first_visit_shows_a_result_on_every_page_without_a_press(session, ser
     made = unasked(server)
     assert len(made) == first_results.COUNT and {job.state for job in made} == {"done"}
     other = session().until(is_complete)
-    assert unasked(server) == made and fields(other)["runs"] and other.token != page.token, "workspaces share them"
+    assert unasked(server) == made and written(other)["runs"] and other.token != page.token, "workspaces share them"
 
 
 def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains, server, held):
@@ -63,7 +59,7 @@ def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains
     assert len(unasked(server)) == 1 and "Stopped" not in trains.text(), "it waits until nothing else runs"
     held()
     trains.until(lambda s: len(unasked(server)) > 1)
-    assert fields(trains)["shown"] == {key["fingerprint"]: key["key"] for key in fields(trains)["runs"][:1]}
+    assert written(trains)["shown"] == {key["fingerprint"]: key["key"] for key in written(trains)["runs"][:1]}
 
 
 def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, server, held):
@@ -72,21 +68,21 @@ def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, serve
     trains.at.selectbox(key="train.model").select("OneVsRest")
     trains.run().press("train.OneVsRest.submit")
     held()
-    trains.until(lambda s: len(fields(s)["runs"]) == 2)
-    assert all(run["asked"] > 0 for run in fields(trains)["runs"])
+    trains.until(lambda s: len(written(s)["runs"]) == 2)
+    assert all(run["asked"] > 0 for run in written(trains)["runs"])
 
 
 def test_a_first_result_that_a_server_did_not_finish_is_begun_again_without_a_word(trains, server):
     with fields_of(trains) as changed:
         changed["jobs"][0]["id"] = "of a server that has ended"
     job_queue.job_records().clear()
-    assert "restarted" not in trains.run().text() and not fields(trains)["jobs"] and not fields(trains)["first"]
+    assert "restarted" not in trains.run().text() and not written(trains)["jobs"] and not written(trains)["first"]
     server.cancel(unasked(server)[0].id)
     trains.until(lambda s: len(unasked(server)) == 2)
 
 
 def test_what_the_user_stops_is_not_begun_again(trains, server, held):
-    trains.press(f"stop-side-{unasked(server)[0].id}").until(lambda s: not fields(s)["jobs"])
+    trains.press(f"stop-side-{unasked(server)[0].id}").until(lambda s: not written(s)["jobs"])
     held()
     assert "Stopped: Training PLT on api-docs" in trains.text()
     trains.go("train").go("data")
@@ -95,13 +91,13 @@ def test_what_the_user_stops_is_not_begun_again(trains, server, held):
 
 def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(trains, server, held):
     held()
-    trains.until(lambda s: fields(s)["runs"])
+    trains.until(lambda s: written(s)["runs"])
     with fields_of(trains) as changed:
         changed |= {"runs": [], "shown": {}}
-    trains.run().until(lambda s: not fields(s)["jobs"])
+    trains.run().until(lambda s: not written(s)["jobs"])
     n_jobs = len(unasked(server))
     trains.go("train").go("data")
-    assert len(unasked(server)) == n_jobs and "PLT" not in [run["model"] for run in fields(trains)["runs"]]
+    assert len(unasked(server)) == n_jobs and "PLT" not in [run["model"] for run in written(trains)["runs"]]
 
 
 def test_nothing_is_begun_where_the_user_wants_nothing_or_uses_other_data(session, server, held):
@@ -149,6 +145,6 @@ def test_first_results_take_nothing_of_what_a_user_may_run(trains, monkeypatch, 
 
 def test_a_visit_with_first_results_only_is_a_mere_visit(session, held):
     held()
-    page = session().until(lambda s: len(fields(s)["runs"]) > 1)
+    page = session().until(lambda s: len(written(s)["runs"]) > 1)
     assert stored.remove_visits(time.time() + 1000 * 24 * 3600) == 1
     assert not workspace_row(page).read()

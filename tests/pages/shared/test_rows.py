@@ -19,7 +19,6 @@ from tests.figures.seen import contrast
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
 from xmlcore import Ranking, experiment
-from xmlcore.datasets import Dataset
 
 TEXT = "The cat sat.\nA CAT & <b>mat</b>"
 CAT, MAT, SAT = 3, 5, 8
@@ -189,15 +188,6 @@ def test_shares_are_percentages_and_sizes_have_one_digit():
     for kind, contribution in (("share", 25.0), ("margin", 0.25)):
         assert explaining.named(frame, None, kind)["contribution"].tolist() == [contribution]
     assert explaining.in_title("a <b>") == "a &lt;b&gt;" and explaining.in_title("x" * 40) == "the label"
-
-
-@pytest.fixture
-def data():
-    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
-    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
-    return Dataset(
-        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
-    )
 
 
 @pytest.fixture

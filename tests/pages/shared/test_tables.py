@@ -11,15 +11,6 @@ from pages.shared.figures import charts
 from xmlcore.datasets import Dataset
 
 
-@pytest.fixture
-def data():
-    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
-    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
-    return Dataset(
-        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
-    )
-
-
 @pytest.mark.parametrize("n", [3, 100_000])
 def test_a_row_with_very_many_negative_values_is_shown_too(n):
     tables.show_features(

@@ -11,7 +11,7 @@ from pages.shared import fragments, frame, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
-from tests.pages.making import Row, damage, fields_of, said_plainly
+from tests.pages.making import damage, fields_of, said_plainly, written
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
@@ -36,13 +36,8 @@ def run_record(ready):
         inputs = {"dataset": fields["dataset"]}
         task = experiment.task("train", inputs, {"model": "LdSM", "params": PARAMS})
         experiment.keep(task)
-        record = {
-            "key": task.key,
-            "fingerprint": fields["dataset"],
-            **task.params,
-            "created": "2026-01-01T00:00:00+00:00",
-        }
-        fields["runs"] = [record]
+        of = {"key": task.key, "fingerprint": fields["dataset"], "created": "2026-01-01T00:00:00+00:00"}
+        fields["runs"] = [record := {**of, **task.params}]
     return record
 
 
@@ -55,11 +50,11 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     task = experiment.task("train", {"dataset": run_record["fingerprint"]}, {"model": "LdSM", "params": PARAMS})
     assert task.key != run_record["key"]
     page.press(f"again-{task.key}").until(lambda s: "by an earlier version" not in s.text() and task.exists())
-    page.until(lambda s: [r["key"] for r in stored(s)["runs"]] == [task.key])
+    page.until(lambda s: [r["key"] for r in written(s)["runs"]] == [task.key])
 
 
 def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_the_server_has_it(ready):
-    fingerprint = stored(ready)["dataset"]
+    fingerprint = written(ready)["dataset"]
     damage("datasets", fingerprint)
     page = ready.run()
     assert "was damaged" in page.text()
@@ -73,13 +68,9 @@ def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_th
     assert load_saved(fingerprint).n_train > 0
 
 
-def stored(session):
-    return Row(session.token).read()
-
-
 def trained(session):
     """The models of the runs that the workspace lists."""
-    return {run["model"] for run in stored(session)["runs"]}
+    return {run["model"] for run in written(session)["runs"]}
 
 
 def start(session, *models):
@@ -91,13 +82,13 @@ def start(session, *models):
 
 def shown(session):
     """The model of the run that the workspace shows."""
-    row = stored(session)
+    row = written(session)
     return next(run["model"] for run in row["runs"] if run["key"] == row["shown"][row["dataset"]])
 
 
 def wait_until_done(session, model):
     """Wait until a training is done, without a run of the script, which would collect its result."""
-    (record,) = [one for one in stored(session)["jobs"] if one["params"].get("model") == model]
+    (record,) = [one for one in written(session)["jobs"] if one["params"].get("model") == model]
     job_queue.queue().get(record["id"]).result(timeout=120)
 
 

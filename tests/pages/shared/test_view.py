@@ -7,19 +7,15 @@ import pytest
 from pages.shared import view
 from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, fields_of, show, train
+from tests.pages.making import Row, fields_of, show, train, written
 from tests.pages.small import small_data
 
 pytestmark = pytest.mark.usefixtures("all_sections_open")
 
 
-def stored(session):
-    return Row(session.token).read()
-
-
 @pytest.fixture
 def two_runs(ready):
-    data, known = small_data("api-docs"), stored(ready)["known"]
+    data, known = small_data("api-docs"), written(ready)["known"]
     train(ready, data=data)
     show(ready, train(ready, "OneVsRest", data=data), data)
     with fields_of(ready) as fields:
@@ -28,9 +24,9 @@ def two_runs(ready):
 
 
 def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_runs, session):
-    plt, other = (f"result-{run['key'][:12]}" for run in stored(two_runs)["runs"])
+    plt, other = (f"result-{run['key'][:12]}" for run in written(two_runs)["runs"])
     assert two_runs.set("train.row", 7).run().view == f"{other}.row-7"
-    two_runs.set("train.shown", stored(two_runs)["runs"][0]["key"])
+    two_runs.set("train.shown", written(two_runs)["runs"][0]["key"])
     assert two_runs.view == f"{plt}.row-7", "the row is one of the data set"
     again = session(two_runs.token, f"{other}.row-7").go("train")
     assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
@@ -54,16 +50,16 @@ def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_ru
     ],
 )
 def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
-    before = {name: stored(two_runs)[name] for name in ("dataset", "shown")}
+    before = {name: written(two_runs)[name] for name in ("dataset", "shown")}
     again = session(two_runs.token, view)
     assert (f"does not have the {lacks} of the link" in again.text()) == (lacks is not None)
-    assert {name: stored(again)[name] for name in before} == before
+    assert {name: written(again)[name] for name in before} == before
 
 
 def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_form(two_runs, session, server):
     look = two_runs.look_only()
     assert look != two_runs.token
-    before, n_jobs = stored(two_runs), len(server.jobs())
+    before, n_jobs = written(two_runs), len(server.jobs())
     looking = session(look).go("train")
     assert looking.token == two_runs.token, "on the server"
     assert looking.at.session_state[workspace.QUERY] == look, "in the address"
@@ -74,7 +70,7 @@ def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_for
     assert len(looking.at.selectbox(key="train.shown").options) == 2 and said.count(workspace.LOOK_ONLY) == 1
     assert not [field.label for field in looking.at.number_input if field.label in ("C", "Epochs")]
     assert "**Test row 3**" in looking.set("train.row", 3).text(), "it may look at what it likes"
-    assert stored(two_runs) == before and len(server.jobs()) == n_jobs
+    assert written(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
     for page, key in (("features", "features.begin"), ("explain", "explain.measure")):
         button = looking.go(page).at.button(key=key)

@@ -7,13 +7,9 @@ from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment, store
 
 
-def trained(session):
-    return session.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
-
-
 @pytest.mark.usefixtures("all_sections_open")
 def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
-    page = trained(ready)
+    page = ready.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
     assert p_at_1 > 80 and f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()

@@ -11,7 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from pages.shared import server
 from pages.shared.figures import charts
 from tests.pages import making
-from tests.pages.making import numbers, titles
+from tests.pages.making import figure, numbers, titles
 from xmlcore import LdSM, datasets, experiment
 from xmlcore.models.ldsm import frames as tree_frames
 
@@ -226,8 +226,7 @@ def test_labels_of_one_name_are_told_apart_by_their_ids_and_one_without_training
 def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured(page, key, model, monkeypatch):
     page.until(lambda s: "Fewer trees" in titles(s))
     assert {"Fewer trees", "Smaller trees"} <= set(titles(page))
-    chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
-    line = next(t for t in json.loads(chart.proto.spec)["data"] if t["name"] == "P@1")
+    line = next(t for t in figure(page, "Fewer trees")["data"] if t["name"] == "P@1")
     run = experiment.load("train", key)
     assert numbers(line["x"]) == [1, 2, 3]
     assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
