@@ -13,11 +13,14 @@ from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, au
 pytestmark = pytest.mark.filterwarnings("ignore:.*splits separated nothing", "ignore:.*sibling groups stopped")
 
 
-@pytest.mark.parametrize("model", [PLT(max_leaf_labels=3), LdSM(n_estimators=2, max_nodes=20)])
-def test_every_model_is_trained_on_clean_and_noisy_rows(model):
+@pytest.mark.parametrize(
+    "model, kind",
+    [(PLT(max_leaf_labels=3), "gaussian"), (LdSM(n_estimators=2, max_nodes=20), "gaussian"), (PLT(), "words")],
+)
+def test_every_model_is_trained_on_clean_and_noisy_rows_whose_words_are_those_of_the_training_rows(model, kind):
     X, Y = problem()
-    wrapped = AdversarialTraining(model, sigma=0.2, random_state=5).fit(X, Y)
-    both = augment(X, Y, GaussianNoise(0.2), 1.0, 5)
+    wrapped = AdversarialTraining(model, sigma=0.2, kind=kind, random_state=5).fit(X, Y)
+    both = augment(X, Y, GaussianNoise(0.2) if kind == "gaussian" else WordNoise(0.2, reference=X), 1.0, 5)
     expected = clone(model).fit(both.X, both.Y)
     for a, b in (
         (wrapped.predict_topk(X, 3).scores, expected.predict_topk(X, 3).scores),
@@ -33,14 +36,6 @@ def test_adversarial_training_of_a_plt_is_the_extended_plt():
     ours = ExtendedPLT(max_leaf_labels=3, sigma=0.1, random_state=2).fit_for_adversarial_examples(X, Y)
     other = AdversarialTraining(PLT(max_leaf_labels=3, random_state=2), sigma=0.1, random_state=2).fit(X, Y)
     np.testing.assert_array_equal(ours.predict_topk(X, 7).scores, other.predict_topk(X, 7).scores)
-
-
-def test_words_are_drawn_from_the_training_rows():
-    X, Y = problem()
-    wrapped = AdversarialTraining(PLT(), sigma=0.3, kind="words").fit(X, Y)
-    both = augment(X, Y, WordNoise(0.3, reference=X), 1.0, 0)
-    expected = PLT().fit(both.X, both.Y)
-    np.testing.assert_array_equal(wrapped.predict_topk(X, 3).scores, expected.predict_topk(X, 3).scores)
 
 
 def test_attacks_follow_the_surrogate_or_else_the_model_fitted_to_the_clean_rows():

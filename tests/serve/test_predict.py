@@ -5,6 +5,7 @@ import re
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from xmlcore.serve import Served, listen, make_app
 from xmlcore.serve.running import is_local
 
 PREDICT = "/v1/models/{}/predict"
+JSON = {"Content-Type": "application/json"}
 
 
 def predictions(answer):
@@ -39,9 +41,7 @@ def test_texts_get_the_labels_of_the_model_strange_ones_too_and_what_is_none_is_
     assert one == as_lists(of_texts, TEXTS[1:2], 5) and one[0][0]["label"] == uri("red")
     texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000]
     assert len(predictions(client.post(PREDICT.format("animals"), json={"texts": texts}))) == len(texts)
-    lone = client.post(
-        PREDICT.format("animals"), content=b'{"text": "\\ud800"}', headers={"Content-Type": "application/json"}
-    )
+    lone = client.post(PREDICT.format("animals"), content=b'{"text": "\\ud800"}', headers=JSON)
     assert lone.status_code in (200, 422)
     answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
     assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
@@ -100,7 +100,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", list(REFUSED))
 def test_a_wrong_request_is_refused_with_a_reason(client, what):
     body, status, reason = REFUSED[what]
-    answer = client.post(PREDICT.format("sizes"), content=body, headers={"Content-Type": "application/json"})
+    answer = client.post(PREDICT.format("sizes"), content=body, headers=JSON)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json" and len(answer.text) < 500
     assert re.search(reason, answer.json()["error"]), answer.json()["error"]
@@ -109,11 +109,10 @@ def test_a_wrong_request_is_refused_with_a_reason(client, what):
 def test_another_type_a_compressed_or_an_endless_body_is_refused(client, served):
     answer = client.post(PREDICT.format("sizes"), content=b'{"row": {}}')
     assert answer.status_code == 415 and "Content-Type: application/json" in answer.json()["error"]
-    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    assert client.post(PREDICT.format("sizes"), content=b"x", headers=headers).status_code == 415
-    endless, headers = (b" " * 1000 for _ in range(100)), {"Content-Type": "application/json"}
-    client = client_of(served, bytes=5000)
-    assert client.post(PREDICT.format("sizes"), content=endless, headers=headers).status_code == 413
+    compressed = JSON | {"Content-Encoding": "gzip"}
+    assert client.post(PREDICT.format("sizes"), content=b"x", headers=compressed).status_code == 415
+    client, endless = client_of(served, bytes=5000), (b" " * 1000 for _ in range(100))
+    assert client.post(PREDICT.format("sizes"), content=endless, headers=JSON).status_code == 413
 
 
 def test_health_cards_and_addresses_say_what_there_is(client, of_texts):
@@ -121,10 +120,8 @@ def test_health_cards_and_addresses_say_what_there_is(client, of_texts):
     assert (health["status"], health["models"], health["busy"]) == ("ok", ["animals", "sizes"], 0)
     assert client.get("/").json()["predict"] == [PREDICT.format("animals"), PREDICT.format("sizes")]
     listed = client.get("/v1/models").json()["models"]
-    assert [(one["name"], one["takes"], one["labels"]) for one in listed] == [
-        ("animals", "texts", 5),
-        ("sizes", "rows", 3),
-    ]
+    said = [(one["name"], one["takes"], one["labels"]) for one in listed]
+    assert said == [("animals", "texts", 5), ("sizes", "rows", 3)]
     card = client.get("/v1/models/animals").json()
     assert card["title"] == "Animals" and card["card"] == of_texts.card
     answer = client.post("/v1/models/other/predict", json={"row": {}})
@@ -165,11 +162,8 @@ def test_requests_at_the_same_time_get_their_own_answers(client, of_texts, of_ro
             if answer.json().get("predictions") != want:
                 wrong.append((i, body))
 
-    threads = [threading.Thread(target=ask, args=(i,)) for i in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(ask, range(30)))
     assert not wrong
 
 
@@ -215,17 +209,14 @@ def test_requests_beyond_those_that_may_wait_are_refused_at_once():
     statuses, go = [], threading.Event()
     client = client_of(stub(lambda progress: go.wait(20)), at_once=1, waiting=1)
 
-    def ask():
+    def ask(i):
         statuses.append(client.post("/predict", json={"row": {"0": 1}}).status_code)
         if statuses.count(503) == 3:
             go.set()
 
     with client:  # one event loop for all threads
-        threads = [threading.Thread(target=ask) for _ in range(5)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(5) as threads:
+            list(threads.map(ask, range(5)))
         assert sorted(statuses) == [200, 200, 503, 503, 503]
         assert client.get("/health").json()["busy"] == 0
 
@@ -246,9 +237,8 @@ def test_answers_are_not_delayed_and_a_port_in_use_or_a_host_of_another_machine_
         listen(port=busy.getsockname()[1])
     with pytest.raises(OSError, match="cannot listen at 192.0.2.1"):
         listen("192.0.2.1", 0)
-    assert [is_local(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")] == [
-        True, True, True, False, False,
-    ]  # fmt: skip
+    hosts = ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")
+    assert [is_local(host) for host in hosts] == [True, True, True, False, False]
 
 
 GOOD = [
@@ -268,7 +258,7 @@ def test_damaged_requests_never_make_the_program_fail(client):
             at = int(rng.integers(len(body)))
             body[at : at + int(rng.integers(3))] = pieces[int(rng.integers(len(pieces)))]
         name = ("animals", "sizes")[int(rng.integers(2))]
-        answer = client.post(PREDICT.format(name), content=bytes(body), headers={"Content-Type": "application/json"})
+        answer = client.post(PREDICT.format(name), content=bytes(body), headers=JSON)
         assert answer.status_code in (200, 400, 413, 422), (bytes(body), answer.text)
         statuses.add(answer.status_code)
     assert statuses >= {200, 400, 422}

@@ -7,8 +7,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -54,17 +54,14 @@ def test_a_change_happens_as_a_whole_or_not_at_all():
 
 
 def test_no_change_is_lost_among_threads_and_processes():
-    def add():
+    def add(number):
         for _ in range(50):
             with database().change():
                 database().put("settings", "count", database().get("settings", "count", 0) + 1)
 
     others = [subprocess.Popen([sys.executable, "-c", ADD, "100"]) for _ in range(2)]
-    threads = [threading.Thread(target=add) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(add, range(4)))
     assert [other.wait(60) for other in others] == [0, 0]
     assert database().get("settings", "count") == 400
 
