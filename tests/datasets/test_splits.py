@@ -63,10 +63,8 @@ def test_a_label_with_two_rows_has_one_in_each_half():
 def many_labels(n=600, n_labels=900):
     """Three labels a row, most of which have two or three rows: with these, stratification alone misses the sizes."""
     rng = np.random.default_rng(0)
-    rows, columns = (
-        np.repeat(np.arange(n), 3),
-        rng.choice(n_labels, 3 * n, p=(p := 1 / np.arange(1, n_labels + 1)) / p.sum()),
-    )
+    share = 1 / np.arange(1, n_labels + 1)
+    rows, columns = np.repeat(np.arange(n), 3), rng.choice(n_labels, 3 * n, p=share / share.sum())
     return sp.csr_array((np.ones(3 * n), (rows, columns)), shape=(n, n_labels)) > 0
 
 
@@ -186,16 +184,18 @@ def test_another_split_keeps_rows_labels_names_and_notes(data):
         resplit(data, [1], [])
 
 
-def test_a_data_set_is_split_anew_and_says_how(data):
+def test_a_data_set_is_split_anew_with_two_folds_at_least_and_says_how(data):
     found = split_again(data, "stratified", 0.3, random_state=4)
     assert found.n_train + found.n_test == 80 and abs(found.n_test - 24) <= 3
     assert f"{found.n_test} of all 80 rows, chosen by iterative stratification with seed 4" in found.notes[-1]
     assert split_again(data, "random", 0.3).n_test == 24
     parts = [split_again(data, n_folds=4, fold=i) for i in range(4)]
     assert sum(part.n_test for part in parts) == 80 and "fold 2 of 4" in parts[1].notes[-1]
-    assert sorted(name for part in parts for name in part.row_names_test) == sorted(
-        data.row_names_train + data.row_names_test
-    )
+    found = [name for part in parts for name in part.row_names_test]
+    assert sorted(found) == sorted(data.row_names_train + data.row_names_test)
+    for n_folds in (0, 1):
+        with pytest.raises(ValueError, match="n_folds must be at least 2"):
+            split_again(data, n_folds=n_folds)
 
 
 def test_a_file_is_read_with_the_split_of_two_files_of_row_numbers(tmp_path, data):
@@ -234,9 +234,3 @@ def test_row_numbers_of_a_split_are_whole_numbers(data, rows, said):
     with pytest.raises(ValueError, match=said):
         resplit(data, rows, [2])
     assert resplit(data, [0.0, 1.0], np.array([2], np.uint8)).n_train == 2
-
-
-@pytest.mark.parametrize("n_folds", [0, 1])
-def test_a_data_set_is_not_split_into_fewer_than_two_folds(data, n_folds):
-    with pytest.raises(ValueError, match="n_folds must be at least 2"):
-        split_again(data, n_folds=n_folds)

@@ -95,18 +95,13 @@ def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_dam
     store.check(folder, record["key"])
 
 
-def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured(ready):
+def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for_rows_under_attack(ready, monkeypatch):
     key = train(ready)
     damage_model(key)
     page = ready.go("robustness").until(drawn("P@1 under"))
     experiment.load_run_model(key)
     assert not page.at.error
-
-
-def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(ready, monkeypatch):
-    key = train(ready)
-    estimate(monkeypatch, "robustness", 100.0)  # nothing is measured by itself
-    page = ready.go("robustness")
+    estimate(monkeypatch, "robustness", 100.0)  # nothing more is measured by itself
     page.at.selectbox(key="robustness.kind").set_value("fgsm")
     damage_model(key)
     assert NOTE in page.run().text() and store.exists("runs", key)
