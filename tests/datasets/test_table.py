@@ -98,9 +98,8 @@ def test_labels_may_be_in_a_table_of_their_own(tmp_path):
 
 def test_missing_cells_are_zeros_and_this_is_said():
     content = b"a,b,y\n1,,0\n?,2,1\nNA,nan,0\n"
-    assert warned(read_matrix, content, labels=-1) == [
-        "data: 4 cells are missing, first in line 2, column 'b': read as 0"
-    ]
+    said = warned(read_matrix, content, labels=-1)
+    assert said == ["data: 4 cells are missing, first in line 2, column 'b': read as 0"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert read(content, -1)[0] == ([[1, 0], [0, 2], [0, 0]], [[0], [1], [0]])
@@ -111,12 +110,7 @@ def test_values_are_rounded_like_float32_of_their_text():
     values = rng.integers(0, 1 << 31, 3000, dtype=np.uint32).view(np.float32)
     values = values[np.isfinite(values)]
     middles = (values.astype(float) + np.nextafter(values, np.float32(0)).astype(float)) / 2  # the hardest to round
-    texts = [repr(value) for value in middles.tolist()] + [
-        "1.17549429e-38",
-        "3.40282356e+38",
-        "0.1",
-        "16777217.0000001",
-    ]
+    texts = [*map(repr, middles.tolist()), "1.17549429e-38", "3.40282356e+38", "0.1", "16777217.0000001"]
     content = "x,y\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts))
     X, *_ = read_matrix(content.encode(), labels=-1)
     assert (X.toarray()[:, 0] == np.array([np.float32(float(text)) for text in texts])).all()
@@ -176,10 +170,9 @@ def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
 
 def test_odd_names_and_labels_are_said():
     assert warned(read_matrix, b"a,b,b,a\n1,2,0,1\n1,2,1,1\n", labels=-2) == [
-        "data: a label is named like a feature: 'a', 'b'. Is it among the features too?".replace(
-            "a label is", "2 labels are"
-        )
-    ] + ["data: there is a label that every row has: 'a'"]
+        "data: 2 labels are named like a feature: 'a', 'b'. Is it among the features too?",
+        "data: there is a label that every row has: 'a'",
+    ]
     said = warned(read_matrix, b"a,b,y,y\n1,2,0,1\n1,2,0,0\n", labels=-2)
     assert said == [
         "data: a label name is not unique: 'y' stands for the labels 0, 1. Ids tell them apart.",
@@ -221,20 +214,15 @@ def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
     assert [len(columns) for columns, _ in calls] == [60, 40, 20], "each column is read as text at most once"
 
 
-def test_rows_of_numbers_between_bars_may_have_decimal_commas():
+def test_decimal_commas_may_come_late_and_between_bars_and_are_none_between_listed_labels_and_refused_in_labels():
+    content = b"a;b;y\n" + b"1;2;0\n" * 60 + b"1,5;2;1\n"
+    assert read(content, -1)[0][0][-1] == [1.5, 2]
     read_back = (([[0.5, 1.25], [2.5, 3]], [[1], [0]]), (None, None))
     assert read(b"0,5|1,25|1\n2,5|3,0|0\n", -1) == read_back
     assert read(b"0.5|1.25|1\n2.5|3.0|0\n", -1) == read_back
     assert read(b"a,tags\n1,3|4\n2,3|5\n", "tags")[0] == ([[1], [2]], [[1, 1, 0], [1, 0, 1]])
-
-
-def test_labels_in_a_file_of_their_own_with_decimal_commas_are_refused():
+    assert read(b"a;tags\n1.5;3,7\n2;7\n", "tags") == (([[1.5], [2]], [[1, 1], [0, 1]]), (["a"], ["3", "7"]))
     assert "the label 'y' is 0.5, not 0 or 1" in failure(b"a;b\n1;2\n3;4\n", labels=b"x;y\n1;0\n0;0,5\n").found
-
-
-def test_a_decimal_comma_may_come_late():
-    content = b"a;b;y\n" + b"1;2;0\n" * 60 + b"1,5;2;1\n"
-    assert read(content, -1)[0][0][-1] == [1.5, 2]
 
 
 @pytest.mark.parametrize("value", [b"1.500", b"1.5", b"1.500,5"])
@@ -244,10 +232,6 @@ def test_a_point_among_decimal_commas_is_refused(value):
     assert (late.line, early.line) == (63, 2)
     assert "has a point, but other numbers a decimal comma" in late.found
     assert early.found == late.found
-
-
-def test_commas_between_listed_labels_are_no_decimal_commas():
-    assert read(b"a;tags\n1.5;3,7\n2;7\n", "tags") == (([[1.5], [2]], [[1, 1], [0, 1]]), (["a"], ["3", "7"]))
 
 
 @pytest.mark.parametrize("labels", [-1, ["y"], "tags"])
@@ -261,12 +245,14 @@ def test_a_table_may_have_one_label_and_nothing_else():
     assert read(b"a,b\n1,2\n3,4\n", b"7\n1\n")[0][1] == [[0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]]  # ids
 
 
-def test_a_column_that_lists_no_labels_at_all_says_so():
+def test_a_column_that_lists_no_labels_and_one_that_ends_of_lines_made_are_said_to_be_so():
+    assert "at the ends of lines" in failure(b"a,y,\n1,0,\n2,1,\n", labels=-1).remedy
     error = failure(b"a,tags\n1,\n2,\n", labels="tags")
     assert (error.found, error.remedy) == ("no row has a label", "Does another column list the labels?")
 
 
-def test_columns_that_pandas_numbered_are_no_row_also_behind_row_numbers():
+def test_numbers_that_pandas_gave_columns_are_no_row_and_the_mark_of_numpy_is_no_part_of_a_name():
+    assert read(b"# a,y\n1,0\n2,1\n", -1)[1] == (["a"], ["y"])
     plain = pd.DataFrame([[5, 0.5, 1], [6, 2, 0]])
     for frame in (plain, plain[[0, 2]].set_axis([0, 1], axis=1)):
         values, names = read(frame.to_csv().encode(), -1)
@@ -279,11 +265,3 @@ def test_a_feature_that_counts_the_rows_is_said():
     said = "data: column 'id' counts the rows, and is read as a feature"
     assert warned(read_matrix, b"id,size,y\n" + rows, labels=-1) == [said]
     assert warned(read_matrix, b"id,size,y\n" + rows.replace(b"10,", b"11,"), labels=-1) == []
-
-
-def test_an_empty_last_column_is_said_to_come_from_the_ends_of_lines():
-    assert "at the ends of lines" in failure(b"a,y,\n1,0,\n2,1,\n", labels=-1).remedy
-
-
-def test_the_mark_of_numpy_before_the_first_name_is_no_part_of_it():
-    assert read(b"# a,y\n1,0\n2,1\n", -1)[1] == (["a"], ["y"])
