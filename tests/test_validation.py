@@ -59,7 +59,7 @@ def test_a_vector_is_one_row_and_whole_numbers_and_bools_are_values():
     assert check_features(np.zeros((0, 4))).shape == (0, 4)
 
 
-def test_the_names_of_matrix_and_model_are_in_the_messages():
+def test_messages_name_matrix_model_and_place_also_of_more_columns_than_int32_can_number():
     with pytest.raises(ValueError, match=r"rows has 3 features, but PLT is expecting 5 features as input"):
         check_features(DENSE, 5, name="rows", model="PLT")
     with pytest.raises(ValueError, match="2 value.*first is nan at row 1, column 0"):
@@ -68,9 +68,6 @@ def test_the_names_of_matrix_and_model_are_in_the_messages():
         check_features(np.array([[0.0, 1e39]]))  # finite in float64, and not in float32
     with pytest.raises(ValueError, match="first is inf at row 0, column 0"):
         check_features(sp.csr_array((np.full(2, 3e38), [0, 0], [0, 2]), shape=(1, 1)))  # the sum of duplicates
-
-
-def test_more_columns_than_int32_can_number_are_refused():
     wide = sp.coo_array((np.ones(1), (np.zeros(1, np.int64), np.array([5], np.int64))), shape=(1, INT32_MAX + 1))
     with pytest.raises(ValueError, match=f"at most {INT32_MAX} are supported"):
         check_features(wide)
@@ -200,12 +197,9 @@ def test_diagonals_without_their_offsets_are_refused():
 
 
 @pytest.mark.parametrize("row", [[[1, 2]], [[1], [2]], [1, [2]], [np.array([1, 2])], [()]])
-def test_lists_of_labels_in_lists_are_refused_and_not_flattened(row):
+def test_lists_of_labels_in_lists_and_of_different_shapes_are_refused_and_not_flattened(row):
     with pytest.raises(TypeError, match="row 1 is .*lists in a list: give one list of label ids per row"):
         check_labels([[0], row])
-
-
-def test_rows_of_labels_of_different_shapes_are_refused():
     with pytest.raises(ValueError, match="different shapes: give a binary matrix"):
         check_labels([[0, 1], np.zeros((1, 2))])
 

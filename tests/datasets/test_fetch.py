@@ -77,11 +77,13 @@ def test_a_file_that_changed_meanwhile_is_not_glued_to_its_old_beginning(tmp_pat
         assert (tmp_path / "a").read_bytes() == file.content
 
 
-def test_a_server_that_cannot_resume_sends_the_file_again(tmp_path):
-    file = File(CONTENT, drops=[20_000], resumes=False)
-    with serving({"/a": file}) as address:
+def test_a_server_that_cannot_resume_sends_the_file_again_and_a_truncated_one_is_never_taken_for_whole(tmp_path):
+    file, truncated = (File(CONTENT, drops=drops, resumes=False) for drops in ([20_000], [1_000] * 99))
+    with serving({"/a": file, "/truncated": truncated}) as address:
         fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
-    assert (tmp_path / "a").read_bytes() == CONTENT and len(file.asked) == 2
+        with pytest.raises(DownloadError, match="given up after 3 attempts"):
+            fetch(f"{address}/truncated", tmp_path / "b", limits=QUICK)
+    assert (tmp_path / "a").read_bytes() == CONTENT and len(file.asked) == 2 and not (tmp_path / "b").exists()
 
 
 def test_a_part_of_another_address_is_not_continued(tmp_path):
@@ -103,13 +105,6 @@ def test_a_busy_server_is_asked_again_and_an_honest_no_is_final(tmp_path):
         with pytest.raises(DownloadError, match="answered 404"):
             fetch(f"{address}/nothing", tmp_path / "b", limits=QUICK)
     assert left(tmp_path) == ["a"]
-
-
-def test_a_truncated_file_is_never_taken_for_whole(tmp_path):
-    with serving({"/a": File(CONTENT, drops=[1_000] * 99, resumes=False)}) as address:
-        with pytest.raises(DownloadError, match="given up after 3 attempts"):
-            fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
-    assert not (tmp_path / "a").exists()
 
 
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/octet-stream"])

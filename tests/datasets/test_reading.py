@@ -54,9 +54,8 @@ def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header(
         "f.txt: the smallest feature id is 1 and the smallest label id is 1, so feature 0 and label 0 stay unused. "
         "If ids start at 1, pass first_index=1."
     ]
-    assert warned(read_matrix, b"0,3 1:1\n2\n", name="f.txt") == [
-        "f.txt: the smallest feature id is 1, so there is a feature 0 that no row has."
-    ]
+    said = warned(read_matrix, b"0,3 1:1\n2\n", name="f.txt")
+    assert said == ["f.txt: the smallest feature id is 1, so there is a feature 0 that no row has."]
     for quiet in (b"0,3 2:1\n2\n", b"1,3 1:1 0:0.5\n", b"1 0:0\n", b"1 4 4\n1,3 1:1\n"):
         assert warned(read_matrix, quiet) == []
     assert warned(read_matrix, b"2,3 2:1\n", first_index=1) == []
@@ -246,21 +245,20 @@ def test_format_errors_survive_a_trip_between_processes():
     assert (copy.source, copy.found, copy.remedy, copy.line, copy.column) == ("f.txt", "odd", "Mend it.", 3, 7)
 
 
-def test_a_file_of_the_other_format_says_so():
+def test_a_file_of_the_other_format_says_so_and_other_formats_name_the_ones_that_can_be_read():
+    with pytest.raises(ValueError, match='"xmlc", "svmlight"'):
+        read_matrix(TEXT, format="parquet")
     assert 'format="xmlc"' in failure(TEXT, format="svmlight").remedy
     assert 'format="svmlight"' in failure(b"0 1:1\n", format="xmlc").remedy
 
 
-def test_headers_do_not_decide_how_much_memory_is_used():
+def test_headers_do_not_decide_how_much_memory_is_used_and_no_rows_is_a_valid_matrix():
+    X, Y, _, _ = read_matrix(b"0 4 3\n")
+    assert (X.shape, Y.shape) == ((0, 4), (0, 3))
     error = failure(b"1000000000000 2147483647 2147483647\n0 1:1\n")
     assert "ends after 1 row" in error.found
     X, Y, _, _ = read_matrix(b"1 2147483647 2147483647\n0 1:1\n", max_columns=2147483647)
     assert X.shape == Y.shape == (1, 2147483647)
-
-
-def test_no_rows_is_a_valid_matrix():
-    X, Y, _, _ = read_matrix(b"0 4 3\n")
-    assert (X.shape, Y.shape) == ((0, 4), (0, 3))
 
 
 @pytest.mark.parametrize("content, what", [(b"0,1\n", "feature"), (b" 1:1\n", "label")])
@@ -272,11 +270,6 @@ def test_svmlight_without_any_id_asks_for_a_header(content, what):
 def test_arguments_that_cannot_be_used_are_errors(options):
     with pytest.raises(ValueError):
         read_matrix(TEXT, **options)
-
-
-def test_other_formats_name_the_ones_that_can_be_read():
-    with pytest.raises(ValueError, match='"xmlc", "svmlight"'):
-        read_matrix(TEXT, format="parquet")
 
 
 # Rows, test rows, features, labels, mean features and mean labels of training rows

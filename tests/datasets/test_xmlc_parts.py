@@ -60,10 +60,11 @@ def test_a_file_of_features_alone_asks_for_the_labels():
     assert "give that as labels=..." in failure(FEATURES).remedy
 
 
-def test_values_of_labels_other_than_one_are_said():
-    assert warned(read_matrix, FEATURES, labels=b"3 3\n0:0.5 2:1\n\n1:1\n") == [
-        "labels: 1 of 3 labels have a value other than 1: each counts as one label."
-    ]
+def test_values_of_labels_other_than_one_are_said_and_whether_the_files_changed_places_is_asked():
+    said = warned(read_matrix, FEATURES, labels=b"3 3\n0:0.5 2:1\n\n1:1\n")
+    assert said == ["labels: 1 of 3 labels have a value other than 1: each counts as one label."]
+    said = warned(read_matrix, b"0:1\n1:1\n", labels=b"0:0.5\n1:0.25\n")
+    assert said[0].endswith("Did features and labels change places?")
 
 
 LYING = {
@@ -107,8 +108,3 @@ def test_errors_of_counts_name_the_greatest_id():
     assert "The file has 4 rows." in failure(b"2 3 2\n" + b"0 0:1\n" * 4).remedy
     with pytest.raises(ValueError, match="counts must be"):
         read_matrix(FEATURES, counts="no")
-
-
-def test_labels_with_the_values_of_features_ask_whether_the_files_changed_places():
-    said = warned(read_matrix, b"0:1\n1:1\n", labels=b"0:0.5\n1:0.25\n")
-    assert said[0].endswith("Did features and labels change places?")

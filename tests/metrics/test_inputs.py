@@ -258,12 +258,9 @@ def test_what_is_no_ranking_is_a_type_error(ranking, found):
         metrics.precision_at_k(Y, ranking, 1)
 
 
-def test_more_labels_than_int32_can_count_are_refused():
+def test_rankings_in_one_dimension_of_too_many_labels_or_of_two_shapes_are_refused():
     with pytest.raises(ValueError, match="at most 2147483647 are supported"):
         metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
-
-
-def test_a_ranking_in_one_dimension_is_an_error():
     with pytest.raises(ValueError, match="the scores have 1 dimension"):
         metrics.precision_at_k(Y, sp.coo_array(np.ones(4)), 1)
     with pytest.raises(ValueError, match="the ranking has 1 dimension"):
@@ -273,13 +270,10 @@ def test_a_ranking_in_one_dimension_is_an_error():
 
 
 @pytest.mark.parametrize("k, error", [(0, ValueError), (True, TypeError)])
-def test_k_is_a_positive_whole_number(k, error):
+def test_k_is_a_positive_whole_number_and_needed_for_hits_of_scores(k, error):
     for measure in (metrics.precision_at_k, metrics.hits, lambda _, ranking, k: metrics.as_ranking(ranking, k)):
         with pytest.raises(error, match="k must be"):
             measure(Y, IDS, k)
-
-
-def test_hits_of_scores_need_k():
     with pytest.raises(ValueError, match="pass k, the number of first labels"):
         metrics.hits(Y, np.zeros((3, 4)))
 

@@ -31,7 +31,9 @@ def same_model(a, b, X):
     return same_scores(a.predict_topk(X, 5), b.predict_topk(X, 5))
 
 
-def test_what_was_chosen_trains_the_same_model_without_trials(data, fitted):
+def test_what_was_chosen_trains_the_same_model_without_trials_and_is_saved(data, fitted, tmp_path):
+    loaded = load_model(fitted.save(tmp_path / "model"))
+    assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
     assert set(fitted.settings_) == set(choosing.NAMES) and "auto" not in fitted.settings_.values()
     assert {name: getattr(fitted, name) for name in choosing.NAMES} == EVERY_AUTO  # fit changes no parameter
     again = PLT(**fitted.settings_).fit(data.X_train, data.Y_train)
@@ -145,11 +147,6 @@ def test_more_vectors_cost_less_where_labels_have_few_rows():
     ratio = vectors(Sizes(1, 1600, 1.0), 2, 1600) / vectors(Sizes(1, 1600, 1.0), 2, 100)
     for rows, share in ((1600, 1 / 6), (8000, 1 / 2), (1600 * 10**6, 1.0)):
         assert relative_cost(Sizes(rows, 1600, 1.0), 2, 1600) == pytest.approx(1 + (ratio - 1) * share, rel=1e-5)
-
-
-def test_choice_and_trials_are_saved(fitted, tmp_path):
-    loaded = load_model(fitted.save(tmp_path / "model"))
-    assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
 
 
 def test_with_noise_the_choice_is_made_on_rows_without_noise(data):
