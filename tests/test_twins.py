@@ -29,12 +29,9 @@ def modules(folder):
     return {path.stem for path in folder.glob("*.py")}
 
 
-def test_every_kernel_file_has_a_twin_of_its_name_or_a_reason():
+def test_every_kernel_file_has_a_twin_of_its_name_or_a_reason_and_exceptions_name_what_there_is():
     missing = modules(KERNELS) - modules(NAIVE) - WITHOUT_TWIN.keys()
     assert not missing, f"write tests/naive/NAME.py, or enter a reason in WITHOUT_TWIN: {sorted(missing)}"
-
-
-def test_the_lists_of_exceptions_name_what_there_is():
     assert WITHOUT_TWIN.keys() <= modules(KERNELS) and not (WITHOUT_TWIN.keys() - {"__init__"}) & modules(NAIVE)
     assert modules(NAIVE) - modules(KERNELS) == TWINS_OF_OTHERS.keys()
 

@@ -53,11 +53,8 @@ def expected(data, **params):
     return times.expected(work) / work.seconds
 
 
-def test_without_times_an_estimate_is_that_of_its_formula(words):
+def test_without_times_or_a_database_that_can_be_read_an_estimate_is_that_of_its_formula(words):
     assert expected(words) == 1.0 and times.changed() == 0.0
-
-
-def test_a_database_that_cannot_be_read_leaves_the_estimate_of_the_formula(words):
     (cache_root() / FILE).mkdir(parents=True)  # a folder where the file should be
     assert expected(words) == 1.0 and times.most_bytes(plt_work(words)) == 0
 

@@ -25,16 +25,14 @@ def data(seed, n=60, D=30, L=14, unlabelled=False):
     return X, sp.csr_array(Y)
 
 
-def test_every_kept_weight_is_there_once():
+def test_every_kept_weight_is_there_once_and_a_tree_or_label_that_is_not_there_is_refused():
     X, Y = data(1)
     model = PLT(max_leaf_labels=3).fit(X, Y)
     assert model.linear_nodes().weights.nnz == model.n_weights_
-
-
-def test_a_tree_that_is_not_there_is_refused():
-    model = PLT().fit(*data(2))
     with pytest.raises(ValueError, match="tree must be"):
         model.linear_nodes(1)
+    with pytest.raises(ValueError, match="from 0 to 13"):
+        model.log_proba_gradient(X[:2], [0, 14])
 
 
 def exact_proba(model, x):
@@ -138,9 +136,3 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features):
         assert list(found) == sorted(found)
         assert {f for f, value in found.items() if value} == {f for f, value in gradient.items() if value}
         assert found == pytest.approx({f: gradient.get(f, 0.0) for f in found}, rel=1e-9, abs=1e-12)
-
-
-def test_labels_that_cannot_be_are_refused():
-    X, Y = data(9)
-    with pytest.raises(ValueError, match="from 0 to 13"):
-        PLT().fit(X, Y).log_proba_gradient(X[:2], [0, 14])
