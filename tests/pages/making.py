@@ -62,6 +62,11 @@ def fields_of(session):
     row.write(fields)
 
 
+def trained(session):
+    """The page of a session after it has trained PLT on the Train page."""
+    return session.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
+
+
 def use(session, data):
     """Let a workspace use a data set, as after an upload; return its fingerprint."""
     fingerprint = datasets.save_dataset(data)

@@ -7,12 +7,8 @@ import pytest
 
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, fields_of, said_plainly, train, word_data
+from tests.pages.making import Row, fields_of, said_plainly, train, trained, word_data
 from xmlcore import store
-
-
-def trained(session):
-    return session.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
 
 
 def test_results_of_one_workspace_are_not_shown_in_another(ready, session):

@@ -9,8 +9,8 @@ from pages.shared.process import room
 from pages.shared.results import predictions
 from pages.train import labels
 from pages.train.labels import rows_of_label
+from tests.pages.making import trained
 from tests.pages.small import small_data
-from tests.pages.train.test_page import trained
 from xmlcore import PLT, LdSM, Ranking
 
 

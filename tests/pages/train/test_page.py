@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.pages.making import fields_of, train, use
+from tests.pages.making import fields_of, train, trained, use
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment, store
 
 
 @pytest.mark.usefixtures("all_sections_open")
 def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
-    page = ready.go("train").press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
+    page = trained(ready)
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
     assert p_at_1 > 80 and f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
