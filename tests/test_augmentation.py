@@ -20,26 +20,16 @@ def problem(n=60, D=12, L=7, seed=0):
 
 
 @pytest.mark.parametrize("ratio, copies", [(0.25, 15), (1.0, 60), (1.51, 91), (2.0, 120), (0.01, 1)])
-def test_copies_follow_the_clean_rows_and_each_row_is_copied_equally_often(ratio, copies):
+def test_noisy_copies_follow_the_clean_rows_and_each_row_is_copied_equally_often(ratio, copies):
     X, Y = problem()
     both = augment(X, Y, GaussianNoise(0.05), ratio)
     assert both.X.shape == (60 + copies, 12) and both.X.dtype == np.float32 and both.Y.dtype == bool
     assert (both.X[:60] != X).nnz == 0 and (both.Y[:60] != Y).nnz == 0
     assert (both.Y[60:] != Y[both.rows]).nnz == 0
+    change = np.abs(both.X[60:].toarray() - X[both.rows].toarray())
+    assert (change > 0).all() and change.max() < 0.3
     counts = np.bincount(both.rows, minlength=60)
     assert counts.max() - counts.min() <= 1
-
-
-def test_copies_have_noise_on_every_feature_or_on_the_present_ones():
-    X, Y = problem(400)
-    for support in ("all", "nonzero"):
-        both = augment(X, Y, GaussianNoise(0.05, support))
-        noise = both.X[400:].toarray() - X[both.rows].toarray()
-        changed = noise if support == "all" else noise[X[both.rows].toarray() != 0]
-        assert np.all(changed != 0)
-        assert changed.std() == pytest.approx(0.05, rel=0.1) and abs(changed.mean()) < 0.005
-        if support == "nonzero":
-            assert not noise[X[both.rows].toarray() == 0].any()
 
 
 def test_copies_of_one_row_differ_and_depend_on_the_seed():
