@@ -13,6 +13,7 @@ COLORS = {  # columns of the table of nodes, and what the control calls them
     "integrity": "Class integrity",
     "multiway": "Multi-way penalty",
 }
+CRUMBS = 6  # most nodes listed on the way from the root to a node
 WITH_LABEL = "share_with_label"
 COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 
@@ -23,6 +24,26 @@ def tree_field(view, place=st) -> None:
     fields.number(label, 1, n_trees, "trees.tree", view.t + 1, lambda number: look(tree=number - 1), place=place)
 
 
+def node_field(place, last: int, node: int, choose, about: str) -> None:
+    fields.number(f"Node, 0 to {last:,}", 0, last, "trees.node", node, choose, place=place, help=about)
+
+
+def crumbs(path, here: int, name, choose, key: str, about, before: str = "") -> None:
+    """Show the nodes of a path as buttons, after a text; the one that the user is at is written in bold."""
+    shown = path if len(path) <= CRUMBS else [path[0], *path[-CRUMBS + 1 :]]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{key.replace('.', '-')}s"):
+        if before:
+            st.caption(before, width="content")
+        for place, v in enumerate(shown):
+            if place:
+                left_out = len(path) - len(shown)
+                st.markdown(f"› {left_out} more ›" if place == 1 and left_out else "›", width="content")
+            if v == here:
+                st.markdown(f"**{name(v)}**", width="content")
+            else:
+                st.button(name(v), key=f"{key}.{v}", on_click=choose, args=(v,), type="tertiary", help=about(v))
+
+
 def show(drawn):
     """Show the controls; return the quantity that colours nodes, a key of :data:`COLORS_OF_LABEL`."""
     several, last = len(drawn.model.trees_) > 1, drawn.tree.parent.size - 1
@@ -31,16 +52,8 @@ def show(drawn):
         tree_field(drawn, controls[0])
     of_mode = {looked_at.PART: _levels, looked_at.PATH: _path_row, looked_at.LABEL: _most_of_label}
     of_mode[drawn.mode](drawn, controls[-3])
-    fields.number(
-        f"Node, 0 to {last:,}",
-        0,
-        last,
-        "trees.node",
-        drawn.node,
-        drawn.choose,
-        place=controls[-2],
-        help="The node whose details are shown; a click on a node in the drawing does the same. 0 is the root.",
-    )
+    about = "The node whose details are shown; a click on a node in the drawing does the same. 0 is the root."
+    node_field(controls[-2], last, drawn.node, drawn.choose, about)
     of_label = drawn.mode == looked_at.LABEL
     return fields.choice(
         "Colour",

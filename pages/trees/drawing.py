@@ -1,7 +1,5 @@
 """The drawing of a tree."""
 
-import streamlit as st
-
 from pages.shared import format, server
 from pages.shared.figures import charts
 from pages.trees import choices, looked_at, words
@@ -9,28 +7,14 @@ from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames
 
 SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
-CRUMBS = 6  # most nodes listed on the way from the root to the top of the drawing
 
 
 def crumbs(view) -> None:
     path = tree_frames.path_to(view.tree, view.top)
-    if len(path) < 2:
-        return
-    shown = path if len(path) <= CRUMBS else [path[0], *path[-CRUMBS + 1 :]]
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="trees-crumbs"):
-        for v in shown:
-            if v == path[-1]:
-                st.markdown(f"**node {v}**")
-                continue
-            st.button(
-                "Root" if v == 0 else f"node {v}",
-                key=f"trees.crumb.{v}",
-                on_click=view.draw_from,
-                args=(v,),
-                type="tertiary",
-                help="Draw the tree from this node",
-            )
-            st.markdown("›" if v != 0 or len(shown) == len(path) else f"› {len(path) - len(shown)} more ›")
+    if len(path) > 1:
+        about = "Draw the tree from this node"
+        names = {v: f"node {v}" if v else "Root" for v in path}
+        choices.crumbs(path, view.top, names.get, view.draw_from, "trees.crumb", lambda _: about)
 
 
 def show(view, color, files) -> None:

@@ -10,7 +10,6 @@ from xmlcore.models.ldsm import frames as tree_frames
 
 MODES = ("Part of the tree", "Path of a test row", "Rows of a label")
 PART, PATH, LABEL = 0, 1, 2
-CRUMBS = 6  # most nodes listed on the way from the root to a node
 LEVELS = 4  # levels drawn at first; fewer when that would be more than FIRST_NODES nodes
 FIRST_NODES = 63
 MOST_NODES, MOST_LEVELS = 400, 12  # nodes and levels drawn at most

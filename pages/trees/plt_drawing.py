@@ -16,13 +16,16 @@ MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for
 WHOLE, BELOW = "whole", "below"
 PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
 OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
-MEANINGS = {
+MEANINGS = {  # of a node: in the drawing, among the children of a node, and in the table of the worst
     "rows": "training rows with a label at or below the node",
     "n_labels": "labels at or below the node",
-    "auc": "AUC of the node’s classifier",
-    "recall": "recall of the node’s classifier",
-    "precision": "precision of the node’s classifier",
-    "base_rate": "share of the test rows of the node above that have a label below the node",
+    "auc": "how often the node’s classifier gives a larger margin to a row with a label below the node than to a row "
+    "without, among test rows with a label below its parent; 50\u00a0% is guessing",
+    "recall": "of the test rows that have a label below the node, the share to which its classifier gives a "
+    "probability of at least 50\u00a0%",
+    "precision": "of the test rows with a label below its parent to which the node’s classifier gives a probability of "
+    "at least 50\u00a0%, the share that has a label below the node",
+    "base_rate": "of the test rows with a label below its parent, the share that has a label below the node",
 }
 OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
 

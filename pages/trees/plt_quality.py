@@ -5,8 +5,7 @@ import streamlit as st
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.view import look, now
-from pages.trees.plt_drawing import OF_QUALITY
-from pages.trees.plt_walk import MEANINGS
+from pages.trees.plt_drawing import MEANINGS, OF_QUALITY
 
 LISTED = 100  # nodes in the table at most
 POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first
@@ -33,7 +32,6 @@ def show(view) -> None:
     every = view.with_quality()
     found = every[every["positive"] >= least].dropna(subset=[measure]).sort_values(measure, kind="stable")
     measured = int((every["measured"] > 0).sum())
-    about = MEANINGS[measure].replace("the child", "the node").replace("below this node", "below its parent")
     sample = (
         f"on a random sample of {quality.n_rows:,} of the {quality.n_test:,} test rows"
         if quality.n_rows < quality.n_test
@@ -46,8 +44,8 @@ def show(view) -> None:
     _table(view, shown, f"trees.worst.{view.key[:8]}.{view.t}.{measure}.{least}")
     st.caption(
         f"Showing {len(shown):,} of {len(found):,} nodes with at least {format.count(least, 'positive test row')} (of "
-        f"{measured:,} that were measured {sample}), lowest {OF_QUALITY[measure]} first: {about}. Tick a node to walk "
-        "to it."
+        f"{measured:,} that were measured {sample}), lowest {OF_QUALITY[measure]} first: {MEANINGS[measure]}. Tick a "
+        "node to walk to it."
     )
     charts.csv_button(
         "Quality of all nodes, CSV",

@@ -5,25 +5,14 @@ import streamlit as st
 from pages.shared import fields, format, selectors, server
 from pages.shared.figures import charts
 from pages.shared.view import look, now
-from pages.trees import choices, looked_at, plt_drawing, plt_node
-from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
+from pages.trees import choices, plt_drawing, plt_node
+from pages.trees.plt_drawing import MEANINGS, OF_NODES, OF_QUALITY
 from pages.trees.plt_view import WalkedTree, share
 from xmlcore import figures
 from xmlcore.models.plt import frames
 
 CHILDREN = 20  # children drawn at first
 MOST_CHILDREN = 200  # children drawn at most
-MEANINGS = {
-    "rows": "training rows with a label at or below the child",
-    "n_labels": "labels at or below the child",
-    "auc": "how often the child’s classifier gives a larger margin to a row with a label below the child than to a row "
-    "without, among test rows with a label below this node; 50\u00a0% is guessing",
-    "recall": "of the test rows that have a label below the child, the share to which its classifier gives a "
-    "probability of at least 50\u00a0%",
-    "precision": "of the test rows with a label below this node to which the child’s classifier gives a probability of "
-    "at least 50\u00a0%, the share that has a label below the child",
-    "base_rate": "of the test rows with a label below this node, the share that has a label below the child",
-}
 ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}
 
 
@@ -37,10 +26,10 @@ def show(key, data, run, model, files, quality) -> None:
         names = server.label_names(view.run.fingerprint)
         label = selectors.choose_label(view.data, names, "of", "trees.label", "trees.query")
     leaf = int(view.tree.leaf_of_label[label])
-    crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
+    _crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
     plt_drawing.show(view, label, picture)
     st.header("Walk through the tree")
-    crumbs(view, view.node, "trees.crumb", "You are at:")
+    _crumbs(view, view.node, "trees.crumb", "You are at:")
     plt_node.facts(view)
     if not view.is_leaf(view.node):
         _children(view)
@@ -51,40 +40,16 @@ def _choose_tree_and_node(view):
     columns, last = st.columns(1 + view.several, vertical_alignment="bottom"), view.tree.n_nodes - 1
     if view.several:
         choices.tree_field(view, columns[0])
-    fields.number(
-        f"Node, 0 to {last:,}",
-        0,
-        last,
-        "trees.node",
-        view.node,
-        view.walk,
-        place=columns[-1],
-        help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
-        "path, does the same.",
-    )
+    about = "The node shown below; a click on a child in the figure or a node of a path does the same. 0 is the root."
+    choices.node_field(columns[-1], last, view.node, view.walk, about)
 
 
-def crumbs(view, end: int, key: str, before: str) -> None:
-    """Show the nodes from the root to ``end`` as buttons, after a text; the node looked at is written in bold."""
+def _crumbs(view, end: int, key: str, before: str) -> None:
+    def name(v):
+        return format.plain(view.short_name(v, 30))
+
     path = frames.path_to(view.tree, end)
-    shown = path if len(path) <= looked_at.CRUMBS else [path[0], *path[-looked_at.CRUMBS + 1 :]]
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{key.replace('.', '-')}s"):
-        st.caption(before, width="content")
-        for place, v in enumerate(shown):
-            if place:
-                left_out = len(path) - len(shown)
-                st.markdown(f"› {left_out} more ›" if place == 1 and left_out else "›", width="content")
-            if v == view.node:
-                st.markdown(f"**{format.plain(view.short_name(v, 30))}**", width="content")
-            else:
-                st.button(
-                    format.plain(view.short_name(v, 30)),
-                    key=f"{key}.{v}",
-                    on_click=view.walk,
-                    args=(v,),
-                    type="tertiary",
-                    help=f"Node {v:,}",
-                )
+    choices.crumbs(path, view.node, name, view.walk, key, lambda v: f"Node {v:,}", before)
 
 
 def _children(view):

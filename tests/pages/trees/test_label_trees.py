@@ -90,7 +90,7 @@ def test_children_and_parts_of_the_tree_are_drawn_and_ordered_as_asked_for(page,
     drawn = figure(page, f"Children of Root: {children.size} of {children.size}")
     assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
     page.set("trees.children.order", "least").set("trees.children.value", "n_labels")
-    assert "smallest first. Labels: labels at or below the child" in page.text()
+    assert "smallest first. Labels: labels at or below the node" in page.text()
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     walk_to(page, node).set("trees.whole.part", "below")
     below = [v for v in range(tree.n_nodes) if node in frames.path_to(tree, v)]
