@@ -132,7 +132,10 @@ def test_splits_of_a_form_and_of_files_are_those_of_the_functions(tmp_path):
 def test_few_rows_are_split_into_as_many_folds_at_most(ready, n_rows):
     data = small_data()
     rows = n_rows // 2
-    use(ready, Dataset("few", data.X_train[:rows], data.Y_train[:rows], data.X_test[:rows], data.Y_test[:rows]))
+    few = Dataset("few", data.X_train[:rows], data.Y_train[:rows], data.X_test[:rows], data.Y_test[:rows])
+    fingerprint = use(ready, few)
+    with pytest.raises(ValueError, match=f"n_folds is 5, but there are only {n_rows} rows"):
+        split_form.asked(fingerprint, "folds", {})
     page = ready.go("data").set("resplit.way", "folds")
     assert page.at.number_input(key="resplit.n_folds").value == n_rows
     assert f"few, fold 1 of {n_rows}**" in page.press("resplit.make").text()

@@ -74,6 +74,14 @@ def stratified_split(Y: Labels, test_size: float | int = 0.2, random_state: int 
     return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
 
 
+def check_folds(n_folds, n_rows: int) -> int:
+    """Return the number of folds; raise ValueError or TypeError unless so many rows can be distributed over them."""
+    n_folds = check_count(n_folds, "n_folds", 2)
+    if n_folds > n_rows:
+        raise ValueError(f"n_folds is {n_folds:,}, but there are only {n_rows:,} rows: give at most as many folds")
+    return n_folds
+
+
 def folds(Y: Labels, n_folds: int = 5, method: str = "stratified", random_state: int = 0) -> np.ndarray:
     """Distribute rows over folds of about the same size, for cross-validation.
 
@@ -94,9 +102,7 @@ def folds(Y: Labels, n_folds: int = 5, method: str = "stratified", random_state:
     """
     _check_method(method)
     Y = check_labels(Y, name="Y")
-    n_folds = check_count(n_folds, "n_folds", 2)
-    if n_folds > Y.shape[0]:
-        raise ValueError(f"n_folds is {n_folds:,}, but there are only {Y.shape[0]:,} rows")
+    n_folds = check_folds(n_folds, Y.shape[0])
     if method == "random":
         order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(Y.shape[0])
         part = np.empty(Y.shape[0], np.int32)

@@ -1,15 +1,18 @@
 """Another split of a kept data set into training and test rows, as a second data set."""
 
+import contextlib
 from dataclasses import dataclass
 
 from xmlcore import datasets, store
 from xmlcore.datasets import save_dataset
+from xmlcore.datasets.splits.splitting import check_folds
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import silent
+from xmlcore.validation import check_count
 
 # The ways to split, each with its parameters.
 WAYS = {
@@ -76,6 +79,14 @@ class SplitAgain(MakesDataset):
         way, *others = self.PARAMETERS
         chosen = way.check(params.get("way", way.default))
         return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
+
+    def complete(self, params):
+        if params["way"] == "folds":
+            check_count(params["fold"], "fold", 0, params["n_folds"] - 1)
+            with contextlib.suppress(store.StoreError):  # the data set may be gone
+                facts = store.info(DATASETS, self.fingerprint)
+                check_folds(params["n_folds"], facts["n_train"] + facts["n_test"])
+        return params
 
     @property
     def can_be_made_again(self):
