@@ -44,9 +44,9 @@ MEASURE = """() => {
 
 
 def measured(tab):
-    """What a page has once it does not change any more."""
+    """What a page has once nothing is computed for it, and it does not change any more."""
     found, before = None, ()
-    while found != before:
+    while found != before or tab.page.locator("[data-testid=stProgress]").count():
         tab.page.wait_for_timeout(300)
         tab.idle()
         found, before = tab.page.evaluate(MEASURE), found
