@@ -1,7 +1,6 @@
 """A text in which the words that speak for and against a label are marked: HTML, made from spans and contributions."""
 
 import html
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,14 +33,6 @@ STYLE = "\n".join(
         ".hl-words :is(th, td):not(:first-child) { text-align: right; font-variant-numeric: tabular-nums; }",
     ]
 )
-
-
-class Spans(NamedTuple):
-    """Where known features stand in a text, as ``TextVectorizer.spans`` returns it: arrays of the same length."""
-
-    starts: np.ndarray  # characters; spans may overlap, as those of pairs of words do
-    ends: np.ndarray  # the characters after the last ones
-    features: np.ndarray  # ids
 
 
 def pieces(text: str, spans, contributions: dict) -> list[tuple[str, float]]:

@@ -22,7 +22,7 @@ from xmlcore import Ranking, experiment
 
 TEXT = "The cat sat.\nA CAT & <b>mat</b>"
 CAT, MAT, SAT = 3, 5, 8
-SPANS = highlight.Spans(*(np.array(part) for part in ([4, 8, 15, 24], [7, 11, 18, 27], [CAT, SAT, CAT, MAT])))
+SPANS = tuple(np.array(part) for part in ([4, 8, 15, 24], [7, 11, 18, 27], [CAT, SAT, CAT, MAT]))
 GIVEN = {CAT: 0.5, MAT: -0.25, SAT: 0.0}
 
 
