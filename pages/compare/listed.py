@@ -89,16 +89,17 @@ def choose(frame) -> Listing:
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         measure = fields.choice("Best by", MEASURES, "compare.measure", width=100)
-        lines = fields.choice("One line for", LINES, "compare.lines", width=200)
+        text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
+        how = st.popover("Lines and columns", icon=":material/tune:", key="compare.how")
+    with how:
+        lines = fields.choice("One line for", LINES, "compare.lines")
         dataset = model = tag = ANY
         if len(datasets) > 1:
-            dataset = fields.choice("Data set", {ANY: "All data sets"} | datasets, "compare.dataset", width=170)
+            dataset = fields.choice("Data set", {ANY: "All data sets"} | datasets, "compare.dataset")
         if len(models) > 1:
-            every_model = {ANY: "All models"} | dict(zip(models, models))
-            model = fields.choice("Model", every_model, "compare.model", width=140)
+            model = fields.choice("Model", {ANY: "All models"} | dict(zip(models, models)), "compare.model")
         if tags:
-            tag = fields.choice("Tag", {ANY: "All tags"} | dict(zip(tags, tags)), "compare.tag", width=130)
-        text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
+            tag = fields.choice("Tag", {ANY: "All tags"} | dict(zip(tags, tags)), "compare.tag")
         archived = False
         if frame["archived"].any():
             archived = fields.switch("Archived, too", "compare.archived", False)

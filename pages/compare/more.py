@@ -15,7 +15,6 @@ def choose() -> tuple[str, ...]:
         "compare.more",
         [],
         placeholder="none",
-        width=220,
         help="Further measures are lines of the measures side by side, too.  \n"
         + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(COLUMNS)),
     )
