@@ -47,11 +47,15 @@ def crumbs(path, here: int, name, choose, key: str, about, before: str = "") -> 
 def show(drawn):
     """Show the controls; return the quantity that colours nodes, a key of :data:`COLORS_OF_LABEL`."""
     several, last = len(drawn.model.trees_) > 1, drawn.tree.parent.size - 1
-    controls = st.columns(3 + several, vertical_alignment="bottom")
+    is_path = drawn.mode == looked_at.PATH
+    controls = st.columns(2 + several + is_path, vertical_alignment="bottom")
     if several:
         tree_field(drawn, controls[0])
-    of_mode = {looked_at.PART: _levels, looked_at.PATH: _path_row, looked_at.LABEL: _most_of_label}
-    of_mode[drawn.mode](drawn, controls[-3])
+    how = controls[-1].popover("What is drawn", icon=":material/tune:", key="trees.drawn", width="stretch")
+    if is_path:
+        _path_row(drawn, controls[-3])
+    else:
+        (_levels if drawn.mode == looked_at.PART else _most_of_label)(drawn, how)
     about = "The node whose details are shown; a click on a node in the drawing does the same. 0 is the root."
     node_field(controls[-2], last, drawn.node, drawn.choose, about)
     of_label = drawn.mode == looked_at.LABEL
@@ -59,7 +63,7 @@ def show(drawn):
         "Colour",
         COLORS_OF_LABEL if of_label else COLORS,
         "trees.color.label" if of_label else "trees.color",
-        place=controls[-1],
+        place=how,
         help="Purity is the share of a node's training rows that have its most frequent label. J and its parts "
         "belong to splits, so leaves have none.",
     )

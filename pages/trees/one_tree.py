@@ -49,4 +49,5 @@ def show(data, run, model, key, files) -> None:
         if mode == looked_at.PART:
             drawing.crumbs(view)
         one_node.show(view, run, files)
-    test_row.show(view, run, files)
+    if mode == looked_at.PATH:
+        test_row.show(view, run, files)

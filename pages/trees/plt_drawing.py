@@ -108,9 +108,9 @@ def choose_value(view, title: str, widget: str) -> str:
 
 def _choose(view):
     deepest = int(view.tree.depth[-1])
-    first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
-    part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=first)
-    with second:
+    how = st.popover("How the tree is drawn", icon=":material/tune:", key="trees.whole.drawn")
+    part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=how)
+    with how:
         value = choose_value(view, "Colour", "trees.whole.color")
     if deepest < 2:  # the root and its children
         return part, value, (0, deepest)
@@ -120,7 +120,7 @@ def _choose(view):
         lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2 and 0 <= pair[0] <= pair[1] <= deepest,
     )
     kept["value"] = tuple(kept["value"])
-    with third:
+    with how:
         return part, value, tuple(st.slider("Depths", 0, deepest, **kept))
 
 

@@ -303,7 +303,10 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.idle()
 
     def one_level():
-        one.page.get_by_role("spinbutton", name="Levels below the top").fill("1")
+        levels = one.page.get_by_role("spinbutton", name="Levels below the top")
+        if not levels.is_visible():
+            one.page.get_by_role("button", name="What is drawn").click()
+        levels.fill("1")
         one.page.keyboard.press("Enter")
 
     one.until(one_level, re.compile(r"Tree 1 below the root: 3 of \d+ nodes"))

@@ -116,6 +116,8 @@ def rows_of(page, query):
 def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_decide(page, model):
     data = grouped_data()
     leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
+    assert "The way to leaf" not in page.text(), "only once it is asked for"
+    page.set("trees.mode", "Path of a test row")
     assert f"The way to leaf {leaf} of tree 1" in page.set("trees.row", 0).text()
     steps = page.frame("margin", "other", "features")
     expected = tree_frames.steps_frame(model, 0, data.X_test[[0]], leaf, data.feature_name, 4)
@@ -125,7 +127,7 @@ def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_dec
     page.set("trees.tree", 2)
     assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
     page.at.number_input(key="trees.tree").set_value(1)
-    page.set("trees.row", 7).set("trees.mode", "Path of a test row")
+    page.set("trees.row", 7)
     leaves = model.apply(data.X_test[[7]])
     title, nodes = drawing(page)
     assert title.startswith("Test row 7 in tree 1: ")
@@ -218,6 +220,7 @@ def test_labels_of_one_name_are_told_apart_by_their_ids_and_one_without_training
     assert rows_of(page, "2").at.selectbox(key="trees.label").options == ["(2)"]
     assert "No training row has topic 9" in rows_of(page, "topic 9").text().replace("*", "")
     assert not any("in tree 1" in title for title in titles(page))
+    page.set("trees.mode", "Path of a test row")
     assert "How a test row is predicted" in [h.value for h in page.at.header]
 
 
@@ -231,7 +234,7 @@ def test_the_csv_of_nodes_is_complete_and_parts_of_the_model_are_measured(page, 
     assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
     made = {}
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
-    page.run()
+    page.set("trees.mode", "Path of a test row")
     frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All nodes, CSV"]())))
     tree = model.trees_[0]
     assert len(frame) == tree.parent.size
