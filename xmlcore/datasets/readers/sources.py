@@ -26,40 +26,10 @@ EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
 _ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
 _ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json")
-_COMMON_WORDS = {
-    "train",
-    "training",
-    "trn",
-    "tr",
-    "test",
-    "testing",
-    "tst",
-    "te",
-    "data",
-    "dataset",
-    "set",
-    "file",
-    "upload",
-}
-_COMMON_WORDS |= {
-    "x",
-    "y",
-    "xy",
-    "input",
-    "rows",
-    "txt",
-    "svm",
-    "libsvm",
-    "csv",
-    "tsv",
-    "npz",
-    "arff",
-    "xf",
-    "copy",
-    "new",
-    "full",
-    "all",
-}
+_COMMON_WORDS = set((
+    "train training trn tr test testing tst te data dataset set file upload x y xy input rows txt svm "
+    "libsvm csv tsv npz arff xf copy new full all"
+).split())  # fmt: skip
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB

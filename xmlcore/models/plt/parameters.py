@@ -35,18 +35,13 @@ PARAMETERS = (
         "tried: the squared hinge is used.",
     ),
     Parameter(
-        "C",
-        "C, weight of the loss",
+        "C", "C, weight of the loss",
         "Weight of the loss, against a penalty on large weights. A larger value fits the training rows more "
         "closely. A smaller value gives smoother classifiers: better if labels are noisy, worse if there are "
         "many rare labels. Published values: 10 with the logistic loss (napkinXC), 1 with the squared hinge "
         "(Parabel). Automatic: chosen by trials on a sample of the training rows.",
-        "float",
-        "auto",
-        others=("auto",),
-        minimum=1e-6,  # in float32, values beyond these bounds would have no further effect
-        maximum=1e6,
-        offered=(1e-3, 1e4),
+        # In float32, values beyond these bounds would have no further effect.
+        "float", "auto", others=("auto",), minimum=1e-6, maximum=1e6, offered=(1e-3, 1e4),
         details="The objective is C times the loss, plus |w|^2 / 2.",
     ),
     Parameter(
