@@ -178,8 +178,10 @@ def test_a_few_damaged_files_are_read_or_refused(kind):
 
 
 CODE = """
-import random
+import random, types
 from pathlib import Path
+sys.modules["tests"] = types.ModuleType("tests")  # an installed library may have a package of this name
+sys.modules["tests"].__path__ = sys.path[1:2]
 from datasets import fuzzing, test_fuzzing
 
 kind, folder = sys.argv[1], Path(sys.argv[2])
