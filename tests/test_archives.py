@@ -155,16 +155,13 @@ def test_what_is_no_such_archive_is_refused_and_nothing_is_left(kind, content, t
     assert not list((tmp_path / "scratch").iterdir())
 
 
-@pytest.mark.parametrize(
-    "bound, least, reason",
-    [
-        ("MOST_TIMES", 0, "at most 0 are read"),
-        ("MOST_MEMBERS", 2, "4 files; at most 2"),
-        ("MOST_TEXT", 5, "at most 5 are read"),
-        ("MOST_MANIFEST", 9, "more than 9 bytes"),
-        ("free_bytes", lambda: 100, "too large for the memory of this machine"),
-    ],
-)
+@pytest.mark.parametrize("bound, least, reason", [
+    ("MOST_TIMES", 0, "at most 0 are read"),
+    ("MOST_MEMBERS", 2, "4 files; at most 2"),
+    ("MOST_TEXT", 5, "at most 5 are read"),
+    ("MOST_MANIFEST", 9, "more than 9 bytes"),
+    ("free_bytes", lambda: 100, "too large for the memory of this machine"),
+])  # fmt: skip
 def test_what_unpacks_to_more_than_a_bound_is_refused(bound, least, reason, content, monkeypatch):
     monkeypatch.setattr(archives, "ALWAYS", 0)
     monkeypatch.setattr(archives, bound, least)

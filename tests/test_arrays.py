@@ -54,15 +54,12 @@ def test_lists_follow_each_other_from_pointer_to_pointer():
     assert pointers(np.array([2**31 - 1, 2**31 - 1], np.int32))[-1] == 2**32 - 2, "sums must not overflow int32"
 
 
-@pytest.mark.parametrize(
-    "ptr, why",
-    [
-        ([0, 2, 5], "a list too few"),
-        ([1, 2, 5, 7], "the first list does not begin at 0"),
-        ([0, 2, 5, 6], "the last list does not end at 7"),
-        ([0, 5, 2, 7], "a list ends before it begins"),
-    ],
-)
+@pytest.mark.parametrize("ptr, why", [
+    ([0, 2, 5], "a list too few"),
+    ([1, 2, 5, 7], "the first list does not begin at 0"),
+    ([0, 2, 5, 6], "the last list does not end at 7"),
+    ([0, 5, 2, 7], "a list ends before it begins"),
+])  # fmt: skip
 def test_bounds_that_do_not_fit_are_no_pointers(ptr, why):
     assert are_pointers(np.array([0, 2, 5, 7]), 3, 7) and are_pointers(np.array([4, 4, 9]), 2, 9, first=4)
     assert not are_pointers(np.array(ptr), 3, 7), why

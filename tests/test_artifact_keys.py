@@ -16,21 +16,18 @@ def test_key_ignores_the_order_of_parameters_and_number_types():
     assert artifact_key("train", {"dataset": "ab"}, one) == artifact_key("train", {"dataset": "ab"}, two)
 
 
-@pytest.mark.parametrize(
-    "kind, fingerprint, params, version",
-    [
-        ("models", "ab", {"C": 1, "tree": "kmeans"}, 1),
-        ("train", "ac", {"C": 1, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 2, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": True, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": "1", "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 1 + 2**-52, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": float("nan"), "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 1}, 1),
-        ("train", "ab", {"C": 1, "tree": "kmeans", "extra": None}, 1),
-        ("train", "ab", {"C": 1, "tree": "kmeans"}, 2),
-    ],
-)
+@pytest.mark.parametrize("kind, fingerprint, params, version", [
+    ("models", "ab", {"C": 1, "tree": "kmeans"}, 1),
+    ("train", "ac", {"C": 1, "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": 2, "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": True, "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": "1", "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": 1 + 2**-52, "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": float("nan"), "tree": "kmeans"}, 1),
+    ("train", "ab", {"C": 1}, 1),
+    ("train", "ab", {"C": 1, "tree": "kmeans", "extra": None}, 1),
+    ("train", "ab", {"C": 1, "tree": "kmeans"}, 2),
+])  # fmt: skip
 def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, params, version):
     changed = artifact_key(kind, {"dataset": fingerprint}, params, version)
     assert changed != artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})

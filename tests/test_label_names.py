@@ -19,17 +19,14 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
-@pytest.mark.parametrize(
-    "lists",
-    [
-        LISTS,
-        [tuple(row) for row in LISTS],
-        [set(row) for row in LISTS],
-        [np.array(row, dtype=str) for row in LISTS],
-        pd.Series(LISTS, index=[5, 6, 7]),
-        [["sport", "news", "sport"], ["news"], []],
-    ],
-)
+@pytest.mark.parametrize("lists", [
+    LISTS,
+    [tuple(row) for row in LISTS],
+    [set(row) for row in LISTS],
+    [np.array(row, dtype=str) for row in LISTS],
+    pd.Series(LISTS, index=[5, 6, 7]),
+    [["sport", "news", "sport"], ["news"], []],
+])  # fmt: skip
 def test_names_in_lists_are_sorted_and_become_columns(lists):
     Y, names = read_label_names(lists)
     assert Y.toarray().tolist() == MATRIX and names == ["news", "sport"]
@@ -87,16 +84,13 @@ def test_labels_without_an_order_need_one():
     assert names == list(Colour) and Y.toarray().tolist() == [[True, False], [False, True]]
 
 
-@pytest.mark.parametrize(
-    "lists, message",
-    [
-        ([["a"], ["b", 3]], "Y row 1 has the label 3, but other labels are names"),
-        ([["a"], [None]], "Y row 1 has the label None, but"),
-        ([["a"], [["b"]]], r"Y row 1 has the label \['b'\]: a name must be hashable"),
-        (["sport", "news"], r"Y row 0 is the text 'sport': give a list of labels, such as \['sport'\]"),
-        ([["a"], "bc"], "Y row 1 is the text 'bc'"),
-    ],
-)
+@pytest.mark.parametrize("lists, message", [
+    ([["a"], ["b", 3]], "Y row 1 has the label 3, but other labels are names"),
+    ([["a"], [None]], "Y row 1 has the label None, but"),
+    ([["a"], [["b"]]], r"Y row 1 has the label \['b'\]: a name must be hashable"),
+    (["sport", "news"], r"Y row 0 is the text 'sport': give a list of labels, such as \['sport'\]"),
+    ([["a"], "bc"], "Y row 1 is the text 'bc'"),
+])  # fmt: skip
 def test_lists_that_say_two_things_are_refused_with_their_row(lists, message):
     with pytest.raises(TypeError, match=message):
         read_label_names(lists)
@@ -108,18 +102,15 @@ def test_one_name_for_each_row_is_taken_where_rows_have_one_class():
         assert found == ["news", "sport"] and Y.toarray().tolist() == [[False, True], [True, False]]
 
 
-@pytest.mark.parametrize(
-    "names, error, message",
-    [
-        ("ab", TypeError, "must be a list with the name of each label, not 'ab'"),
-        (3, TypeError, "must be a list"),
-        ([["a"], "b"], TypeError, r"label_names\[0\] is \['a'\]: names must be hashable"),
-        (["a", None], ValueError, r"label_names\[1\] is None: every label needs a name"),
-        (["a", float("nan")], ValueError, "is nan: every label needs a name"),
-        (["a", "b", "a"], ValueError, r"label_names\[2\] is 'a', as label_names\[0\]"),
-        (np.array([["a"]]), ValueError, "has 2 dimensions"),
-    ],
-)
+@pytest.mark.parametrize("names, error, message", [
+    ("ab", TypeError, "must be a list with the name of each label, not 'ab'"),
+    (3, TypeError, "must be a list"),
+    ([["a"], "b"], TypeError, r"label_names\[0\] is \['a'\]: names must be hashable"),
+    (["a", None], ValueError, r"label_names\[1\] is None: every label needs a name"),
+    (["a", float("nan")], ValueError, "is nan: every label needs a name"),
+    (["a", "b", "a"], ValueError, r"label_names\[2\] is 'a', as label_names\[0\]"),
+    (np.array([["a"]]), ValueError, "has 2 dimensions"),
+])  # fmt: skip
 def test_bad_names_are_refused(names, error, message):
     with pytest.raises(error, match=message):
         check_label_names(names)
@@ -153,17 +144,14 @@ def test_further_labels_follow_those_of_the_model():
     assert read_more_labels(np.array([2, 0]), 2, None, one_each=True)[0].indices.tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(
-    "Y, names, label_names, message",
-    [
-        ([["a"]], None, None, "fitted to labels without names: give ids"),
-        ([[0]], None, ["a", "b"], "fitted to labels without names: give ids"),
-        (np.eye(1), None, None, "Y has 1 labels, but the model has 2: give it their columns"),
-        (np.eye(3), ["a", "b"], None, "Y has 3 labels, but there are 2 names: give label_names"),
-        ([[0]], ["a", "b"], ["b", "a"], "must begin with the names of the model's labels"),
-        ([["c"]], ["a", "b"], ["a", "b"], "which is not in label_names"),
-    ],
-)
+@pytest.mark.parametrize("Y, names, label_names, message", [
+    ([["a"]], None, None, "fitted to labels without names: give ids"),
+    ([[0]], None, ["a", "b"], "fitted to labels without names: give ids"),
+    (np.eye(1), None, None, "Y has 1 labels, but the model has 2: give it their columns"),
+    (np.eye(3), ["a", "b"], None, "Y has 3 labels, but there are 2 names: give label_names"),
+    ([[0]], ["a", "b"], ["b", "a"], "must begin with the names of the model's labels"),
+    ([["c"]], ["a", "b"], ["a", "b"], "which is not in label_names"),
+])  # fmt: skip
 def test_further_labels_that_do_not_fit_the_model_are_refused(Y, names, label_names, message):
     with pytest.raises(ValueError, match=message):
         read_more_labels(Y, 2, names, label_names)

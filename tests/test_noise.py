@@ -208,31 +208,28 @@ def test_data_may_be_dense_empty_or_without_rows_and_is_never_changed(number):
     assert blank.dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    "make, error, message",
-    [
-        (lambda: GaussianNoise(-0.1), ValueError, "sigma must be from 0 to 1e.30, not -0.1"),
-        (lambda: GaussianNoise(math.nan), TypeError, "sigma must be a finite number"),
-        (lambda: GaussianNoise(math.inf), TypeError, "sigma must be a finite number"),
-        (lambda: GaussianNoise("0.1"), TypeError, "sigma must be a finite number"),
-        (lambda: GaussianNoise(True), TypeError, "sigma must be a finite number"),
-        (lambda: GaussianNoise(0.1, "some"), ValueError, "support must be one of all, nonzero, not 'some'"),
-        (lambda: WordNoise(1.1, swap=False, insert=False), ValueError, "rate must be from 0 to 1, not 1.1"),
-        (lambda: WordNoise(0.1), ValueError, "reference=X_train"),
-        (lambda: WordNoise(0.1, swap=False), ValueError, "reference=X_train"),
-        (lambda: WordNoise(0.1, reference=np.zeros((2, 3))), ValueError, "reference has no entries"),
-        (lambda: WordNoise(0.1, reference=np.array([[np.nan]])), ValueError, "reference holds 1 value"),
-        (lambda: WordNoise(0.1, drop=False, swap=False, insert=False), ValueError, "no word would change"),
-        (lambda: WordNoise(0.1, drop=0), TypeError, "drop must be True or False"),
-        (lambda: WordNoise(0.1, reference=np.ones((2, 3))).apply(np.ones((2, 4))), ValueError, "X has 4 features, but"),
-        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0]), ValueError, r"rows has the shape \(1,\)"),
-        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, -1]), ValueError, "rows has the id -1"),
-        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, 0.5]), TypeError, "ids must be whole numbers"),
-        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=-1), ValueError, "seed must be from 0"),
-        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=0.5), TypeError, "seed must be a whole number"),
-        (lambda: GaussianNoise(0.1).apply([[1.0, np.inf]]), ValueError, "not finite"),
-    ],
-)
+@pytest.mark.parametrize("make, error, message", [
+    (lambda: GaussianNoise(-0.1), ValueError, "sigma must be from 0 to 1e.30, not -0.1"),
+    (lambda: GaussianNoise(math.nan), TypeError, "sigma must be a finite number"),
+    (lambda: GaussianNoise(math.inf), TypeError, "sigma must be a finite number"),
+    (lambda: GaussianNoise("0.1"), TypeError, "sigma must be a finite number"),
+    (lambda: GaussianNoise(True), TypeError, "sigma must be a finite number"),
+    (lambda: GaussianNoise(0.1, "some"), ValueError, "support must be one of all, nonzero, not 'some'"),
+    (lambda: WordNoise(1.1, swap=False, insert=False), ValueError, "rate must be from 0 to 1, not 1.1"),
+    (lambda: WordNoise(0.1), ValueError, "reference=X_train"),
+    (lambda: WordNoise(0.1, swap=False), ValueError, "reference=X_train"),
+    (lambda: WordNoise(0.1, reference=np.zeros((2, 3))), ValueError, "reference has no entries"),
+    (lambda: WordNoise(0.1, reference=np.array([[np.nan]])), ValueError, "reference holds 1 value"),
+    (lambda: WordNoise(0.1, drop=False, swap=False, insert=False), ValueError, "no word would change"),
+    (lambda: WordNoise(0.1, drop=0), TypeError, "drop must be True or False"),
+    (lambda: WordNoise(0.1, reference=np.ones((2, 3))).apply(np.ones((2, 4))), ValueError, "X has 4 features, but"),
+    (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0]), ValueError, r"rows has the shape \(1,\)"),
+    (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, -1]), ValueError, "rows has the id -1"),
+    (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, 0.5]), TypeError, "ids must be whole numbers"),
+    (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=-1), ValueError, "seed must be from 0"),
+    (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=0.5), TypeError, "seed must be a whole number"),
+    (lambda: GaussianNoise(0.1).apply([[1.0, np.inf]]), ValueError, "not finite"),
+])  # fmt: skip
 def test_invalid_arguments_raise_errors_that_name_them(make, error, message):
     with pytest.raises(error, match=message):
         make()

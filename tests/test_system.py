@@ -39,14 +39,11 @@ def test_the_variable_names_the_cache_folder_which_need_not_exist(tmp_path, monk
     assert cache_root() == (tmp_path / "mine").resolve()
 
 
-@pytest.mark.parametrize(
-    "platform, variable, default",
-    [
-        ("linux", "XDG_CACHE_HOME", ".cache"),
-        ("darwin", None, "Library/Caches"),
-        ("win32", "LOCALAPPDATA", "AppData/Local"),
-    ],
-)
+@pytest.mark.parametrize("platform, variable, default", [
+    ("linux", "XDG_CACHE_HOME", ".cache"),
+    ("darwin", None, "Library/Caches"),
+    ("win32", "LOCALAPPDATA", "AppData/Local"),
+])  # fmt: skip
 def test_an_installed_package_uses_the_users_cache_folder(installed, platform, variable, default, monkeypatch):
     monkeypatch.setattr(sys, "platform", platform)
     if variable is not None:
@@ -144,19 +141,16 @@ def test_all_cores_are_those_that_this_process_may_use(monkeypatch):
 V1 = ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")
 
 
-@pytest.mark.parametrize(
-    "files, cores",
-    [
-        ({"cpu.max": "150000 100000\n"}, 2),
-        ({"cpu.max": "20000 100000\n"}, 1),
-        ({"cpu.max": "max 100000\n"}, None),
-        ({"cpu.max": "\n"}, None),
-        ({V1[0]: "400000\n", V1[1]: "100000\n"}, 4),
-        ({V1[0]: "-1\n", V1[1]: "100000\n"}, None),
-        ({V1[0]: "400000\n"}, None),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize("files, cores", [
+    ({"cpu.max": "150000 100000\n"}, 2),
+    ({"cpu.max": "20000 100000\n"}, 1),
+    ({"cpu.max": "max 100000\n"}, None),
+    ({"cpu.max": "\n"}, None),
+    ({V1[0]: "400000\n", V1[1]: "100000\n"}, 4),
+    ({V1[0]: "-1\n", V1[1]: "100000\n"}, None),
+    ({V1[0]: "400000\n"}, None),
+    ({}, None),
+])  # fmt: skip
 def test_the_quota_of_a_container_is_read_in_both_versions(tmp_path, files, cores):
     (tmp_path / "cpu").mkdir()
     for name, text in files.items():
@@ -259,25 +253,22 @@ def control_groups(root, own, groups):
     return system.memory_of_control_groups(str(root), str(root / "own"))
 
 
-@pytest.mark.parametrize(
-    "own, groups, found",
-    [
-        ("0::/\n", {".": (OF_V2, 4 * GB, 3 * GB, GB)}, (4 * GB, 2 * GB)),
-        ("0::/\n", {".": (OF_V2, "max", 3 * GB, GB)}, None),
-        ("0::/\n", {".": (OF_V2, GB, 2 * GB, 0)}, (GB, 0)),
-        (  # as of systemd: the service has less than the slice that it is in, of which others have used much
-            "0::/system.slice/lab.service\n",
-            {"system.slice": (OF_V2, 8 * GB, 7 * GB, 0), "system.slice/lab.service": (OF_V2, 4 * GB, GB, 0)},
-            (4 * GB, GB),
-        ),
-        ("0::/../other\n", {".": (OF_V2, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
-        ("4:memory:/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
-        ("4:cpu,memory:/docker/abc\n0::/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
-        ("4:memory:/a\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0), "memory/a": (OF_V1, GB, 1, 0)}, (GB, GB - 1)),
-        ("4:memory:/\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0)}, None),
-        ("", {}, None),
-    ],
-)
+@pytest.mark.parametrize("own, groups, found", [
+    ("0::/\n", {".": (OF_V2, 4 * GB, 3 * GB, GB)}, (4 * GB, 2 * GB)),
+    ("0::/\n", {".": (OF_V2, "max", 3 * GB, GB)}, None),
+    ("0::/\n", {".": (OF_V2, GB, 2 * GB, 0)}, (GB, 0)),
+    (  # as of systemd: the service has less than the slice that it is in, of which others have used much
+        "0::/system.slice/lab.service\n",
+        {"system.slice": (OF_V2, 8 * GB, 7 * GB, 0), "system.slice/lab.service": (OF_V2, 4 * GB, GB, 0)},
+        (4 * GB, GB),
+    ),
+    ("0::/../other\n", {".": (OF_V2, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+    ("4:memory:/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+    ("4:cpu,memory:/docker/abc\n0::/\n", {"memory": (OF_V1, 4 * GB, GB, 0)}, (4 * GB, 3 * GB)),
+    ("4:memory:/a\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0), "memory/a": (OF_V1, GB, 1, 0)}, (GB, GB - 1)),
+    ("4:memory:/\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0)}, None),
+    ("", {}, None),
+])  # fmt: skip
 def test_the_memory_of_a_container_is_read_in_both_versions_with_the_groups_that_it_is_in(tmp_path, own, groups, found):
     assert control_groups(tmp_path, own, groups) == found
 

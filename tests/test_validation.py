@@ -101,21 +101,18 @@ def test_lists_are_as_wide_as_their_largest_id_unless_the_width_is_given():
     assert check_labels([[], []], n_labels=2).nnz == 0
 
 
-@pytest.mark.parametrize(
-    "labels, options, error, message",
-    [
-        ([[0], [1, 3]], {"n_labels": 3}, ValueError, r"Y row 1 has the label id 3, but there are 3 labels"),
-        ([[0], [-1]], {}, ValueError, r"Y row 1 has the label id -1: ids start at 0"),
-        ([[0], [2, 2]], {}, ValueError, r"Y row 1 names label 2 more than once"),
-        ([[0], [0.5]], {}, TypeError, r"Y row 1 is \[0.5\]: label ids are whole numbers"),
-        ([[], []], {}, ValueError, r"Y has no labels at all"),
-        ([[0]], {"n_rows": 2}, ValueError, r"Y has 1 rows, but the features have 2"),
-        (LABELS, {"n_labels": 4}, ValueError, r"Y has 3 labels, but 4 are expected"),
-        (LABELS * 3, {"name": "Y_test"}, ValueError, r"Y_test holds 3 at row 0, column 1: labels are 0 or 1"),
-        (LABELS[0], {}, ValueError, r"Y has 1 dimension"),
-        ("0,1", {}, ValueError, r"Y has 0 dimension"),
-    ],
-)
+@pytest.mark.parametrize("labels, options, error, message", [
+    ([[0], [1, 3]], {"n_labels": 3}, ValueError, r"Y row 1 has the label id 3, but there are 3 labels"),
+    ([[0], [-1]], {}, ValueError, r"Y row 1 has the label id -1: ids start at 0"),
+    ([[0], [2, 2]], {}, ValueError, r"Y row 1 names label 2 more than once"),
+    ([[0], [0.5]], {}, TypeError, r"Y row 1 is \[0.5\]: label ids are whole numbers"),
+    ([[], []], {}, ValueError, r"Y has no labels at all"),
+    ([[0]], {"n_rows": 2}, ValueError, r"Y has 1 rows, but the features have 2"),
+    (LABELS, {"n_labels": 4}, ValueError, r"Y has 3 labels, but 4 are expected"),
+    (LABELS * 3, {"name": "Y_test"}, ValueError, r"Y_test holds 3 at row 0, column 1: labels are 0 or 1"),
+    (LABELS[0], {}, ValueError, r"Y has 1 dimension"),
+    ("0,1", {}, ValueError, r"Y has 0 dimension"),
+])  # fmt: skip
 def test_labels_that_cannot_be_are_named(labels, options, error, message):
     with pytest.raises(error, match=message):
         check_labels(labels, **options)
@@ -149,20 +146,17 @@ def test_a_sound_matrix_passes(format):
     check_structure(sound(format))
 
 
-@pytest.mark.parametrize(
-    "format, part, at, value, message",
-    [
-        ("csr", "indices", 2, 6, "X is damaged: row 1 has the index 6, but indices go from 0 to 5"),
-        ("csr", "indices", 0, -1, "row 0 has the index -1"),
-        ("csc", "indices", 1, 4, "column 2 has the index 4, but indices go from 0 to 3"),
-        ("bsr", "indices", 0, 2, "row 0 has the index 2, but indices go from 0 to 1"),
-        ("csr", "indptr", 0, 1, "its indptr does not fit 4 rows"),
-        ("csr", "indptr", 1, 4, "the entries of row 1 end before they begin"),
-        ("csr", "indptr", 4, 900, "the entries of row 3 end .* after the last one"),
-        ("coo", "col", 3, 6, "axis 1 has an index outside 0 to 5"),
-        ("coo", "row", 0, -2, "axis 0 has an index outside 0 to 3"),
-    ],
-)
+@pytest.mark.parametrize("format, part, at, value, message", [
+    ("csr", "indices", 2, 6, "X is damaged: row 1 has the index 6, but indices go from 0 to 5"),
+    ("csr", "indices", 0, -1, "row 0 has the index -1"),
+    ("csc", "indices", 1, 4, "column 2 has the index 4, but indices go from 0 to 3"),
+    ("bsr", "indices", 0, 2, "row 0 has the index 2, but indices go from 0 to 1"),
+    ("csr", "indptr", 0, 1, "its indptr does not fit 4 rows"),
+    ("csr", "indptr", 1, 4, "the entries of row 1 end before they begin"),
+    ("csr", "indptr", 4, 900, "the entries of row 3 end .* after the last one"),
+    ("coo", "col", 3, 6, "axis 1 has an index outside 0 to 5"),
+    ("coo", "row", 0, -2, "axis 0 has an index outside 0 to 3"),
+])  # fmt: skip
 def test_index_arrays_that_do_not_fit_together_are_refused(format, part, at, value, message):
     matrix = sound(format)
     getattr(matrix, part)[at] = value
@@ -170,17 +164,14 @@ def test_index_arrays_that_do_not_fit_together_are_refused(format, part, at, val
         check_structure(matrix)
 
 
-@pytest.mark.parametrize(
-    "harm, message",
-    [
-        (lambda m: m.rows[0].__setitem__(1, 6), "row 0 has an index that is no whole number from 0 to 5"),
-        (lambda m: m.rows[1].__setitem__(0, -1), "row 1 has an index"),
-        (lambda m: m.rows[1].__setitem__(0, 10**12), "row 1 has an index"),
-        (lambda m: m.rows[3].__setitem__(0, "a"), "row 3 has an index"),
-        (lambda m: m.data[0].pop(), "row 0 has 2 indices and 1 values"),
-        (lambda m: setattr(m, "rows", m.rows[:-1]), "3 lists of indices and 4 of values for 4 rows"),
-    ],
-)
+@pytest.mark.parametrize("harm, message", [
+    (lambda m: m.rows[0].__setitem__(1, 6), "row 0 has an index that is no whole number from 0 to 5"),
+    (lambda m: m.rows[1].__setitem__(0, -1), "row 1 has an index"),
+    (lambda m: m.rows[1].__setitem__(0, 10**12), "row 1 has an index"),
+    (lambda m: m.rows[3].__setitem__(0, "a"), "row 3 has an index"),
+    (lambda m: m.data[0].pop(), "row 0 has 2 indices and 1 values"),
+    (lambda m: setattr(m, "rows", m.rows[:-1]), "3 lists of indices and 4 of values for 4 rows"),
+])  # fmt: skip
 def test_lists_of_lists_that_do_not_fit_together_are_refused(harm, message):
     matrix = sound("lil")
     harm(matrix)
@@ -241,16 +232,13 @@ def test_a_count_has_bounds_and_becomes_an_int():
         check_count(6, "k", least=2, most=5)
 
 
-@pytest.mark.parametrize(
-    "options, inside, outside, words",
-    [
-        ({}, [0, 5, np.float32(0.5)], [-1e-9], "at least 0"),
-        ({"most": 1.0}, [0, 1], [-0.1, 1.1], "from 0 to 1"),
-        ({"most": 1.0, "above": True}, [1e-300, 1], [0, 2], "above 0 and at most 1"),
-        ({"most": 1.0, "below": True}, [0, 0.999], [1, -1], "at least 0 and below 1"),
-        ({"least": -np.inf, "most": 3, "below": True}, [-1e300, 2.9], [3], "below 3"),
-    ],
-)
+@pytest.mark.parametrize("options, inside, outside, words", [
+    ({}, [0, 5, np.float32(0.5)], [-1e-9], "at least 0"),
+    ({"most": 1.0}, [0, 1], [-0.1, 1.1], "from 0 to 1"),
+    ({"most": 1.0, "above": True}, [1e-300, 1], [0, 2], "above 0 and at most 1"),
+    ({"most": 1.0, "below": True}, [0, 0.999], [1, -1], "at least 0 and below 1"),
+    ({"least": -np.inf, "most": 3, "below": True}, [-1e300, 2.9], [3], "below 3"),
+])  # fmt: skip
 def test_a_number_has_bounds_which_the_message_states(options, inside, outside, words):
     for value in inside:
         assert check_number(value, "C", **options) == value

@@ -97,28 +97,25 @@ def test_bytes_at_random_never_leave_the_arrays():
         compare(content, first_index=int(rng.integers(0, 2)), skip_blank=bool(rng.integers(0, 2)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "16777217",  # halfway between two float32
-        "16777217.0000000000000000000000001",  # just above halfway: the digits past the 19th decide
-        "16777216.9999999999999999999999999",
-        "0.30000000000000004",
-        "3.4028234663852886e38",
-        "3.4028235677973365e38",  # rounds to the largest float32
-        "3.4028235677973367e38",  # rounds to infinity
-        "1.4e-45",
-        "7.006492321624085e-46",  # half of the smallest number
-        "7.0064923216240862e-46",
-        "123456789012345678901234567890",
-        "0." + "0" * 300 + "1e300",
-        "1" + "0" * 300 + "e-300",
-        "00000000000000000000000000000000000001.5",
-        *"1e 1e+ + . 1.e5 --1 1_0 0x10 nan -inf 1e39 1e-46 1e-400 1e400 0e999999999999".split(),
-        "9" * 5000,
-        "1." + "9" * 5000,
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "16777217",  # halfway between two float32
+    "16777217.0000000000000000000000001",  # just above halfway: the digits past the 19th decide
+    "16777216.9999999999999999999999999",
+    "0.30000000000000004",
+    "3.4028234663852886e38",
+    "3.4028235677973365e38",  # rounds to the largest float32
+    "3.4028235677973367e38",  # rounds to infinity
+    "1.4e-45",
+    "7.006492321624085e-46",  # half of the smallest number
+    "7.0064923216240862e-46",
+    "123456789012345678901234567890",
+    "0." + "0" * 300 + "1e300",
+    "1" + "0" * 300 + "e-300",
+    "00000000000000000000000000000000000001.5",
+    *"1e 1e+ + . 1.e5 --1 1_0 0x10 nan -inf 1e39 1e-46 1e-400 1e400 0e999999999999".split(),
+    "9" * 5000,
+    "1." + "9" * 5000,
+])  # fmt: skip
 def test_numbers_are_rounded_as_python_rounds_them(text):
     compare(f"1 2:{text} 3:-{text} 4:1\n0 1:{text}".encode())
 

@@ -94,16 +94,13 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize(
-    "name, keep",
-    [
-        ("scaling", lambda one: one.named["axes"] == ["H"]),
-        ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
-        ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
-        ("similarity", lambda one: one.named["data"] == "20ng"),
-        ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
-    ],
-)
+@pytest.mark.parametrize("name, keep", [
+    ("scaling", lambda one: one.named["axes"] == ["H"]),
+    ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
+    ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
+    ("similarity", lambda one: one.named["data"] == "20ng"),
+    ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
+])  # fmt: skip
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
     small = fals.BASE | {"n_train": 150, "n_features": 30, "n_labels": 5, "features_per_row": 6.0}
     monkeypatch.setattr(fals, "QUICK_BASE", small)

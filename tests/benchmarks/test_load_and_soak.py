@@ -24,27 +24,24 @@ SOAKED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("study", "change", "said"),
-    [
-        (load, {"health": {**LOADED["health"], "p99": 0.5}}, "took 0.50 s or longer"),
-        (load, {"health": {**LOADED["health"], "unanswered": 1}}, "did not answer 1 times"),
-        (load, {"switches": [0.2] * 90 + [2.5] * 10}, "changes of the page took 2.50 s"),
-        (load, {"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
-        (load, {"log": ["Traceback"]}, "The log: Traceback"),
-        (load, {"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
-        (load, {"left_processes": 1}, "1 processes outlived"),
-        (soak, {"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
-        (soak, {"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),
-        (soak, {"log": {"KeyError: N": 3}}, "The log, 3 times: KeyError"),
-        (soak, {"orphans": 2}, "2 processes outlived"),
-        (soak, {"unanswered": 5}, "did not answer 5 times"),
-        (soak, {"restarts": [61.0]}, "A start took 61 s"),
-        *[(study, {"strangers": [(3, [4])]}, "Visitor 3 received names of [4]") for study in (load, soak)],
-        *[(study, {"problems": ["visitor 1: KeyError"]}, "KeyError") for study in (load, soak)],
-        *[(study, {"unfinished_files": [".tmp-1"]}, ".tmp-1") for study in (load, soak)],
-    ],
-)
+@pytest.mark.parametrize(("study", "change", "said"), [
+    (load, {"health": {**LOADED["health"], "p99": 0.5}}, "took 0.50 s or longer"),
+    (load, {"health": {**LOADED["health"], "unanswered": 1}}, "did not answer 1 times"),
+    (load, {"switches": [0.2] * 90 + [2.5] * 10}, "changes of the page took 2.50 s"),
+    (load, {"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
+    (load, {"log": ["Traceback"]}, "The log: Traceback"),
+    (load, {"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
+    (load, {"left_processes": 1}, "1 processes outlived"),
+    (soak, {"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
+    (soak, {"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),
+    (soak, {"log": {"KeyError: N": 3}}, "The log, 3 times: KeyError"),
+    (soak, {"orphans": 2}, "2 processes outlived"),
+    (soak, {"unanswered": 5}, "did not answer 5 times"),
+    (soak, {"restarts": [61.0]}, "A start took 61 s"),
+    *[(study, {"strangers": [(3, [4])]}, "Visitor 3 received names of [4]") for study in (load, soak)],
+    *[(study, {"problems": ["visitor 1: KeyError"]}, "KeyError") for study in (load, soak)],
+    *[(study, {"unfinished_files": [".tmp-1"]}, ".tmp-1") for study in (load, soak)],
+])  # fmt: skip
 def test_what_is_not_as_it_should_be_is_a_finding(study, change, said):
     whole = LOADED if study is load else SOAKED
     assert study.findings(whole) == []

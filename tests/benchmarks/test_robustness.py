@@ -52,15 +52,12 @@ def options(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize(
-    "name, keep",
-    [
-        ("study", "scene"),
-        ("attacks", "scene"),
-        pytest.param("certificates", "eurlex4k-dev", marks=pytest.mark.long),
-        ("explain", "bibtex"),
-    ],
-)
+@pytest.mark.parametrize("name, keep", [
+    ("study", "scene"),
+    ("attacks", "scene"),
+    pytest.param("certificates", "eurlex4k-dev", marks=pytest.mark.long),
+    ("explain", "bibtex"),
+])  # fmt: skip
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
     part = STUDY.parts[name]
     few = part._replace(plan=lambda given: [one for one in part.plan(given) if one.named["data"] == keep][:3])

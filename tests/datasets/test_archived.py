@@ -52,19 +52,16 @@ def test_what_the_dashboard_writes_is_read_again(tmp_path):
     assert (data.n_train, data.n_test, data.label_names, data.feature_names) == (3, 3, ["a", "b"], ["c", "d"])
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["a.txt"],
-        ["a.txt", "b.txt"],
-        ["train-1.arff", "train-2.arff", "test-1.arff"],
-        ["a.arff", "a.xml", "b.xml"],
-        ["bibtex_data.txt", "bibtex_trSplit.txt"],
-        ["a_data.txt", "b_data.txt", "trSplit.txt", "tstSplit.txt"],
-        ["trn_X_Xf.txt", "trn_X_Y.txt", "tst_X_Xf.txt"],
-        ["X.npy", "Y.npy"],
-    ],
-)
+@pytest.mark.parametrize("names", [
+    ["a.txt"],
+    ["a.txt", "b.txt"],
+    ["train-1.arff", "train-2.arff", "test-1.arff"],
+    ["a.arff", "a.xml", "b.xml"],
+    ["bibtex_data.txt", "bibtex_trSplit.txt"],
+    ["a_data.txt", "b_data.txt", "trSplit.txt", "tstSplit.txt"],
+    ["trn_X_Xf.txt", "trn_X_Y.txt", "tst_X_Xf.txt"],
+    ["X.npy", "Y.npy"],
+])  # fmt: skip
 def test_files_whose_names_do_not_tell_what_they_are_are_not_guessed(names):
     assert archived.roles(names) == {}
 

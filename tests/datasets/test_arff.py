@@ -55,47 +55,41 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*(no row has|every row has):xml
 EXPECTED = (X, Y, FEATURES, ["tall", "a fan"])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        HEAD + ROWS,
-        (HEAD + ROWS).rstrip("\n"),
-        (HEAD + ROWS).replace("\n", "\r\n"),
-        "\ufeff" + HEAD + ROWS,
-        HEAD.replace("@attribute", "  @ATTRIBUTE").replace("numeric", "\tREAL % metres").replace("@data", "@DATA  \t")
-        + ROWS,
-        HEAD.replace("@relation", "@Relation").replace("numeric", "integer [0,10]").replace("@data", "@Data % rows")
-        + ROWS,
-        HEAD.replace("{red, green, 'dark blue'}", '{ red green\t"dark blue" , } % three').replace(" {0,1}", "{ 0 ,1}")
-        + ROWS,
-        HEAD.replace("'small: -C -2'", "small: -C -2") + ROWS.replace(",", " , ").replace("\n", " \t\n\n% row\n"),
-        HEAD.replace("'small: -C -2'", '"s: -split 3 -C -2 -c 1"')
-        + ROWS.replace(",male", ",'male'").replace(",", "\t"),
-        HEAD + "{0 1.5,1 green,2 male,3 1,4 1}\n{1 'dark blue', 5 yes}\n{0 -2, 2 male, 4 1,5 yes}",
-        HEAD + "{0 1.5,1 green,2 male,3 1,4 1}\n0,'dark blue',female,0,0,yes\n{ 0 -2 , 2 male , 4 1 , 5 yes }\n",
-        HEAD + ROWS.replace("no\n", "no, {1}\n").replace("1,yes\n", "1,yes,\n"),
-        HEAD + ROWS.replace("green", '"green"').replace("1.5", "'1.50'").replace("-2", "-.2e+1"),
-    ],
-)
+@pytest.mark.parametrize("content", [
+    HEAD + ROWS,
+    (HEAD + ROWS).rstrip("\n"),
+    (HEAD + ROWS).replace("\n", "\r\n"),
+    "\ufeff" + HEAD + ROWS,
+    HEAD.replace("@attribute", "  @ATTRIBUTE").replace("numeric", "\tREAL % metres").replace("@data", "@DATA  \t")
+    + ROWS,
+    HEAD.replace("@relation", "@Relation").replace("numeric", "integer [0,10]").replace("@data", "@Data % rows")
+    + ROWS,
+    HEAD.replace("{red, green, 'dark blue'}", '{ red green\t"dark blue" , } % three').replace(" {0,1}", "{ 0 ,1}")
+    + ROWS,
+    HEAD.replace("'small: -C -2'", "small: -C -2") + ROWS.replace(",", " , ").replace("\n", " \t\n\n% row\n"),
+    HEAD.replace("'small: -C -2'", '"s: -split 3 -C -2 -c 1"')
+    + ROWS.replace(",male", ",'male'").replace(",", "\t"),
+    HEAD + "{0 1.5,1 green,2 male,3 1,4 1}\n{1 'dark blue', 5 yes}\n{0 -2, 2 male, 4 1,5 yes}",
+    HEAD + "{0 1.5,1 green,2 male,3 1,4 1}\n0,'dark blue',female,0,0,yes\n{ 0 -2 , 2 male , 4 1 , 5 yes }\n",
+    HEAD + ROWS.replace("no\n", "no, {1}\n").replace("1,yes\n", "1,yes,\n"),
+    HEAD + ROWS.replace("green", '"green"').replace("1.5", "'1.50'").replace("-2", "-.2e+1"),
+])  # fmt: skip
 def test_all_layouts_of_a_file_read_the_same(content):
     assert read(content) == EXPECTED
     assert read(content, format="arff") == EXPECTED
 
 
-@pytest.mark.parametrize(
-    ("labels", "names"),
-    [
-        (XML, ["tall", "a fan"]),
-        (io.BytesIO(XML), ["tall", "a fan"]),
-        (XML.replace(b"tall", b"old"), ["old", "a fan"]),
-        (["a fan", "old"], ["a fan", "old"]),
-        (("height",), ["height"]),
-        (np.array(["old"]), ["old"]),
-        (-1, ["a fan"]),
-        (np.int64(-3), ["old", "tall", "a fan"]),
-        (1, ["height"]),
-    ],
-)
+@pytest.mark.parametrize(("labels", "names"), [
+    (XML, ["tall", "a fan"]),
+    (io.BytesIO(XML), ["tall", "a fan"]),
+    (XML.replace(b"tall", b"old"), ["old", "a fan"]),
+    (["a fan", "old"], ["a fan", "old"]),
+    (("height",), ["height"]),
+    (np.array(["old"]), ["old"]),
+    (-1, ["a fan"]),
+    (np.int64(-3), ["old", "tall", "a fan"]),
+    (1, ["height"]),
+])  # fmt: skip
 def test_labels_are_told_by_xml_by_names_or_by_a_number(labels, names):
     content = HEAD + ROWS.replace("1.5", "1").replace("-2", "1")
     _, found, features, label_names = read(content, labels=labels)

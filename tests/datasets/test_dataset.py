@@ -43,22 +43,19 @@ def test_it_is_frozen_and_leaves_its_input_alone():
         dataset.name = "other"
 
 
-@pytest.mark.parametrize(
-    "changes, said",
-    [
-        ({"X_test": np.ones((1, 4))}, "X_train has 3 features, but X_test has 4"),
-        ({"Y_test": sp.csr_array((1, 5))}, "Y_train has 2 labels, but Y_test has 5"),
-        ({"Y_train": [[0], [1], [0]]}, "X_train has 2 rows, but Y_train has 3"),
-        ({"X_test": np.ones((0, 3)), "Y_test": sp.csr_array((0, 2))}, "X_test has no rows"),
-        ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 3 features"),
-        ({"label_names": ["a", "b", "c"], "Y_train": sp.csr_array((2, 2))}, "label_names has 3 names, but"),
-        ({"row_names_train": ["a"]}, "row_names_train has 1 names, but there are 2 training rows"),
-        ({"texts_train": ["a"]}, "texts_train has 1 texts, but there are 2 training rows"),
-        ({"vectorizer": TextVectorizer()}, "the vectorizer makes no features, but X_train has"),
-        ({"Y_test": [[2]]}, "label id 2"),
-        ({"X_train": np.array([[1, 2, np.nan], [1, 2, 3]])}, "row 0, column 2"),
-    ],
-)
+@pytest.mark.parametrize("changes, said", [
+    ({"X_test": np.ones((1, 4))}, "X_train has 3 features, but X_test has 4"),
+    ({"Y_test": sp.csr_array((1, 5))}, "Y_train has 2 labels, but Y_test has 5"),
+    ({"Y_train": [[0], [1], [0]]}, "X_train has 2 rows, but Y_train has 3"),
+    ({"X_test": np.ones((0, 3)), "Y_test": sp.csr_array((0, 2))}, "X_test has no rows"),
+    ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 3 features"),
+    ({"label_names": ["a", "b", "c"], "Y_train": sp.csr_array((2, 2))}, "label_names has 3 names, but"),
+    ({"row_names_train": ["a"]}, "row_names_train has 1 names, but there are 2 training rows"),
+    ({"texts_train": ["a"]}, "texts_train has 1 texts, but there are 2 training rows"),
+    ({"vectorizer": TextVectorizer()}, "the vectorizer makes no features, but X_train has"),
+    ({"Y_test": [[2]]}, "label id 2"),
+    ({"X_train": np.array([[1, 2, np.nan], [1, 2, 3]])}, "row 0, column 2"),
+])  # fmt: skip
 def test_what_does_not_fit_is_named(changes, said):
     with pytest.raises(ValueError, match=said):
         small(**changes)
@@ -90,22 +87,19 @@ def test_fingerprint_does_not_depend_on_how_the_content_came():
     assert len(dataset.fingerprint) == 32
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"X_train": np.array([[1.0, 0.0, 2.5], [0.0, 0.5, 0.0]])},
-        {"X_train": np.array([[1.0, 2.0, 0.0], [0.0, 0.5, 0.0]])},
-        {"Y_train": [[1, 0], [0]]},
-        {"Y_train": [[], [0, 1]]},
-        {"X_test": np.array([[0.0, 0.0, 3.5]])},
-        {"X_train": np.array([[0.0, 0.0, 3.0], [0.0, 0.5, 0.0]]), "X_test": np.array([[1.0, 0.0, 2.0]])},
-        {"Y_test": [[0]]},
-        {"Y_test": [[]]},
-        {"label_names": ["a", "b"]},
-        {"label_names": ["ab", ""]},
-        {"feature_names": ["a", "b", "c"]},
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    {"X_train": np.array([[1.0, 0.0, 2.5], [0.0, 0.5, 0.0]])},
+    {"X_train": np.array([[1.0, 2.0, 0.0], [0.0, 0.5, 0.0]])},
+    {"Y_train": [[1, 0], [0]]},
+    {"Y_train": [[], [0, 1]]},
+    {"X_test": np.array([[0.0, 0.0, 3.5]])},
+    {"X_train": np.array([[0.0, 0.0, 3.0], [0.0, 0.5, 0.0]]), "X_test": np.array([[1.0, 0.0, 2.0]])},
+    {"Y_test": [[0]]},
+    {"Y_test": [[]]},
+    {"label_names": ["a", "b"]},
+    {"label_names": ["ab", ""]},
+    {"feature_names": ["a", "b", "c"]},
+])  # fmt: skip
 def test_fingerprint_changes_with_the_content(changes):
     others = {small().fingerprint, small(label_names=["a", ""]).fingerprint}
     assert small(**changes).fingerprint not in others

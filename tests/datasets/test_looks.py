@@ -18,21 +18,18 @@ def archive():
     return made.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"3 4 5\n0 1:1\n", Look("xmlc", (3, 4, 5))),
-        (b"3 4\n1:1\n", Look("xmlc", (3, 4))),
-        (b"0 1:1\n", Look("svmlight")),
-        (archive(), Look("npz")),
-        (b"a,b,c\n5,1,0\n", Look("csv", columns=["a", "b", "c"], n_likely=-2)),
-        (b"b,c,a\n1,0,5\n", Look("csv", columns=["b", "c", "a"], n_likely=2)),
-        (b"5,1,0\n3,0,0\n", Look("csv", columns=["1", "2", "3"], n_likely=-2)),
-        (b"a,Tags\n5,x;y\n", Look("csv", columns=["a", "Tags"], listing="Tags")),
-        ((ARFF % "").encode(), Look("arff", columns=["a", "b", "c"], n_likely=-2, relation="r")),
-        ((ARFF % ": -C -1").encode(), Look("arff", columns=["a", "b", "c"], n_likely=-2, n_said=-1, relation="r")),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), [
+    (b"3 4 5\n0 1:1\n", Look("xmlc", (3, 4, 5))),
+    (b"3 4\n1:1\n", Look("xmlc", (3, 4))),
+    (b"0 1:1\n", Look("svmlight")),
+    (archive(), Look("npz")),
+    (b"a,b,c\n5,1,0\n", Look("csv", columns=["a", "b", "c"], n_likely=-2)),
+    (b"b,c,a\n1,0,5\n", Look("csv", columns=["b", "c", "a"], n_likely=2)),
+    (b"5,1,0\n3,0,0\n", Look("csv", columns=["1", "2", "3"], n_likely=-2)),
+    (b"a,Tags\n5,x;y\n", Look("csv", columns=["a", "Tags"], listing="Tags")),
+    ((ARFF % "").encode(), Look("arff", columns=["a", "b", "c"], n_likely=-2, relation="r")),
+    ((ARFF % ": -C -1").encode(), Look("arff", columns=["a", "b", "c"], n_likely=-2, n_said=-1, relation="r")),
+])  # fmt: skip
 def test_the_beginning_of_a_file_says_its_format_and_its_labels(content, expected):
     for source in (content, gzip.compress(content), io.BytesIO(content)):
         assert look(source) == expected

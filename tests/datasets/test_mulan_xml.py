@@ -14,20 +14,17 @@ def mulan(labels, encoding="utf-8"):
     return PLAIN.format(encoding, labels).encode(encoding)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        mulan('<label name="a &amp; b"></label><label name="ü"></label>'),
-        mulan("<label name='a &#38; b'/>\n<!-- more -->\n<label name='&#252;'/>"),
-        mulan('<label name="a &amp; b"/><label name="ü"/>', "iso-8859-1"),
-        mulan('<label name="a &amp; b"/><label name="ü"/>', "windows-1252"),
-        mulan('<label name="a &amp; b"/><label name="ü"/>', "utf-16"),
-        mulan('<m:label xmlns:m="urn:m" name="a &amp; b"/><label name="ü"/>'),
-        b"\xef\xbb\xbf" + mulan('<label name="a &amp; b"/><label name="ü"/>').partition(b"\n")[2],
-        mulan('<label name="a &amp; b"><label name="ü"></label></label>'),
-        mulan('<label index="0" name="a &amp; b"/><other name="x"/><label name="ü"/>').replace(b"\n", b"\r\n"),
-    ],
-)
+@pytest.mark.parametrize("content", [
+    mulan('<label name="a &amp; b"></label><label name="ü"></label>'),
+    mulan("<label name='a &#38; b'/>\n<!-- more -->\n<label name='&#252;'/>"),
+    mulan('<label name="a &amp; b"/><label name="ü"/>', "iso-8859-1"),
+    mulan('<label name="a &amp; b"/><label name="ü"/>', "windows-1252"),
+    mulan('<label name="a &amp; b"/><label name="ü"/>', "utf-16"),
+    mulan('<m:label xmlns:m="urn:m" name="a &amp; b"/><label name="ü"/>'),
+    b"\xef\xbb\xbf" + mulan('<label name="a &amp; b"/><label name="ü"/>').partition(b"\n")[2],
+    mulan('<label name="a &amp; b"><label name="ü"></label></label>'),
+    mulan('<label index="0" name="a &amp; b"/><other name="x"/><label name="ü"/>').replace(b"\n", b"\r\n"),
+])  # fmt: skip
 def test_all_layouts_name_the_same_labels(content, tmp_path):
     (tmp_path / "a.xml").write_bytes(content)
     assert label_names(content) == label_names(io.BytesIO(content)) == label_names(tmp_path / "a.xml") == ["a & b", "ü"]
@@ -50,24 +47,21 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE labels [<!ENTITY a "{}">{}]><labels><labe
 OUTSIDE = '<!DOCTYPE labels [<!ENTITY e SYSTEM "file:///etc/hostname">]><labels><label name="a"/>&e;</labels>'
 
 
-@pytest.mark.parametrize(
-    ("content", "found", "line"),
-    [
-        (BOMB.encode(), "it declares an entity", 1),
-        (OUTSIDE.encode(), "it declares an entity", 1),
-        (b"label1\nlabel2\n", "it is not XML", None),
-        (b"<html><body/></html>", "its first element is <html>, not <labels>", 1),
-        (mulan('<label name="a"/>\n<label name="a"/>'), "the label 'a' is named twice", 4),
-        (mulan("<label/>"), "a <label> without a name", 3),
-        (mulan(""), "it names no labels", None),
-        (mulan('<label name="R&D"/>'), "it is not valid XML (not well-formed (invalid token))", 3),
-        (b"<labels><label name='a'/>", "it is not valid XML (no element found)", 1),
-        (b"<?xml version='1.0' encoding='klingon'?><labels/>", "", 1),
-        (b"<?xml version='1.0' encoding='gb2312'?><labels><label name='\xc4\xe3'/></labels>", "", 1),
-        (b"", "it is empty", None),
-        (b" \n ", "it is empty", None),
-    ],
-)
+@pytest.mark.parametrize(("content", "found", "line"), [
+    (BOMB.encode(), "it declares an entity", 1),
+    (OUTSIDE.encode(), "it declares an entity", 1),
+    (b"label1\nlabel2\n", "it is not XML", None),
+    (b"<html><body/></html>", "its first element is <html>, not <labels>", 1),
+    (mulan('<label name="a"/>\n<label name="a"/>'), "the label 'a' is named twice", 4),
+    (mulan("<label/>"), "a <label> without a name", 3),
+    (mulan(""), "it names no labels", None),
+    (mulan('<label name="R&D"/>'), "it is not valid XML (not well-formed (invalid token))", 3),
+    (b"<labels><label name='a'/>", "it is not valid XML (no element found)", 1),
+    (b"<?xml version='1.0' encoding='klingon'?><labels/>", "", 1),
+    (b"<?xml version='1.0' encoding='gb2312'?><labels><label name='\xc4\xe3'/></labels>", "", 1),
+    (b"", "it is empty", None),
+    (b" \n ", "it is empty", None),
+])  # fmt: skip
 def test_what_is_no_list_of_labels_is_an_error(content, found, line):
     with pytest.raises(DatasetFormatError) as caught:
         label_names(content, name="a.xml")

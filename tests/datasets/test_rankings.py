@@ -32,31 +32,25 @@ def scores():
 RANKED = [[1, 0], [-1, -1], [2, 5]]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "art,law\n\n2,a:1\n",
-        "\ufeffart;law\r\n\r\n2;5\r\n\r\n",
-        '"art"\tlaw\n\n2\t5',
-        "first,second\nart,law\n\n2,5\n",
-        "row,label\n2,2\n0,art\n0,law\n2,a:1\n",
-        "Row,Rank,Label\n0,2,law\n2,2,5\n0,1,art\n2,1,2\n",
-    ],
-)
+@pytest.mark.parametrize("content", [
+    "art,law\n\n2,a:1\n",
+    "\ufeffart;law\r\n\r\n2;5\r\n\r\n",
+    '"art"\tlaw\n\n2\t5',
+    "first,second\nart,law\n\n2,5\n",
+    "row,label\n2,2\n0,art\n0,law\n2,a:1\n",
+    "Row,Rank,Label\n0,2,law\n2,2,5\n0,1,art\n2,1,2\n",
+])  # fmt: skip
 def test_labels_without_scores_are_in_the_order_of_the_file(content):
     assert read(content) == (RANKED, [[0.0, 0.0]] * 3)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "law:0.2,art:0.9\n\n2:0.5,a:1:-1,0:-7\n",
-        "row,name,score,label\n0,x,0.2,law\n0,x,0.9,art\n2,x,-1,a:1\n2,x,0.5,2\n2,x,-7,0\n",
-        saved(sp.save_npz, scores()),
-        saved(sp.save_npz, scores().tocoo()),
-        saved(np.savez, labels=[[1, 0], [-1, -1], [2, 5]], scores=[[0.9, 0.2], [0, 0], [0.5, -1]]),
-    ],
-)
+@pytest.mark.parametrize("content", [
+    "law:0.2,art:0.9\n\n2:0.5,a:1:-1,0:-7\n",
+    "row,name,score,label\n0,x,0.2,law\n0,x,0.9,art\n2,x,-1,a:1\n2,x,0.5,2\n2,x,-7,0\n",
+    saved(sp.save_npz, scores()),
+    saved(sp.save_npz, scores().tocoo()),
+    saved(np.savez, labels=[[1, 0], [-1, -1], [2, 5]], scores=[[0.9, 0.2], [0, 0], [0.5, -1]]),
+])  # fmt: skip
 def test_labels_with_scores_are_ranked_by_them(content):
     assert read(content) == (RANKED, [[0.9, 0.2], [0.0, 0.0], [0.5, -1.0]])
 

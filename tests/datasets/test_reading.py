@@ -13,21 +13,18 @@ from datasets.reads import EXPECTED, TEXT, failure, read, warned
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        TEXT,
-        TEXT.rstrip(b"\n"),
-        TEXT.replace(b"\n", b"\r\n"),
-        TEXT.replace(b" 1:2", b"\t1:2").replace(b"2 0:1 3", b"2\t0:1  3"),
-        TEXT.replace(b"\n", b"  \n"),
-        b"\xef\xbb\xbf" + TEXT,
-        TEXT + b"\n\n  \n",
-        b"# made by hand\n" + TEXT.replace(b"\n", b" # comment 7:7\n"),
-        b"3 4 3\n2,0 3:.5 0:1e0\n1:2.0\n1 \n",
-        b"3 4 3\n0 , 2 0:1 3:0.5\n1:2\n1 2:0\n",
-    ],
-)
+@pytest.mark.parametrize("content", [
+    TEXT,
+    TEXT.rstrip(b"\n"),
+    TEXT.replace(b"\n", b"\r\n"),
+    TEXT.replace(b" 1:2", b"\t1:2").replace(b"2 0:1 3", b"2\t0:1  3"),
+    TEXT.replace(b"\n", b"  \n"),
+    b"\xef\xbb\xbf" + TEXT,
+    TEXT + b"\n\n  \n",
+    b"# made by hand\n" + TEXT.replace(b"\n", b" # comment 7:7\n"),
+    b"3 4 3\n2,0 3:.5 0:1e0\n1:2.0\n1 \n",
+    b"3 4 3\n0 , 2 0:1 3:0.5\n1:2\n1 2:0\n",
+])  # fmt: skip
 def test_all_layouts_of_a_file_read_the_same(content):
     assert read(content) == EXPECTED
 
@@ -73,14 +70,11 @@ def test_ids_from_one_are_checked_in_both_files_together():
     assert warned(read_dataset, one, two, first_index=1) == []
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"2,4,3\n0,2 0:1 3:0.5\n 1:2\n",
-        b"# comment\n\n2, 4 ,3 \r\n0,2 0:1 3:0.5\r\n\r\n",
-        b"2,4,3\n1,3 1:1 4:0.5\n 1:2\n",  # its ids start at 1
-    ],
-)
+@pytest.mark.parametrize("content", [
+    b"2,4,3\n0,2 0:1 3:0.5\n 1:2\n",
+    b"# comment\n\n2, 4 ,3 \r\n0,2 0:1 3:0.5\r\n\r\n",
+    b"2,4,3\n1,3 1:1 4:0.5\n 1:2\n",  # its ids start at 1
+])  # fmt: skip
 def test_a_header_with_commas_is_an_error_when_it_fits_the_file(content):
     error = failure(content, name="f.txt")
     assert "is separated by commas, but fits the file as its header" in error.found
@@ -94,19 +88,16 @@ def test_a_header_with_commas_is_an_error_when_it_fits_the_file(content):
     assert read_matrix(spaced, first_index=int(b"4:" in content))[0].shape == (2, 4)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"2,4,3\n0,2 0:1 3:0.5\n",  # one row, not two
-        b"1,4,3\n0,2 0:1 3:0.5\n 1:2\n",  # two, not one
-        b"2,4,3\n0,2 0:1 5:0.5\n 1:2\n",  # feature 5 of 4
-        b"2,4,3\n0,9 0:1 3:0.5\n 1:2\n",  # label 9 of 3
-        b"2,0,3\n0\n1\n4 0:1",
-        b"1,4\n0 0:1\n",
-        b"1,4,3,2\n0 0:1\n",
-        b"1,4,3 0:1\n0 0:1\n",
-    ],
-)
+@pytest.mark.parametrize("content", [
+    b"2,4,3\n0,2 0:1 3:0.5\n",  # one row, not two
+    b"1,4,3\n0,2 0:1 3:0.5\n 1:2\n",  # two, not one
+    b"2,4,3\n0,2 0:1 5:0.5\n 1:2\n",  # feature 5 of 4
+    b"2,4,3\n0,9 0:1 3:0.5\n 1:2\n",  # label 9 of 3
+    b"2,0,3\n0\n1\n4 0:1",
+    b"1,4\n0 0:1\n",
+    b"1,4,3,2\n0 0:1\n",
+    b"1,4,3 0:1\n0 0:1\n",
+])  # fmt: skip
 def test_a_first_row_of_labels_that_does_not_fit_as_a_header_is_a_row(content):
     X, Y, _, _ = read_matrix(content)
     assert Y[[0]].indices.tolist() == sorted(int(label) for label in content.split()[0].split(b","))
@@ -164,58 +155,55 @@ def test_unsorted_ids_and_zeros_give_no_warning():
     assert X == [[7, 0, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    "content, line, column, found, remedy",
-    [
-        (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header promises 4 features (ids 0 to 3)", "seem to"),
-        (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "The header promises too little"),
-        (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "one more feature in the header"),
-        (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "Put 10 in the header"),
-        (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header promises 3 labels (ids 0 to 2)", "first_index=1"),
-        (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
-        (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),
-        (b"0 99999999999999999999999:1\n", 1, 3, "feature id 99999999999999999999999", "At most 2147483647"),
-        (b"1 4 3\n0 1:\n", 2, 5, "a feature without a value", ""),
-        (b"1 4 3\n0 1: 3\n", 2, 5, "a feature without a value", ""),
-        (b"1 4 3\n0 1:abc\n", 2, 5, "'abc' where a number belongs", ""),
-        (b"1 4 3\n0 1:2:3\n", 2, 5, "'2:3' where a number", ""),
-        (b"1 4 3\n0 1:nan\n", 2, 5, "the value 'nan'", "finite"),
-        (b"1 4 3\n0 1:-Inf\n", 2, 5, "the value '-Inf'", "finite"),
-        (b"1 4 3\n0 1:1e39\n", 2, 5, "the value '1e39' is too large for float32", ""),
-        (b"1 4 3\n0 1:3e38 1:3e38\n", 2, 1, "add up to more than float32 holds", ""),
-        (b"1 4 3\n0 -1:2\n", 2, 3, "the feature id in '-1:2' is negative", ""),
-        (b"1 4 3\n-1:2\n", 2, 1, "the feature id in '-1:2' is negative", ""),
-        (b"1 4 3\n-1 1:2\n", 2, 1, "the label '-1' is negative", ""),
-        (b"1 4 3\n3.0 1:2\n", 2, 1, "the label '3.0' is not written as a whole number", ""),
-        (b"1 4 3\n1,2.0 1:2\n", 2, 3, "the label '2.0' is not written as a whole number", ""),
-        (b"1 4 3\ncat 1:2\n", 2, 1, "'cat' where a label belongs", ""),
-        (b"1 4 3\n1, 1:2\n", 2, 4, "the feature '1:2' where a label belongs, after a comma", ""),
-        (b"1 4 3\n1,\n", 2, 3, "the label list ends with a comma", ""),
-        (b"1 4 3\n,1 1:2\n", 2, 1, "a label is missing before the comma", ""),
-        (b"1 4 3\n 1,2 1:2\n", 2, 2, "'1,2' where a feature (id:value) belongs", "starts with a blank has no labels"),
-        (b"1 4 3\n1 2 1:2\n", 2, 3, "'2' where a feature (id:value) belongs", ""),
-        (b"1 4 3\n1 cat:2\n", 2, 3, "the feature id in 'cat:2' is not a whole number", "feature_names"),
-        (b"1 4 3\n1 1.0:2\n", 2, 3, "the feature id in '1.0:2' is not written as a whole number", ""),
-        (b"1 4 3\n1 qid:3 1:2\n", 2, 3, "the query id 'qid:3'", "remove the qid"),
-        (b"qid:3 1:2\n", 1, 1, "the query id 'qid:3'", "remove the qid"),
-        (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header promises", ""),
-        (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header promises 3", "cut off"),
-        (b"3 4 3", 1, None, "the file ends after 0 rows but the header promises 3", "cut off"),
-        (b"3 99999999999 3\n", 1, 3, "the header promises 99999999999 features", "At most 2147483647"),
-        (b"3 5 2147483648\n", 1, 5, "the header promises 2147483648 labels", "At most 2147483647"),
-        (b"1" * 9000 + b" 5 5\n", 1, 1, "the header promises 1111111111", "At most"),
-        (b"3 0 3\n", 1, 3, "the header promises 0 features", ""),
-        (b"4880 1836\n1 2:1\n", 1, 6, "'1836' where a feature", "three whole numbers"),
-        (b"word " * 3, 1, 1, "'word' where a label belongs", ""),
-        (b"1 4 3\n1 1:\xff\xfe", 2, 5, "'\\xff\\xfe' where a number belongs", ""),
-        (b"", None, None, "it is empty", ""),
-        (b" \n\n# c", None, None, "it holds no rows", ""),
-        (b"a\x00b", 1, 2, "it holds binary data", ""),
-        (b"\x89PNG\r\n\x1a\n\x00", None, None, "it is a PNG image", ""),
-        ("1 2 3".encode("utf-16"), None, None, "it is UTF-16 text", ""),
-        (b"<!DOCTYPE html><html>", None, None, "web page", ""),
-    ],
-)
+@pytest.mark.parametrize("content, line, column, found, remedy", [
+    (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header promises 4 features (ids 0 to 3)", "seem to"),
+    (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "The header promises too little"),
+    (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "one more feature in the header"),
+    (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "Put 10 in the header"),
+    (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header promises 3 labels (ids 0 to 2)", "first_index=1"),
+    (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
+    (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),
+    (b"0 99999999999999999999999:1\n", 1, 3, "feature id 99999999999999999999999", "At most 2147483647"),
+    (b"1 4 3\n0 1:\n", 2, 5, "a feature without a value", ""),
+    (b"1 4 3\n0 1: 3\n", 2, 5, "a feature without a value", ""),
+    (b"1 4 3\n0 1:abc\n", 2, 5, "'abc' where a number belongs", ""),
+    (b"1 4 3\n0 1:2:3\n", 2, 5, "'2:3' where a number", ""),
+    (b"1 4 3\n0 1:nan\n", 2, 5, "the value 'nan'", "finite"),
+    (b"1 4 3\n0 1:-Inf\n", 2, 5, "the value '-Inf'", "finite"),
+    (b"1 4 3\n0 1:1e39\n", 2, 5, "the value '1e39' is too large for float32", ""),
+    (b"1 4 3\n0 1:3e38 1:3e38\n", 2, 1, "add up to more than float32 holds", ""),
+    (b"1 4 3\n0 -1:2\n", 2, 3, "the feature id in '-1:2' is negative", ""),
+    (b"1 4 3\n-1:2\n", 2, 1, "the feature id in '-1:2' is negative", ""),
+    (b"1 4 3\n-1 1:2\n", 2, 1, "the label '-1' is negative", ""),
+    (b"1 4 3\n3.0 1:2\n", 2, 1, "the label '3.0' is not written as a whole number", ""),
+    (b"1 4 3\n1,2.0 1:2\n", 2, 3, "the label '2.0' is not written as a whole number", ""),
+    (b"1 4 3\ncat 1:2\n", 2, 1, "'cat' where a label belongs", ""),
+    (b"1 4 3\n1, 1:2\n", 2, 4, "the feature '1:2' where a label belongs, after a comma", ""),
+    (b"1 4 3\n1,\n", 2, 3, "the label list ends with a comma", ""),
+    (b"1 4 3\n,1 1:2\n", 2, 1, "a label is missing before the comma", ""),
+    (b"1 4 3\n 1,2 1:2\n", 2, 2, "'1,2' where a feature (id:value) belongs", "starts with a blank has no labels"),
+    (b"1 4 3\n1 2 1:2\n", 2, 3, "'2' where a feature (id:value) belongs", ""),
+    (b"1 4 3\n1 cat:2\n", 2, 3, "the feature id in 'cat:2' is not a whole number", "feature_names"),
+    (b"1 4 3\n1 1.0:2\n", 2, 3, "the feature id in '1.0:2' is not written as a whole number", ""),
+    (b"1 4 3\n1 qid:3 1:2\n", 2, 3, "the query id 'qid:3'", "remove the qid"),
+    (b"qid:3 1:2\n", 1, 1, "the query id 'qid:3'", "remove the qid"),
+    (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header promises", ""),
+    (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header promises 3", "cut off"),
+    (b"3 4 3", 1, None, "the file ends after 0 rows but the header promises 3", "cut off"),
+    (b"3 99999999999 3\n", 1, 3, "the header promises 99999999999 features", "At most 2147483647"),
+    (b"3 5 2147483648\n", 1, 5, "the header promises 2147483648 labels", "At most 2147483647"),
+    (b"1" * 9000 + b" 5 5\n", 1, 1, "the header promises 1111111111", "At most"),
+    (b"3 0 3\n", 1, 3, "the header promises 0 features", ""),
+    (b"4880 1836\n1 2:1\n", 1, 6, "'1836' where a feature", "three whole numbers"),
+    (b"word " * 3, 1, 1, "'word' where a label belongs", ""),
+    (b"1 4 3\n1 1:\xff\xfe", 2, 5, "'\\xff\\xfe' where a number belongs", ""),
+    (b"", None, None, "it is empty", ""),
+    (b" \n\n# c", None, None, "it holds no rows", ""),
+    (b"a\x00b", 1, 2, "it holds binary data", ""),
+    (b"\x89PNG\r\n\x1a\n\x00", None, None, "it is a PNG image", ""),
+    ("1 2 3".encode("utf-16"), None, None, "it is UTF-16 text", ""),
+    (b"<!DOCTYPE html><html>", None, None, "web page", ""),
+])  # fmt: skip
 def test_errors_have_line_column_and_remedy(content, line, column, found, remedy):
     error = failure(content, name="train.txt")
     assert isinstance(error, ValueError)

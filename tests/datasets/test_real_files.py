@@ -29,17 +29,14 @@ def test_a_small_file_that_asks_for_very_many_columns_is_refused_unless_that_is_
     assert read_dataset(content, content, max_columns=1 << 25).n_train == 1
 
 
-@pytest.mark.parametrize(
-    ("head", "tail", "options"),
-    [
-        (b"1500001 1 1\n", b"", {}),
-        (b"1500001 1 1\n", b"", {"counts": "data"}),
-        (b"1 1 1\n0 0:1\n", b"0 0:1\n", {"counts": "data"}),
-        (b"0:1\n", b"0:1\n", {"labels": b"0\n"}),
-        (b"1 1\n0:1\n", b"0:1\n", {"labels": b"0\n", "counts": "data"}),
-        (b"1500001 1\n", b"0:1\n", {"labels": b"0\n"}),
-    ],
-)
+@pytest.mark.parametrize(("head", "tail", "options"), [
+    (b"1500001 1 1\n", b"", {}),
+    (b"1500001 1 1\n", b"", {"counts": "data"}),
+    (b"1 1 1\n0 0:1\n", b"0 0:1\n", {"counts": "data"}),
+    (b"0:1\n", b"0:1\n", {"labels": b"0\n"}),
+    (b"1 1\n0:1\n", b"0:1\n", {"labels": b"0\n", "counts": "data"}),
+    (b"1500001 1\n", b"0:1\n", {"labels": b"0\n"}),
+])  # fmt: skip
 def test_millions_of_blank_rows_are_refused_however_they_come(head, tail, options):
     for blank in (b"\n", b"  \t  \r\n"):
         assert "or fewer are blank" in failure(gzip.compress(head + blank * 1_500_000 + tail, 1), **options).found

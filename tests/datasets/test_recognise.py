@@ -11,21 +11,18 @@ MULAN = "it is a Mulan XML file, which names the labels of an ARFF file"
 UNTELLING = ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3", "train.parquet")
 
 
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b'{"text": "a"}\n', "it is a JSON file"),
-        (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
-        (EXCEL, "it is an Excel workbook"),
-        (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "it is an Excel or Word file of before 2007, not rows of UTF-8 text"),
-        (b"\x80\x03]q\x00.", "it is a Python pickle, not rows of UTF-8 text"),
-        ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16 text, not rows of UTF-8 text"),
-        ("a,b\n1,2\n".encode("utf-32"), "it is UTF-32 text, not rows of UTF-8 text"),
-        (b'<?xml version="1.0"?>\n<labels xmlns="a">', MULAN),
-        (b'<labels>\n<label name="a"/>', MULAN),
-        (b"<html><body>404", "it is a web page or XML, not rows of text"),
-    ],
-)
+@pytest.mark.parametrize(("content", "what"), [
+    (b'{"text": "a"}\n', "it is a JSON file"),
+    (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
+    (EXCEL, "it is an Excel workbook"),
+    (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "it is an Excel or Word file of before 2007, not rows of UTF-8 text"),
+    (b"\x80\x03]q\x00.", "it is a Python pickle, not rows of UTF-8 text"),
+    ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16 text, not rows of UTF-8 text"),
+    ("a,b\n1,2\n".encode("utf-32"), "it is UTF-32 text, not rows of UTF-8 text"),
+    (b'<?xml version="1.0"?>\n<labels xmlns="a">', MULAN),
+    (b'<labels>\n<label name="a"/>', MULAN),
+    (b"<html><body>404", "it is a web page or XML, not rows of text"),
+])  # fmt: skip
 def test_a_file_of_another_format_is_called_by_its_name(content, what):
     with pytest.raises(DatasetFormatError) as caught:
         read_matrix(content, name="mine")

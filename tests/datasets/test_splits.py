@@ -142,19 +142,16 @@ def test_split_files_of_the_repository_have_a_column_for_each_split():
     assert read_row_numbers(b"0\n2\n", 3, first=0).tolist() == [0, 2]
 
 
-@pytest.mark.parametrize(
-    "text, column, said, line",
-    [
-        (b"1\n5\n", 0, "'5' is not the number of a row. Row numbers are whole numbers from 1 to 4", 2),
-        (b"1\n0\n", 0, "pass first=0", 2),
-        (b"1\n-2\n", 0, "'-2' is not the number", 2),
-        (b"1\n2.5\n", 0, "'2.5' is not the number", 2),
-        (b"1 2\n3\n", 0, "the line has 1 numbers, but the first line has 2", 2),
-        (b"1\n\n2\n1\n", 0, "row 1 is listed twice: line 1 has it too", 4),
-        (b"1\n", 1, "there is no split 2: the file has 1 column", 1),
-        (b"\n \n", 0, "it lists no rows", None),
-    ],
-)
+@pytest.mark.parametrize("text, column, said, line", [
+    (b"1\n5\n", 0, "'5' is not the number of a row. Row numbers are whole numbers from 1 to 4", 2),
+    (b"1\n0\n", 0, "pass first=0", 2),
+    (b"1\n-2\n", 0, "'-2' is not the number", 2),
+    (b"1\n2.5\n", 0, "'2.5' is not the number", 2),
+    (b"1 2\n3\n", 0, "the line has 1 numbers, but the first line has 2", 2),
+    (b"1\n\n2\n1\n", 0, "row 1 is listed twice: line 1 has it too", 4),
+    (b"1\n", 1, "there is no split 2: the file has 1 column", 1),
+    (b"\n \n", 0, "it lists no rows", None),
+])  # fmt: skip
 def test_damaged_split_files_name_the_line(text, column, said, line):
     with pytest.raises(DatasetFormatError) as caught:
         read_row_numbers(text, 4, column, name="trSplit.txt")

@@ -72,14 +72,11 @@ def test_files_without_header_are_padded_to_the_wider_one():
         read_dataset(TEXT, b"0 9:1\n")
 
 
-@pytest.mark.parametrize(
-    "names, said",
-    [
-        (["a", "b"], "label_names holds 2 label names, but there are 3 labels"),
-        (b"a\nb\n", "it holds 2 label names, but there are 3 labels"),
-        (b"a\nb\nc\xe9\n", "line 3, column 2: the byte 0xe9 is not UTF-8"),
-    ],
-)
+@pytest.mark.parametrize("names, said", [
+    (["a", "b"], "label_names holds 2 label names, but there are 3 labels"),
+    (b"a\nb\n", "it holds 2 label names, but there are 3 labels"),
+    (b"a\nb\nc\xe9\n", "line 3, column 2: the byte 0xe9 is not UTF-8"),
+])  # fmt: skip
 def test_names_that_do_not_fit_are_errors(names, said):
     with pytest.raises(ValueError, match=said):
         read_dataset(TEXT, TEXT, label_names=names)

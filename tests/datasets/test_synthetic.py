@@ -48,25 +48,22 @@ def test_zipf_numbers_are_those_of_the_law(exponent):
     assert kernels.zipf(law, 0.0) == 0 and kernels.zipf(law, 1 - 2.0**-53) == 49
 
 
-@pytest.mark.parametrize(
-    "sizes, options",
-    [
-        (dict(n_labels=60, n_features=300, labels_per_row=3, features_per_row=15), {}),
-        (dict(n_labels=60, n_features=300, labels_per_row=3, features_per_row=15), {"topic_size": 60}),  # one topic
-        (dict(n_labels=12, n_features=20, labels_per_row=10, features_per_row=18), {}),  # nearly all, in every row
-        (dict(n_labels=12, n_features=20, labels_per_row=12, features_per_row=20), {"label_noise": 1.0}),  # all
-        (dict(n_labels=500, n_features=90, labels_per_row=1, features_per_row=1), {"feature_noise": 0.0}),
-        (dict(n_labels=2, n_features=1, labels_per_row=1, features_per_row=1), {"topic_size": 2}),
-        (
-            dict(n_labels=200, n_features=400, labels_per_row=4, features_per_row=60, label_exponent=0.0),
-            {"feature_noise": 0.0, "label_noise": 0.0, "feature_exponent": 1.5},  # few words are left to be said
-        ),
-        (
-            dict(n_labels=40, n_features=400, labels_per_row=4, features_per_row=20, label_exponent=2.0),
-            {"feature_noise": 1.0, "feature_exponent": 0.0, "label_noise": 1.0},
-        ),
-    ],
-)
+@pytest.mark.parametrize("sizes, options", [
+    (dict(n_labels=60, n_features=300, labels_per_row=3, features_per_row=15), {}),
+    (dict(n_labels=60, n_features=300, labels_per_row=3, features_per_row=15), {"topic_size": 60}),  # one topic
+    (dict(n_labels=12, n_features=20, labels_per_row=10, features_per_row=18), {}),  # nearly all, in every row
+    (dict(n_labels=12, n_features=20, labels_per_row=12, features_per_row=20), {"label_noise": 1.0}),  # all
+    (dict(n_labels=500, n_features=90, labels_per_row=1, features_per_row=1), {"feature_noise": 0.0}),
+    (dict(n_labels=2, n_features=1, labels_per_row=1, features_per_row=1), {"topic_size": 2}),
+    (
+        dict(n_labels=200, n_features=400, labels_per_row=4, features_per_row=60, label_exponent=0.0),
+        {"feature_noise": 0.0, "label_noise": 0.0, "feature_exponent": 1.5},  # few words are left to be said
+    ),
+    (
+        dict(n_labels=40, n_features=400, labels_per_row=4, features_per_row=20, label_exponent=2.0),
+        {"feature_noise": 1.0, "feature_exponent": 0.0, "label_noise": 1.0},
+    ),
+])  # fmt: skip
 def test_rows_are_those_of_the_twin(sizes, options):
     n = 40
     problem = small_problem(sizes, **options)
@@ -235,29 +232,26 @@ def test_progress_goes_from_0_to_1():
     assert seen[0] == ("Making rows", 0.0) and seen[-1] == ("Making rows", 1.0)
 
 
-@pytest.mark.parametrize(
-    "options, error, said",
-    [
-        ({"shape": "eurlex"}, ValueError, "no shape 'eurlex': choose one of .*'eurlex-4k'"),
-        ({"n_train": 0}, ValueError, "n_train must be from 1"),
-        ({"n_test": 1.5}, TypeError, "n_test must be a whole number"),
-        ({"n_features": 2**31}, ValueError, "n_features must be from 1"),
-        ({"n_labels": 1}, ValueError, "n_labels must be from 2"),
-        ({"topic_size": 1}, ValueError, "topic_size must be at least 2"),
-        ({"features_per_row": 301}, ValueError, "features_per_row must be from 1 to n_features, 300, not 301"),
-        ({"features_per_row": 0.5}, ValueError, "features_per_row must be from 1"),
-        ({"labels_per_row": 61}, ValueError, "labels_per_row must be from 1 to n_labels, 60, not 61"),
-        ({"labels_per_row": "3"}, TypeError, "labels_per_row must be a finite number, not '3'"),
-        ({"label_exponent": -0.1}, ValueError, "label_exponent must be from 0 to 2"),
-        ({"label_exponent": float("nan")}, TypeError, "label_exponent must be a finite number, not nan"),
-        ({"feature_exponent": 2.1}, ValueError, "feature_exponent must be from 0 to 2"),
-        ({"feature_noise": 1.1}, ValueError, "feature_noise must be from 0 to 1"),
-        ({"label_noise": True}, TypeError, "label_noise must be a finite number"),
-        ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
-        ({"name": 3}, TypeError, "name must be a string"),
-    ],
-)
+@pytest.mark.parametrize("options, error, said", [
+    ({"shape": "eurlex"}, ValueError, "no shape 'eurlex': choose one of .*'eurlex-4k'"),
+    ({"n_train": 0}, ValueError, "n_train must be from 1"),
+    ({"n_test": 1.5}, TypeError, "n_test must be a whole number"),
+    ({"n_features": 2**31}, ValueError, "n_features must be from 1"),
+    ({"n_labels": 1}, ValueError, "n_labels must be from 2"),
+    ({"topic_size": 1}, ValueError, "topic_size must be at least 2"),
+    ({"features_per_row": 301}, ValueError, "features_per_row must be from 1 to n_features, 300, not 301"),
+    ({"features_per_row": 0.5}, ValueError, "features_per_row must be from 1"),
+    ({"labels_per_row": 61}, ValueError, "labels_per_row must be from 1 to n_labels, 60, not 61"),
+    ({"labels_per_row": "3"}, TypeError, "labels_per_row must be a finite number, not '3'"),
+    ({"label_exponent": -0.1}, ValueError, "label_exponent must be from 0 to 2"),
+    ({"label_exponent": float("nan")}, TypeError, "label_exponent must be a finite number, not nan"),
+    ({"feature_exponent": 2.1}, ValueError, "feature_exponent must be from 0 to 2"),
+    ({"feature_noise": 1.1}, ValueError, "feature_noise must be from 0 to 1"),
+    ({"label_noise": True}, TypeError, "label_noise must be a finite number"),
+    ({"random_state": -1}, ValueError, "random_state must be at least 0"),
+    ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+    ({"name": 3}, TypeError, "name must be a string"),
+])  # fmt: skip
 def test_bad_arguments_are_named(options, error, said):
     with pytest.raises(error, match=said):
         make_synthetic(**SMALL | options)

@@ -24,26 +24,23 @@ def read(content, labels=-2, **options):
     return (X.toarray().tolist(), Y.toarray().astype(int).tolist()), tuple(names)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        PLAIN,
-        PLAIN.replace(b",", b"\t"),
-        PLAIN.replace(b",", b";"),
-        PLAIN.replace(b",", b"|"),
-        PLAIN.replace(b",", b"|").replace(b"0.5", b"0,5"),
-        PLAIN.replace(b"0,1\n", b"no,yes\n").replace(b"1,0\n", b"Yes,N\n"),
-        PLAIN.replace(b"0,1\n", b"F,T\n"),
-        PLAIN.replace(b",", b";").replace(b"0.5", b"0,5"),
-        PLAIN.replace(b",", b" , "),
-        PLAIN.replace(b"\n", b"\r\n"),
-        b"\xef\xbb\xbf" + PLAIN.rstrip(),
-        b"\n" + PLAIN.replace(b"\n", b"\n \n"),
-        b'"width","height","red","blue"\n"1","0.5","0","1"\n0,-2e3,1,0\n',
-        PLAIN.replace(b",1\n", b",True\n").replace(b",0\n", b",FALSE\n").replace(b"\n0,", b"\nfalse,"),
-        bz2.compress(PLAIN),
-    ],
-)
+@pytest.mark.parametrize("content", [
+    PLAIN,
+    PLAIN.replace(b",", b"\t"),
+    PLAIN.replace(b",", b";"),
+    PLAIN.replace(b",", b"|"),
+    PLAIN.replace(b",", b"|").replace(b"0.5", b"0,5"),
+    PLAIN.replace(b"0,1\n", b"no,yes\n").replace(b"1,0\n", b"Yes,N\n"),
+    PLAIN.replace(b"0,1\n", b"F,T\n"),
+    PLAIN.replace(b",", b";").replace(b"0.5", b"0,5"),
+    PLAIN.replace(b",", b" , "),
+    PLAIN.replace(b"\n", b"\r\n"),
+    b"\xef\xbb\xbf" + PLAIN.rstrip(),
+    b"\n" + PLAIN.replace(b"\n", b"\n \n"),
+    b'"width","height","red","blue"\n"1","0.5","0","1"\n0,-2e3,1,0\n',
+    PLAIN.replace(b",1\n", b",True\n").replace(b",0\n", b",FALSE\n").replace(b"\n0,", b"\nfalse,"),
+    bz2.compress(PLAIN),
+])  # fmt: skip
 def test_a_table_is_read_however_it_is_written(content):
     assert read(content) == (VALUES, NAMES)
     assert read(io.BytesIO(content), format="csv") == (VALUES, NAMES)
@@ -131,29 +128,26 @@ def test_blocks_cut_a_table_anywhere(monkeypatch):
     assert (error.line, error.column) == (content.count(b"\n") + 1, 7)
 
 
-@pytest.mark.parametrize(
-    ("content", "labels", "line", "column", "found"),
-    [
-        (b"a,b,y\n1,2,0\n1,x,1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
-        (b"a,b,y\n1,2,0\n\n1,2\n", -1, 4, None, "2 cells, but the first line has 3"),
-        (b"a,b,y\n1,2,0,9\n", -1, 2, None, "4 cells, but the first line has 3"),
-        (b"a,b,y\n1,2,0\n1,2,3\n", -1, 3, 5, "the label 'y' is 3, not 0 or 1"),
-        (b"a,b,y\n1,2,0\n1,2,\n", -1, 3, 5, "the label 'y' is missing"),
-        (b"a,b,y\n1,2,yes\n1,2,maybe\n", -1, 3, 5, "the label 'y' is 'maybe'"),
-        (b"a,b,y\n1,yes,1\n", -1, 2, 3, "'yes' in column 'b' is not a number"),
-        (b"a|b|y\n1|2|0\n1|x|1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
-        (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
-        (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
-        (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),
-        (b"a,b,y\n1,2,0\n", -3, 1, None, "labels=-3, but there are 3 columns"),
-        (b"a,height,y\n1,2,0\n", ["weight"], 1, None, "no column has the name 'weight'; similar names: height"),
-        (b"a,b,b\n1,2,0\n", ["b"], 1, None, "2 columns have the name 'b'"),
-        (b"a,b,y\n1,2,0\n", ["a", "b", "y"], None, None, "all 3 columns are labels"),
-        (b"a,\xe4,y\n1,2,0\n", -1, 1, None, "the name of column 2, b'\\xe4', is not UTF-8"),
-        (b"a,tags\n1,x\n2,\xe4\n", "tags", 3, 3, "a cell in column 'tags' is not UTF-8"),
-        (b'a,b,y\n1,2,0\n1,"2,0\n1,2,0\n', -1, 3, None, "cells, but the first line has 3"),
-    ],
-)
+@pytest.mark.parametrize(("content", "labels", "line", "column", "found"), [
+    (b"a,b,y\n1,2,0\n1,x,1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
+    (b"a,b,y\n1,2,0\n\n1,2\n", -1, 4, None, "2 cells, but the first line has 3"),
+    (b"a,b,y\n1,2,0,9\n", -1, 2, None, "4 cells, but the first line has 3"),
+    (b"a,b,y\n1,2,0\n1,2,3\n", -1, 3, 5, "the label 'y' is 3, not 0 or 1"),
+    (b"a,b,y\n1,2,0\n1,2,\n", -1, 3, 5, "the label 'y' is missing"),
+    (b"a,b,y\n1,2,yes\n1,2,maybe\n", -1, 3, 5, "the label 'y' is 'maybe'"),
+    (b"a,b,y\n1,yes,1\n", -1, 2, 3, "'yes' in column 'b' is not a number"),
+    (b"a|b|y\n1|2|0\n1|x|1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
+    (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
+    (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
+    (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),
+    (b"a,b,y\n1,2,0\n", -3, 1, None, "labels=-3, but there are 3 columns"),
+    (b"a,height,y\n1,2,0\n", ["weight"], 1, None, "no column has the name 'weight'; similar names: height"),
+    (b"a,b,b\n1,2,0\n", ["b"], 1, None, "2 columns have the name 'b'"),
+    (b"a,b,y\n1,2,0\n", ["a", "b", "y"], None, None, "all 3 columns are labels"),
+    (b"a,\xe4,y\n1,2,0\n", -1, 1, None, "the name of column 2, b'\\xe4', is not UTF-8"),
+    (b"a,tags\n1,x\n2,\xe4\n", "tags", 3, 3, "a cell in column 'tags' is not UTF-8"),
+    (b'a,b,y\n1,2,0\n1,"2,0\n1,2,0\n', -1, 3, None, "cells, but the first line has 3"),
+])  # fmt: skip
 def test_tables_that_cannot_be_read_say_where_and_why(content, labels, line, column, found):
     error = failure(content, labels=labels, format="csv")
     assert found in error.found and error.remedy

@@ -12,16 +12,13 @@ LABELS = b"3 3\n0:1 2:1\n\n1:1\n"
 EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
 
 
-@pytest.mark.parametrize(
-    ("features", "labels"),
-    [
-        (FEATURES, LABELS),
-        (FEATURES, b"3 3\r\n0,2\r\n\r\n1\r\n"),
-        (FEATURES, b"3 3\n0:1.0 2:1.00000\n\n1:1"),
-        (FEATURES, b"# labels\n0,2\n\n1\n\n"),
-        (b"3 4\n 0:1 3:0.5 \n1:2\n", LABELS),
-    ],
-)
+@pytest.mark.parametrize(("features", "labels"), [
+    (FEATURES, LABELS),
+    (FEATURES, b"3 3\r\n0,2\r\n\r\n1\r\n"),
+    (FEATURES, b"3 3\n0:1.0 2:1.00000\n\n1:1"),
+    (FEATURES, b"# labels\n0,2\n\n1\n\n"),
+    (b"3 4\n 0:1 3:0.5 \n1:2\n", LABELS),
+])  # fmt: skip
 def test_features_and_labels_in_two_files(features, labels):
     if features.count(b"\n") == 3:
         features += b"\n"
@@ -36,22 +33,19 @@ def test_files_without_headers_take_the_largest_ids():
     assert (made.n_features, made.n_labels) == (2, 7)
 
 
-@pytest.mark.parametrize(
-    ("features", "labels", "message"),
-    [
-        (b"2 4\n0 1:1\n1 2:1\n", LABELS, "data, line 2, column 1: '0 1:1' where a row of features belongs"),
-        (b"3 4 3\n0 1:1\n", LABELS, "data, line 1, column 1: '3 4 3' where a row of features belongs"),
-        (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header promises 3 labels"),
-        (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header promises 3 labels"),
-        (FEATURES, b"3 3\n0:1 x\n\n1\n", "labels, line 2, column 5: 'x' where a label (id:value) belongs. A row of a"),
-        (FEATURES, b"3 3\n0:-1\n\n\n", "labels: a label has the value -1"),
-        (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
-        (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),
-        (FEATURES, b"0:1\n1:1", "this file of labels has only 2"),
-        (FEATURES, b"3 0\n\n\n\n", "labels, line 1: the header promises 0 labels"),
-        (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header promises 4"),
-    ],
-)
+@pytest.mark.parametrize(("features", "labels", "message"), [
+    (b"2 4\n0 1:1\n1 2:1\n", LABELS, "data, line 2, column 1: '0 1:1' where a row of features belongs"),
+    (b"3 4 3\n0 1:1\n", LABELS, "data, line 1, column 1: '3 4 3' where a row of features belongs"),
+    (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header promises 3 labels"),
+    (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header promises 3 labels"),
+    (FEATURES, b"3 3\n0:1 x\n\n1\n", "labels, line 2, column 5: 'x' where a label (id:value) belongs. A row of a"),
+    (FEATURES, b"3 3\n0:-1\n\n\n", "labels: a label has the value -1"),
+    (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
+    (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),
+    (FEATURES, b"0:1\n1:1", "this file of labels has only 2"),
+    (FEATURES, b"3 0\n\n\n\n", "labels, line 1: the header promises 0 labels"),
+    (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header promises 4"),
+])  # fmt: skip
 def test_parts_that_cannot_be_read_say_where_and_why(features, labels, message):
     assert message in str(failure(features, labels=labels))
 

@@ -54,16 +54,13 @@ def test_measures_of_no_form_are_refused(key):
             experiment.rerun(hostile)
 
 
-@pytest.mark.parametrize(
-    "part, reason",
-    [
-        (b"nothing", "damaged"),
-        (npz_of_objects(), "no plain array"),
-        (npz(labels=np.zeros((2, 2), np.int32), scores=np.zeros((2, 3))), "do not fit"),
-        (npz(labels=np.zeros((2, 2)), scores=np.zeros((2, 2))), "do not fit"),
-        (npz(scores=np.zeros((2, 2))), "do not fit"),
-    ],
-)
+@pytest.mark.parametrize("part, reason", [
+    (b"nothing", "damaged"),
+    (npz_of_objects(), "no plain array"),
+    (npz(labels=np.zeros((2, 2), np.int32), scores=np.zeros((2, 3))), "do not fit"),
+    (npz(labels=np.zeros((2, 2)), scores=np.zeros((2, 2))), "do not fit"),
+    (npz(scores=np.zeros((2, 2))), "do not fit"),
+])  # fmt: skip
 def test_predictions_that_are_none_are_refused(key, part, reason):
     with pytest.raises(experiment.BundleError, match=reason):
         experiment.rerun(replaced(experiment.bundle(key), "predictions.npz", part))

@@ -65,18 +65,15 @@ def test_progress_of_comparing_never_goes_back(words):
     assert seen == sorted(seen) and 0 <= seen[0] and seen[-1] <= 1
 
 
-@pytest.mark.parametrize(
-    "selections, shares, seeds, message",
-    [
-        ([None], (0.0,), (0,), "shares must be"),
-        ([None], (1.5,), (0,), "shares must be"),
-        ([None], (), (0,), "shares is empty"),
-        ([], (0.1,), (0,), "no selection"),
-        ([None], (0.1,), (), "seeds is empty"),
-        ([("FALS", FEW)], (0.1,), (0, 2**31), "seeds must be from 0 to 2147483647, not 2147483648"),
-        ([("FALS", FEW)], (0.1,), (0, -1), "seeds must be from 0 to 2147483647, not -1"),
-    ],
-)
+@pytest.mark.parametrize("selections, shares, seeds, message", [
+    ([None], (0.0,), (0,), "shares must be"),
+    ([None], (1.5,), (0,), "shares must be"),
+    ([None], (), (0,), "shares is empty"),
+    ([], (0.1,), (0,), "no selection"),
+    ([None], (0.1,), (), "seeds is empty"),
+    ([("FALS", FEW)], (0.1,), (0, 2**31), "seeds must be from 0 to 2147483647, not 2147483648"),
+    ([("FALS", FEW)], (0.1,), (0, -1), "seeds must be from 0 to 2147483647, not -1"),
+])  # fmt: skip
 def test_what_cannot_be_compared_is_refused_before_anything_is_done(words, selections, shares, seeds, message):
     seen = []
     with pytest.raises(ValueError, match=message):

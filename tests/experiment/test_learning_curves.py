@@ -49,14 +49,11 @@ def test_a_forecast_holds_the_truth_and_is_wider_with_more_noise():
     assert widths[0.01] > 1.2 * widths[0.002]
 
 
-@pytest.mark.parametrize(
-    "n_rows, gains, said",
-    [
-        (ROWS[:3], right(ROWS[:3], 0.7, 2.0, 0.5), "3 numbers of rows were measured, and 4 are needed"),
-        (ROWS, right(ROWS[::-1], 0.7, 2.0, 0.5), "does not rise"),
-        (ROWS, right(ROWS, 0.7, 2.0, 0.5, n_test=60, noise=0.15), "closely enough"),
-    ],
-)
+@pytest.mark.parametrize("n_rows, gains, said", [
+    (ROWS[:3], right(ROWS[:3], 0.7, 2.0, 0.5), "3 numbers of rows were measured, and 4 are needed"),
+    (ROWS, right(ROWS[::-1], 0.7, 2.0, 0.5), "does not rise"),
+    (ROWS, right(ROWS, 0.7, 2.0, 0.5, n_test=60, noise=0.15), "closely enough"),
+])  # fmt: skip
 def test_what_cannot_be_forecast_is_said(n_rows, gains, said):
     found = forecasting.forecast(n_rows, gains, 2000)
     assert said in found.reason and np.isnan(found.value)

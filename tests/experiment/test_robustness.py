@@ -91,30 +91,24 @@ def test_an_attack_can_be_transferred_to_a_model_with_a_gradient_and_gets_its_ow
         experiment.task("robustness", {"run": key}, params | {"transferred": 1})
 
 
-@pytest.mark.parametrize(
-    "params, message",
-    [
-        ({"levels": [0.1]}, "needs the parameter kind"),
-        ({"kind": "words"}, "needs the parameter levels"),
-        ({}, "needs the parameter kind and levels"),
-        ({"kind": "salt", "levels": [0.1]}, "kind must be one of gaussian, words, fgsm, pgd"),
-        ({"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}}, "no option 'drop': it has support"),
-    ],
-)
+@pytest.mark.parametrize("params, message", [
+    ({"levels": [0.1]}, "needs the parameter kind"),
+    ({"kind": "words"}, "needs the parameter levels"),
+    ({}, "needs the parameter kind and levels"),
+    ({"kind": "salt", "levels": [0.1]}, "kind must be one of gaussian, words, fgsm, pgd"),
+    ({"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}}, "no option 'drop': it has support"),
+])  # fmt: skip
 def test_kind_and_levels_are_needed_and_options_that_a_perturbation_does_not_have_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
         experiment.task("robustness", {"run": "0" * 32}, params)
 
 
-@pytest.mark.parametrize(
-    ("kind", "some", "all_of_them"),
-    [
-        ("gaussian", {}, {"support": "all"}),
-        ("words", {"drop": 0}, {"drop": False, "swap": True, "insert": True, "reference": None}),
-        ("fgsm", {"norm": "inf"}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
-        ("pgd", {"n_steps": 20}, {"norm": 2, "support": "all", "random_start": False}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "some", "all_of_them"), [
+    ("gaussian", {}, {"support": "all"}),
+    ("words", {"drop": 0}, {"drop": False, "swap": True, "insert": True, "reference": None}),
+    ("fgsm", {"norm": "inf"}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
+    ("pgd", {"n_steps": 20}, {"norm": 2, "support": "all", "random_start": False}),
+])  # fmt: skip
 def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them):
     def made(options):
         wanted = {"kind": kind, "levels": [0.1], "options": options}

@@ -100,26 +100,23 @@ def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_fo
     assert len(sweep_settings.settings_of(few, "random", 9, 0)) == 3  # there are no more
 
 
-@pytest.mark.parametrize(
-    "params, said",
-    [
-        ({"grid": {}}, "names no parameter"),
-        ({"grid": {"C": []}}, "no values"),
-        ({"grid": {"C": 3}}, "must be a list"),
-        ({"grid": {"C": [-1.0]}}, "C"),
-        ({"grid": {"depth": [1]}}, "no parameter depth"),
-        ({"grid": {"random_state": [1, 2]}}, "give seeds="),
-        ({"grid": {"C": {"low": 1}}}, "needs low and high"),
-        ({"grid": {"C": {"low": 2.0, "high": 1.0}}}, "less than high"),
-        ({"method": "best"}, "method must be one of"),
-        ({"method": "random"}, "needs a budget"),
-        ({"budget": 3}, "leave out the budget"),
-        ({"measure": "F1"}, "such as P@1"),
-        ({"seeds": []}, "seeds is empty"),
-        ({"model": "OneVsRest", "params": None, "grid": {"C": [1.0]}, "seeds": [0, 1]}, "has no seed"),
-        ({"grid": {"C": [i + 1.0 for i in range(200)], "n_estimators": list(range(1, 100))}}, "19,800 settings"),
-    ],
-)
+@pytest.mark.parametrize("params, said", [
+    ({"grid": {}}, "names no parameter"),
+    ({"grid": {"C": []}}, "no values"),
+    ({"grid": {"C": 3}}, "must be a list"),
+    ({"grid": {"C": [-1.0]}}, "C"),
+    ({"grid": {"depth": [1]}}, "no parameter depth"),
+    ({"grid": {"random_state": [1, 2]}}, "give seeds="),
+    ({"grid": {"C": {"low": 1}}}, "needs low and high"),
+    ({"grid": {"C": {"low": 2.0, "high": 1.0}}}, "less than high"),
+    ({"method": "best"}, "method must be one of"),
+    ({"method": "random"}, "needs a budget"),
+    ({"budget": 3}, "leave out the budget"),
+    ({"measure": "F1"}, "such as P@1"),
+    ({"seeds": []}, "seeds is empty"),
+    ({"model": "OneVsRest", "params": None, "grid": {"C": [1.0]}, "seeds": [0, 1]}, "has no seed"),
+    ({"grid": {"C": [i + 1.0 for i in range(200)], "n_estimators": list(range(1, 100))}}, "19,800 settings"),
+])  # fmt: skip
 def test_what_cannot_be_swept_is_named(easy, params, said):
     with pytest.raises((ValueError, TypeError), match=said):
         made(easy, **params).settings  # noqa: B018

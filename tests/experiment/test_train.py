@@ -92,17 +92,14 @@ def test_noise_in_training_makes_a_twin_of_the_same_class(data):
     np.testing.assert_array_equal(model.predict_topk(data.X_test, 5).scores, found.scores)
 
 
-@pytest.mark.parametrize(
-    "model, params, error, message",
-    [
-        ("OneVsRest", {"C": "ten"}, TypeError, "C must be a finite number or \"auto\", not 'ten'"),
-        ("PLT", {"arity": 1}, ValueError, "arity"),
-        ("PLT", {"noise_sigma": -0.1}, ValueError, "noise_sigma"),
-        ("LdSM", {"noise_support": "some"}, ValueError, "noise_support must be one of all, nonzero"),
-        ("FastXML", None, ValueError, "'FastXML'"),
-        ("PLT", {"depth": 3}, ValueError, "PLT has no parameter depth"),
-    ],
-)
+@pytest.mark.parametrize("model, params, error, message", [
+    ("OneVsRest", {"C": "ten"}, TypeError, "C must be a finite number or \"auto\", not 'ten'"),
+    ("PLT", {"arity": 1}, ValueError, "arity"),
+    ("PLT", {"noise_sigma": -0.1}, ValueError, "noise_sigma"),
+    ("LdSM", {"noise_support": "some"}, ValueError, "noise_support must be one of all, nonzero"),
+    ("FastXML", None, ValueError, "'FastXML'"),
+    ("PLT", {"depth": 3}, ValueError, "PLT has no parameter depth"),
+])  # fmt: skip
 def test_what_a_model_refuses_is_refused_when_the_task_is_made_and_when_it_is_run(data, model, params, error, message):
     with pytest.raises(error, match=message):
         train("0" * 32, model, params)

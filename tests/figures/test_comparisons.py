@@ -256,16 +256,13 @@ def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(cur
     assert len(figures.learning_curve(*curve, "P@1", ["tail"]).data) == 2
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        ([10, 11, 12, 100], ["10", "100"]),
-        ([0.8, 1.0, 1.2, 200.0], ["0.8", "200"]),
-        ([0.1, 0.3, 1.0, 3.0, 10.0], ["0.1", "0.3", "1", "3", "10"]),
-        ([1, 2, 3, 4, 5, 6, 7, 8], ["1", "3", "5", "8"]),
-        ([5], ["5"]),
-    ],
-)
+@pytest.mark.parametrize(("values", "shown"), [
+    ([10, 11, 12, 100], ["10", "100"]),
+    ([0.8, 1.0, 1.2, 200.0], ["0.8", "200"]),
+    ([0.1, 0.3, 1.0, 3.0, 10.0], ["0.1", "0.3", "1", "3", "10"]),
+    ([1, 2, 3, 4, 5, 6, 7, 8], ["1", "3", "5", "8"]),
+    ([5], ["5"]),
+])  # fmt: skip
 def test_values_of_a_setting_that_lie_close_together_are_not_all_written(values, shown):
     trials = pd.DataFrame({"C": values, "value": 0.5, "rows": 100, "seed": 0})
     assert list(figures.sweep_values(trials, {"C": "C"}, "P@1").layout.xaxis.ticktext) == shown

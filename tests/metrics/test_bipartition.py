@@ -167,20 +167,17 @@ def test_large_sparse_scores_take_memory_for_what_is_stored():
 
 
 @pytest.mark.parametrize("measure", OF_SCORES)
-@pytest.mark.parametrize(
-    "labels, scores, error, message",
-    [
-        (np.eye(2), np.ones((2, 3)), ValueError, "3 columns, but there are 2 labels"),
-        (np.eye(2), np.ones((3, 2)), ValueError, "scores has 3 rows, but Y_true has 2"),
-        (np.eye(2), [[0.1, np.nan], [0, 0]], ValueError, "row 0, label 1 is not a number"),
-        (np.eye(2), sp.csr_array([[0.1, 0], [0, np.nan]]), ValueError, "row 1, label 1 is not a number"),
-        (np.eye(2), np.ones(2), ValueError, "1 dimension"),
-        (np.eye(2), [[1.0], [1.0, 2.0]], ValueError, "different lengths"),
-        (np.eye(2), [["a", "b"], ["c", "d"]], TypeError, "real numbers"),
-        (np.full((2, 2), 3), np.ones((2, 2)), ValueError, "labels are 0 or 1"),
-        (np.eye(2), Ranking(np.zeros((2, 1), np.int32), np.ones((2, 1), np.float32)), TypeError, "predict_proba"),
-    ],
-)
+@pytest.mark.parametrize("labels, scores, error, message", [
+    (np.eye(2), np.ones((2, 3)), ValueError, "3 columns, but there are 2 labels"),
+    (np.eye(2), np.ones((3, 2)), ValueError, "scores has 3 rows, but Y_true has 2"),
+    (np.eye(2), [[0.1, np.nan], [0, 0]], ValueError, "row 0, label 1 is not a number"),
+    (np.eye(2), sp.csr_array([[0.1, 0], [0, np.nan]]), ValueError, "row 1, label 1 is not a number"),
+    (np.eye(2), np.ones(2), ValueError, "1 dimension"),
+    (np.eye(2), [[1.0], [1.0, 2.0]], ValueError, "different lengths"),
+    (np.eye(2), [["a", "b"], ["c", "d"]], TypeError, "real numbers"),
+    (np.full((2, 2), 3), np.ones((2, 2)), ValueError, "labels are 0 or 1"),
+    (np.eye(2), Ranking(np.zeros((2, 1), np.int32), np.ones((2, 1), np.float32)), TypeError, "predict_proba"),
+])  # fmt: skip
 def test_bad_input_is_named(measure, labels, scores, error, message):
     with pytest.raises(error, match=message):
         measure(labels, scores)

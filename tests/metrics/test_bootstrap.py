@@ -156,22 +156,19 @@ def test_without_rows_or_labels_nothing_is_defined():
     assert frame["value"].isna().tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize(
-    "arguments, error, message",
-    [
-        ({"measures": ["F1"]}, ValueError, "measure is 'F1': it must be a function or one of P@k, R@k"),
-        ({"measures": ["PSP@k"]}, TypeError, "PSP@k needs inv_ps"),
-        ({"measures": ["P@k"], "labels": np.ones(2, bool)}, ValueError, "P@k is no measure of some labels"),
-        ({"measures": ["macro F1@k"], "labels": np.ones(1, bool)}, ValueError, "labels is bool of shape \\(1,\\): a b"),
-        ({"measures": ["Hamming loss@k"]}, ValueError, "pass n_labels"),
-        ({"measures": []}, ValueError, "there is nothing to measure"),
-        ({"k": 0}, ValueError, "there is nothing to measure"),
-        ({"k": [0]}, ValueError, "k must be at least 1"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
-        ({"confidence": 95}, ValueError, "confidence is 95: it must be between 0 and 1"),
-        ({"confidence": "high"}, TypeError, "confidence is 'high'"),
-    ],
-)
+@pytest.mark.parametrize("arguments, error, message", [
+    ({"measures": ["F1"]}, ValueError, "measure is 'F1': it must be a function or one of P@k, R@k"),
+    ({"measures": ["PSP@k"]}, TypeError, "PSP@k needs inv_ps"),
+    ({"measures": ["P@k"], "labels": np.ones(2, bool)}, ValueError, "P@k is no measure of some labels"),
+    ({"measures": ["macro F1@k"], "labels": np.ones(1, bool)}, ValueError, "labels is bool of shape \\(1,\\): a b"),
+    ({"measures": ["Hamming loss@k"]}, ValueError, "pass n_labels"),
+    ({"measures": []}, ValueError, "there is nothing to measure"),
+    ({"k": 0}, ValueError, "there is nothing to measure"),
+    ({"k": [0]}, ValueError, "k must be at least 1"),
+    ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
+    ({"confidence": 95}, ValueError, "confidence is 95: it must be between 0 and 1"),
+    ({"confidence": "high"}, TypeError, "confidence is 'high'"),
+])  # fmt: skip
 def test_bad_input_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         metrics.intervals([[0], [1]], [[0], [0]], **{"k": 1, **arguments})

@@ -68,17 +68,14 @@ def test_places_without_a_label_do_not_count():
     assert np.isnan(metrics.brier_score_at_k([[0], [0]], nothing, 1)).all()
 
 
-@pytest.mark.parametrize(
-    "ranking, error, message",
-    [
-        (np.array([[0.5, 1.5]]), ValueError, "score of row 0, label 1 is 1.5, which is no probability: .*1 of 2 are"),
-        (np.array([[0.5, -3.0]]), ValueError, "label 1 is -3, which is no probability"),
-        (sp.csr_array([[0.5, 2.0]]), ValueError, "label 1 is 2, which"),
-        ([[0, 1]], TypeError, "the ranking has no probabilities: give a Ranking with scores"),
-        (np.array([[0, 1]]), TypeError, "the ranking has no probabilities"),
-        (np.zeros((3, 2)), ValueError, "Y_true has 1 rows, but the ranking has 3"),
-    ],
-)
+@pytest.mark.parametrize("ranking, error, message", [
+    (np.array([[0.5, 1.5]]), ValueError, "score of row 0, label 1 is 1.5, which is no probability: .*1 of 2 are"),
+    (np.array([[0.5, -3.0]]), ValueError, "label 1 is -3, which is no probability"),
+    (sp.csr_array([[0.5, 2.0]]), ValueError, "label 1 is 2, which"),
+    ([[0, 1]], TypeError, "the ranking has no probabilities: give a Ranking with scores"),
+    (np.array([[0, 1]]), TypeError, "the ranking has no probabilities"),
+    (np.zeros((3, 2)), ValueError, "Y_true has 1 rows, but the ranking has 3"),
+])  # fmt: skip
 def test_what_is_no_probability_is_refused(ranking, error, message):
     with pytest.raises(error, match=message):
         metrics.reliability(np.array([[True, False]]), ranking, 2)

@@ -235,24 +235,21 @@ def test_scores_that_are_not_numbers_are_named():
             metrics.precision_at_k(Y, form, 3)
 
 
-@pytest.mark.parametrize(
-    "ranking, found",
-    [
-        ([[0.5, 0.1, 0.2, 0.3]] * 3, "holds 0.5: label ids are whole numbers"),
-        ([[(0, 0.5)], [(1, 0.5)], []], r"holds \(0, 0.5\)"),
-        ([[[0], [1, 2]]] * 3, r"row 0 of the ranking holds \[0\]"),
-        ([["a"], [], []], "row 0 of the ranking holds 'a'"),
-        ([[True], [False], [True]], "row 0 of the ranking holds True"),
-        ([[0], {1}, [2]], "row 1 of the ranking is a set"),
-        ([[0], "1", [2]], "row 1 of the ranking is a str"),
-        ([0, 1, 2], "row 0 of the ranking is a int"),
-        ("012", "a ranking is .* not str"),
-        (None, "a ranking is .* not NoneType"),
-        (np.array([[1j]]), "holds complex128 values"),
-        (np.array([["a"]]), "holds <U1 values"),
-        (Ranking(np.zeros((3, 4)), np.zeros((3, 4))), "ranking's labels are float64"),
-    ],
-)
+@pytest.mark.parametrize("ranking, found", [
+    ([[0.5, 0.1, 0.2, 0.3]] * 3, "holds 0.5: label ids are whole numbers"),
+    ([[(0, 0.5)], [(1, 0.5)], []], r"holds \(0, 0.5\)"),
+    ([[[0], [1, 2]]] * 3, r"row 0 of the ranking holds \[0\]"),
+    ([["a"], [], []], "row 0 of the ranking holds 'a'"),
+    ([[True], [False], [True]], "row 0 of the ranking holds True"),
+    ([[0], {1}, [2]], "row 1 of the ranking is a set"),
+    ([[0], "1", [2]], "row 1 of the ranking is a str"),
+    ([0, 1, 2], "row 0 of the ranking is a int"),
+    ("012", "a ranking is .* not str"),
+    (None, "a ranking is .* not NoneType"),
+    (np.array([[1j]]), "holds complex128 values"),
+    (np.array([["a"]]), "holds <U1 values"),
+    (Ranking(np.zeros((3, 4)), np.zeros((3, 4))), "ranking's labels are float64"),
+])  # fmt: skip
 def test_what_is_no_ranking_is_a_type_error(ranking, found):
     with pytest.raises(TypeError, match=found):
         metrics.precision_at_k(Y, ranking, 1)
@@ -278,22 +275,19 @@ def test_k_is_a_positive_whole_number_and_needed_for_hits_of_scores(k, error):
         metrics.hits(Y, np.zeros((3, 4)))
 
 
-@pytest.mark.parametrize(
-    "inv_ps, error, found",
-    [
-        (np.ones(3), ValueError, "inv_ps has 3 values, but there are 4 labels"),
-        (np.ones((4, 1)), ValueError, r"inv_ps has 2 dimension"),
-        (2.0, ValueError, r"inv_ps has 0 dimension"),
-        ([1, 2, 0, 1], ValueError, "inv_ps of label 2 is 0.0"),
-        ([1, -2, 1, 1], ValueError, "inv_ps of label 1 is -2.0"),
-        ([1, 2, 1, np.inf], ValueError, "inv_ps of label 3 is inf"),
-        ([1, 2, 1, np.nan], ValueError, "inv_ps of label 3 is nan"),
-        ([[1], [1, 2]], ValueError, "inv_ps is not a vector"),
-        (["a"] * 4, TypeError, "inv_ps holds <U1 values"),
-        ({0: 1.0}, TypeError, "inv_ps holds object values"),
-        (None, TypeError, "needs inv_ps"),
-    ],
-)
+@pytest.mark.parametrize("inv_ps, error, found", [
+    (np.ones(3), ValueError, "inv_ps has 3 values, but there are 4 labels"),
+    (np.ones((4, 1)), ValueError, r"inv_ps has 2 dimension"),
+    (2.0, ValueError, r"inv_ps has 0 dimension"),
+    ([1, 2, 0, 1], ValueError, "inv_ps of label 2 is 0.0"),
+    ([1, -2, 1, 1], ValueError, "inv_ps of label 1 is -2.0"),
+    ([1, 2, 1, np.inf], ValueError, "inv_ps of label 3 is inf"),
+    ([1, 2, 1, np.nan], ValueError, "inv_ps of label 3 is nan"),
+    ([[1], [1, 2]], ValueError, "inv_ps is not a vector"),
+    (["a"] * 4, TypeError, "inv_ps holds <U1 values"),
+    ({0: 1.0}, TypeError, "inv_ps holds object values"),
+    (None, TypeError, "needs inv_ps"),
+])  # fmt: skip
 def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
     for measure in (metrics.psprecision_at_k, metrics.psrecall_at_k, metrics.psdcg_at_k, metrics.psndcg_at_k):
         with pytest.raises(error, match=found):

@@ -73,20 +73,17 @@ def test_no_prediction_is_wrong_and_no_examples_are_nan():
         assert math.isnan(metrics.accuracy(true, predictions)) and math.isnan(metrics.macro_f1(true, predictions))
 
 
-@pytest.mark.parametrize(
-    "true, predicted, error, message",
-    [
-        ([0, 1], [0], ValueError, "predictions for 1 rows, but Y_true has 2 rows"),
-        ([0, -1], [0, 0], ValueError, "Y_true has the class id -1 in row 1"),
-        ([0, 1], [0, -2], ValueError, "predictions has the class id -2 in row 1.*-1 means no class"),
-        ([0, 2**70], [0, 0], ValueError, "beyond 64 bits"),
-        (np.eye(3), [0, 1, 3], ValueError, "predictions has the class id 3 in row 2: ids go from 0 to 2"),
-        ([0, 1], np.ones((2, 3), bool), ValueError, "predictions has 3 classes in row 0: at most one"),
-        (np.eye(2), np.eye(3, dtype=bool)[:2], ValueError, "3 labels, but 2 are expected"),
-        ([0.5, 1.0], [0, 1], ValueError, "binary matrix"),
-        ([0, 1], [0.5, 1.0], TypeError, "list of label ids"),
-    ],
-)
+@pytest.mark.parametrize("true, predicted, error, message", [
+    ([0, 1], [0], ValueError, "predictions for 1 rows, but Y_true has 2 rows"),
+    ([0, -1], [0, 0], ValueError, "Y_true has the class id -1 in row 1"),
+    ([0, 1], [0, -2], ValueError, "predictions has the class id -2 in row 1.*-1 means no class"),
+    ([0, 2**70], [0, 0], ValueError, "beyond 64 bits"),
+    (np.eye(3), [0, 1, 3], ValueError, "predictions has the class id 3 in row 2: ids go from 0 to 2"),
+    ([0, 1], np.ones((2, 3), bool), ValueError, "predictions has 3 classes in row 0: at most one"),
+    (np.eye(2), np.eye(3, dtype=bool)[:2], ValueError, "3 labels, but 2 are expected"),
+    ([0.5, 1.0], [0, 1], ValueError, "binary matrix"),
+    ([0, 1], [0.5, 1.0], TypeError, "list of label ids"),
+])  # fmt: skip
 def test_bad_input_is_named(true, predicted, error, message):
     for measure in (metrics.accuracy, metrics.macro_f1):
         with pytest.raises(error, match=message):

@@ -78,17 +78,14 @@ def test_a_model_without_rankings_is_scored_by_its_probabilities():
     assert metrics.scorer("P@3")(model, X, Y) == expected
 
 
-@pytest.mark.parametrize(
-    "measure, inv_ps, error, message",
-    [
-        ("P", None, ValueError, "measure must be one of P@k"),
-        ("F@3", None, ValueError, "not 'F@3'"),
-        (3, None, ValueError, "measure must be"),
-        ("P@0", None, ValueError, "k must be at least 1"),
-        ("PSP@3", None, TypeError, "PSP@k needs inv_ps"),
-        ("P@3", [1.0], TypeError, "P@k takes no inv_ps"),
-    ],
-)
+@pytest.mark.parametrize("measure, inv_ps, error, message", [
+    ("P", None, ValueError, "measure must be one of P@k"),
+    ("F@3", None, ValueError, "not 'F@3'"),
+    (3, None, ValueError, "measure must be"),
+    ("P@0", None, ValueError, "k must be at least 1"),
+    ("PSP@3", None, TypeError, "PSP@k needs inv_ps"),
+    ("P@3", [1.0], TypeError, "P@k takes no inv_ps"),
+])  # fmt: skip
 def test_unknown_measures_and_missing_weights_are_refused(measure, inv_ps, error, message):
     with pytest.raises(error, match=message):
         metrics.scorer(measure, inv_ps)

@@ -137,16 +137,13 @@ def test_measures_of_some_labels_and_of_ones_own():
         metrics.paired_bootstrap(Y, a, b, lambda Y, ranking: np.zeros(2))
 
 
-@pytest.mark.parametrize(
-    "call, error, message",
-    [
-        (lambda Y, a: metrics.paired_bootstrap(Y, a, a[:5]), ValueError, "Y_true has 60 rows, but the ranking has 5"),
-        (lambda Y, a: metrics.paired_permutation(Y, a, a, "F9"), ValueError, "measure is 'F9'"),
-        (lambda Y, a: metrics.paired_permutation(Y, a, a, n_permutations=0), ValueError, "n_permutations must be at"),
-        (lambda Y, a: metrics.compare_rankings(Y, {"a": a}), ValueError, "needs at least two"),
-        (lambda Y, a: metrics.compare_rankings(Y, {"a": a, "b": a}, reference="c"), ValueError, "one of a, b"),
-    ],
-)
+@pytest.mark.parametrize("call, error, message", [
+    (lambda Y, a: metrics.paired_bootstrap(Y, a, a[:5]), ValueError, "Y_true has 60 rows, but the ranking has 5"),
+    (lambda Y, a: metrics.paired_permutation(Y, a, a, "F9"), ValueError, "measure is 'F9'"),
+    (lambda Y, a: metrics.paired_permutation(Y, a, a, n_permutations=0), ValueError, "n_permutations must be at"),
+    (lambda Y, a: metrics.compare_rankings(Y, {"a": a}), ValueError, "needs at least two"),
+    (lambda Y, a: metrics.compare_rankings(Y, {"a": a, "b": a}, reference="c"), ValueError, "one of a, b"),
+])  # fmt: skip
 def test_bad_input_is_refused(call, error, message):
     *_, Y, a, _ = two()
     with pytest.raises(error, match=message):

@@ -27,15 +27,12 @@ def test_an_unknown_address_is_said_to_be_unknown_once_and_gives_a_fresh_workspa
     assert page.token != asked and len(page.token) == 32
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        [],
-        {"version": 99},
-        {"version": 2, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]},
-    ],
-)
+@pytest.mark.parametrize("content", [
+    None,
+    [],
+    {"version": 99},
+    {"version": 2, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]},
+])  # fmt: skip
 def test_a_damaged_workspace_is_an_empty_one(ready, session, content):
     Row(ready.token).write(content)
     page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
@@ -146,23 +143,20 @@ def job(elapsed, done=0.0, spent=0.0, phase="Training nodes of trees", **phases)
     return SimpleNamespace(elapsed=elapsed, fraction=done, phase=phase, phases={**phases, phase: spent})
 
 
-@pytest.mark.parametrize(
-    ("job", "expected", "kind", "left"),
-    [
-        (job(10), 130, None, "about 2 min 00 s left"),
-        (job(60, 0.1, 60), 130, None, "at least 9 min 00 s left"),  # slower, and more may come after the phase
-        (job(780, 0.5, 780), 120, None, "at least 13 min 00 s left"),
-        (job(780), 120, None, "longer than expected (2 min 00 s)"),
-        (job(3), None, None, ""),
-        (job(10, 0.9, 9), 50, None, "about 40 s left"),  # more may come after such a phase
-        # Features are scored after the network is trained, and the rate of the last phase counts.
-        (job(140, 0.9, 140, "Training the network"), 33, "select", "at least 16 s left"),
-        (job(150, 0.15, 3, "Scoring features"), 33, "select", "about 17 s left"),
-        (job(20, 0.9, 18), 100.0, "robustness", "about 1 min 20 s left"),
-        (job(20, 0.9, 18), 100.0, "compare", "about 1 min 20 s left"),
-        (job(20, 0.9, 18), 100.0, "train", "about 2.0 s left"),
-    ],
-)
+@pytest.mark.parametrize(("job", "expected", "kind", "left"), [
+    (job(10), 130, None, "about 2 min 00 s left"),
+    (job(60, 0.1, 60), 130, None, "at least 9 min 00 s left"),  # slower, and more may come after the phase
+    (job(780, 0.5, 780), 120, None, "at least 13 min 00 s left"),
+    (job(780), 120, None, "longer than expected (2 min 00 s)"),
+    (job(3), None, None, ""),
+    (job(10, 0.9, 9), 50, None, "about 40 s left"),  # more may come after such a phase
+    # Features are scored after the network is trained, and the rate of the last phase counts.
+    (job(140, 0.9, 140, "Training the network"), 33, "select", "at least 16 s left"),
+    (job(150, 0.15, 3, "Scoring features"), 33, "select", "about 17 s left"),
+    (job(20, 0.9, 18), 100.0, "robustness", "about 1 min 20 s left"),
+    (job(20, 0.9, 18), 100.0, "compare", "about 1 min 20 s left"),
+    (job(20, 0.9, 18), 100.0, "train", "about 2.0 s left"),
+])  # fmt: skip
 def test_the_time_left_follows_the_work_of_the_task_itself(job, expected, kind, left):
     assert said_plainly(time_left(job, expected, kind)) == left
 

@@ -221,30 +221,27 @@ def test_an_attack_follows_the_model_or_the_surrogate(model, data):
     assert 0 < np.linalg.norm(moved, axis=1).max() <= 0.3 * (1 + 1e-5)
 
 
-@pytest.mark.parametrize(
-    "changed, error, message",
-    [
-        ({"sigmas": (-0.1,)}, ValueError, "every level in sigmas must be from 0"),
-        ({"sigmas": 0.1}, TypeError, "sigmas must be a sequence"),
-        ({"sigmas": (0.1, 0.1)}, ValueError, "a level twice"),
-        ({"ks": ()}, ValueError, "ks is empty"),
-        ({"ks": (1, 1)}, ValueError, "a place twice"),
-        ({"ks": (0,)}, ValueError, "every place in ks must be at least 1"),
-        ({"n_repeats": 0}, ValueError, "n_repeats must be at least 1"),
-        ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-        ({"support": "some"}, ValueError, "support must be one of"),
-        ({"perturbation": "salt"}, ValueError, "unknown perturbation 'salt'"),
-        ({"perturbation": "words"}, ValueError, "reference=X_train"),
-        ({"perturbation": "words", "support": "nonzero"}, ValueError, "'words' has no support"),
-        ({"options": {"norm": 2}}, ValueError, "'gaussian' has no option 'norm'"),
-        ({"surrogate": Recorder()}, ValueError, "'gaussian' follows no gradient"),
-        ({"X": np.ones((2, 3))}, ValueError, "X has 3 features"),
-        ({"X": np.ones((2, 80))}, ValueError, "Y has 120 rows, but the features have 2"),
-        ({"X": np.ones((0, 80)), "Y": np.ones((0, 30))}, ValueError, "X has no rows"),
-        ({"Y_train": np.ones((3, 4))}, ValueError, "Y_train has 4 labels, but 30 are expected"),
-        ({"Y_train": np.ones((0, 30))}, ValueError, "Y_train has no rows"),
-    ],
-)
+@pytest.mark.parametrize("changed, error, message", [
+    ({"sigmas": (-0.1,)}, ValueError, "every level in sigmas must be from 0"),
+    ({"sigmas": 0.1}, TypeError, "sigmas must be a sequence"),
+    ({"sigmas": (0.1, 0.1)}, ValueError, "a level twice"),
+    ({"ks": ()}, ValueError, "ks is empty"),
+    ({"ks": (1, 1)}, ValueError, "a place twice"),
+    ({"ks": (0,)}, ValueError, "every place in ks must be at least 1"),
+    ({"n_repeats": 0}, ValueError, "n_repeats must be at least 1"),
+    ({"random_state": -1}, ValueError, "random_state must be at least 0"),
+    ({"support": "some"}, ValueError, "support must be one of"),
+    ({"perturbation": "salt"}, ValueError, "unknown perturbation 'salt'"),
+    ({"perturbation": "words"}, ValueError, "reference=X_train"),
+    ({"perturbation": "words", "support": "nonzero"}, ValueError, "'words' has no support"),
+    ({"options": {"norm": 2}}, ValueError, "'gaussian' has no option 'norm'"),
+    ({"surrogate": Recorder()}, ValueError, "'gaussian' follows no gradient"),
+    ({"X": np.ones((2, 3))}, ValueError, "X has 3 features"),
+    ({"X": np.ones((2, 80))}, ValueError, "Y has 120 rows, but the features have 2"),
+    ({"X": np.ones((0, 80)), "Y": np.ones((0, 30))}, ValueError, "X has no rows"),
+    ({"Y_train": np.ones((3, 4))}, ValueError, "Y_train has 4 labels, but 30 are expected"),
+    ({"Y_train": np.ones((0, 30))}, ValueError, "Y_train has no rows"),
+])  # fmt: skip
 def test_what_cannot_be_is_said_before_any_work(data, changed, error, message):
     recorder = Recorder()
     arguments = {"X": data.X_test, "Y": data.Y_test, "sigmas": (0.1,), **changed}

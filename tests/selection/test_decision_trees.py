@@ -107,17 +107,14 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     assert np.array_equal(model.predict_proba(X), proba) and np.array_equal(model.predict(X).toarray(), labels)
 
 
-@pytest.mark.parametrize(
-    "params, error, message",
-    [
-        ({"selected": [[0, 12]]}, ValueError, "feature id 12 for label 0: ids go from 0 to 11"),
-        ({"selected": [[0], [1]]}, ValueError, "a row of feature ids for each of 5 labels"),
-        ({"selected": [0, 1]}, ValueError, "or one row for all"),
-        ({"selected": [[0], [1, 2]]}, ValueError, "different lengths"),
-        ({"selected": [[0.5]]}, TypeError, "whole numbers"),
-        ({"max_deep": 3}, TypeError, "no parameter max_deep"),
-    ],
-)
+@pytest.mark.parametrize("params, error, message", [
+    ({"selected": [[0, 12]]}, ValueError, "feature id 12 for label 0: ids go from 0 to 11"),
+    ({"selected": [[0], [1]]}, ValueError, "a row of feature ids for each of 5 labels"),
+    ({"selected": [0, 1]}, ValueError, "or one row for all"),
+    ({"selected": [[0], [1, 2]]}, ValueError, "different lengths"),
+    ({"selected": [[0.5]]}, TypeError, "whole numbers"),
+    ({"max_deep": 3}, TypeError, "no parameter max_deep"),
+])  # fmt: skip
 def test_bad_parameters_are_named(params, error, message):
     X, Y = data()
     with pytest.raises(error, match=message):

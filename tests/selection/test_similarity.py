@@ -105,27 +105,24 @@ def test_the_graph_joins_methods_that_do_not_differ_significantly():
     assert significance_graph(p.where(p != 0.07, 0.1)).edges["line"].tolist() == ["thick", "thick"]
 
 
-@pytest.mark.parametrize(
-    "call, error, message",
-    [
-        (lambda: jaccard([[0], [1]], [[0], [1], [2]]), ValueError, "a has 2 labels, but b has 3"),
-        (lambda: jaccard([[0, 0]], [[0, 1]]), ValueError, "a has feature 0 twice for label 0"),
-        (lambda: jaccard([[0, 1]], [[0, -1]]), ValueError, "b holds -1"),
-        (lambda: jaccard([[0.5]], [[0]]), TypeError, "whole numbers"),
-        (lambda: spearman([[1.0]], [[1]], [[1.0, 2.0]], [[1]]), ValueError, "1 features, but feature 1 is selected"),
-        (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
-        (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
-        (lambda: spearman([["x", "y"]], [[1]], [[1.0, 2]], [[1]]), TypeError, "scores_a holds .*real numbers"),
-        (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is no matrix: its rows have different lengths"),
-        (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
-        (lambda: wilcoxon(np.zeros(3)), ValueError, r"frame is a ndarray of shape \(3,\): a DataFrame or rows"),
-        (lambda: wilcoxon([[1, 2], [3]]), ValueError, r"frame is a list of shape \(2,\): .* rows of equal length"),
-        (lambda: wilcoxon(pd.DataFrame({"A": [1], "B": ["x"]})), TypeError, "'x' for B on 0, which is no real number"),
-        (lambda: wilcoxon([[1, 2], [1, "x"]]), TypeError, "'x' for 1 on 1"),
-        (lambda: wilcoxon(np.array([[1, 1], [np.inf, np.inf]])), ValueError, "has inf for 0 on 1: infinite values"),
-        (lambda: wilcoxon(pd.DataFrame({"A": [1.0], "B": [np.nan]})), ValueError, "no value for B on 0"),
-    ],
-)
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: jaccard([[0], [1]], [[0], [1], [2]]), ValueError, "a has 2 labels, but b has 3"),
+    (lambda: jaccard([[0, 0]], [[0, 1]]), ValueError, "a has feature 0 twice for label 0"),
+    (lambda: jaccard([[0, 1]], [[0, -1]]), ValueError, "b holds -1"),
+    (lambda: jaccard([[0.5]], [[0]]), TypeError, "whole numbers"),
+    (lambda: spearman([[1.0]], [[1]], [[1.0, 2.0]], [[1]]), ValueError, "1 features, but feature 1 is selected"),
+    (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
+    (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
+    (lambda: spearman([["x", "y"]], [[1]], [[1.0, 2]], [[1]]), TypeError, "scores_a holds .*real numbers"),
+    (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is no matrix: its rows have different lengths"),
+    (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
+    (lambda: wilcoxon(np.zeros(3)), ValueError, r"frame is a ndarray of shape \(3,\): a DataFrame or rows"),
+    (lambda: wilcoxon([[1, 2], [3]]), ValueError, r"frame is a list of shape \(2,\): .* rows of equal length"),
+    (lambda: wilcoxon(pd.DataFrame({"A": [1], "B": ["x"]})), TypeError, "'x' for B on 0, which is no real number"),
+    (lambda: wilcoxon([[1, 2], [1, "x"]]), TypeError, "'x' for 1 on 1"),
+    (lambda: wilcoxon(np.array([[1, 1], [np.inf, np.inf]])), ValueError, "has inf for 0 on 1: infinite values"),
+    (lambda: wilcoxon(pd.DataFrame({"A": [1.0], "B": [np.nan]})), ValueError, "no value for B on 0"),
+])  # fmt: skip
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -36,21 +36,18 @@ def test_limit_and_threshold_bound_the_suggestions_and_json_is_read_as_a_form_is
     assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
 
 
-@pytest.mark.parametrize(
-    "sent, status, reason",
-    [
-        ({"data": {"limit": 3}}, 422, "the field text is missing"),
-        ({"data": {"text": "a", "limit": "many"}}, 422, "limit must be a whole number"),
-        ({"data": {"text": "a", "limit": "-1"}}, 422, "limit must be a whole number"),
-        ({"data": {"text": "a", "limit": "1001"}}, 422, "limit must be a whole number from 1 to 1,000"),
-        ({"data": {"text": "a", "limit": "9" * 9999}}, 422, "limit must be"),
-        ({"data": {"text": "a", "threshold": "nan"}}, 422, "threshold must be a number"),
-        ({"content": b"text=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
-        ({"content": b"a=1&" * 200, "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
-        ({"files": {"text": b"a"}}, 415, "application/x-www-form-urlencoded"),
-        ({"json": {"text": 3}}, 422, "text must be a text"),
-    ],
-)
+@pytest.mark.parametrize("sent, status, reason", [
+    ({"data": {"limit": 3}}, 422, "the field text is missing"),
+    ({"data": {"text": "a", "limit": "many"}}, 422, "limit must be a whole number"),
+    ({"data": {"text": "a", "limit": "-1"}}, 422, "limit must be a whole number"),
+    ({"data": {"text": "a", "limit": "1001"}}, 422, "limit must be a whole number from 1 to 1,000"),
+    ({"data": {"text": "a", "limit": "9" * 9999}}, 422, "limit must be"),
+    ({"data": {"text": "a", "threshold": "nan"}}, 422, "threshold must be a number"),
+    ({"content": b"text=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
+    ({"content": b"a=1&" * 200, "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
+    ({"files": {"text": b"a"}}, 415, "application/x-www-form-urlencoded"),
+    ({"json": {"text": 3}}, 422, "text must be a text"),
+])  # fmt: skip
 def test_a_wrong_request_is_refused_with_a_reason(client, sent, status, reason):
     answer = client.post(SUGGEST, **sent)
     assert answer.status_code == status and reason in answer.json()["error"]

@@ -188,21 +188,18 @@ def harmed(**changes):
     return plain, arrays
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"format": 9},
-        {"params": {"ngrams": [1, 2], "never": 3}},
-        {"params": {"ngrams": [1, 2], "pattern": "("}},
-        {"params": {"ngrams": [1, 2], "hashing_bits": 4}},
-        {"idf": lambda idf: idf * np.nan},
-        {"idf": lambda idf: idf[:0]},
-        {"names": lambda names: names[1:]},
-        {"name_ends": lambda ends: ends[::-1].copy()},
-        {"name_ends": lambda ends: ends[:-1].copy()},
-        {"n_rows": "many"},
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    {"format": 9},
+    {"params": {"ngrams": [1, 2], "never": 3}},
+    {"params": {"ngrams": [1, 2], "pattern": "("}},
+    {"params": {"ngrams": [1, 2], "hashing_bits": 4}},
+    {"idf": lambda idf: idf * np.nan},
+    {"idf": lambda idf: idf[:0]},
+    {"names": lambda names: names[1:]},
+    {"name_ends": lambda ends: ends[::-1].copy()},
+    {"name_ends": lambda ends: ends[:-1].copy()},
+    {"n_rows": "many"},
+])  # fmt: skip
 def test_damaged_parts_are_refused(changes):
     with pytest.raises(ValueError, match="the vectoriser"):
         TextVectorizer.from_plain(*harmed(**changes))

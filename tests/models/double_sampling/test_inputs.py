@@ -16,17 +16,14 @@ def test_classes_may_be_ids():
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
-@pytest.mark.parametrize(
-    "Y, message",
-    [
-        ([0, 1], "2 class ids, but the features have 3 rows"),
-        ([0, -1, 1], "row 1 has the class id -1"),
-        ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
-        ([2, 2, 2], "at least two labels"),
-        ([0.5, 1.0, 2.0], "binary matrix"),
-        ([True, False, True], "binary matrix"),
-    ],
-)
+@pytest.mark.parametrize("Y, message", [
+    ([0, 1], "2 class ids, but the features have 3 rows"),
+    ([0, -1, 1], "row 1 has the class id -1"),
+    ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
+    ([2, 2, 2], "at least two labels"),
+    ([0.5, 1.0, 2.0], "binary matrix"),
+    ([True, False, True], "binary matrix"),
+])  # fmt: skip
 def test_bad_classes_are_refused_with_what_to_do(Y, message):
     with pytest.raises(ValueError, match=message):
         paper(np.eye(3), Y)

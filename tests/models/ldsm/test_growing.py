@@ -53,15 +53,12 @@ def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
     np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
 
 
-@pytest.mark.parametrize(
-    "params, advice",
-    [
-        ({"integrity_weight": 2.0}, "Try n_attempts=5 or a smaller integrity_weight, which is 2"),
-        ({"n_attempts": 5, "integrity_weight": 2.0}, "Try n_attempts=10 or a smaller integrity_weight"),
-        ({"n_attempts": 40, "integrity_weight": 0.5}, "Try a smaller integrity_weight, which is 0.5"),
-        ({"n_attempts": 1, "integrity_weight": 0.0}, None),
-    ],
-)
+@pytest.mark.parametrize("params, advice", [
+    ({"integrity_weight": 2.0}, "Try n_attempts=5 or a smaller integrity_weight, which is 2"),
+    ({"n_attempts": 5, "integrity_weight": 2.0}, "Try n_attempts=10 or a smaller integrity_weight"),
+    ({"n_attempts": 40, "integrity_weight": 0.5}, "Try a smaller integrity_weight, which is 0.5"),
+    ({"n_attempts": 1, "integrity_weight": 0.0}, None),
+])  # fmt: skip
 def test_the_warning_of_splits_that_separated_nothing_advises_only_what_can_help(params, advice):
     with pytest.warns(UserWarning, match="splits separated nothing") as caught:
         small_model(optimizer="nag", **params).fit(np.ones((40, 1)), [[i % 4] for i in range(40)])

@@ -230,15 +230,12 @@ def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
 # P@1, P@3 and P@5 in percent of the best of napkinXC, omikuji and PECOS with their defaults, each, on this data, and
 # of napkinXC; means over three seeds and more.
 @pytest.mark.real_data
-@pytest.mark.parametrize(
-    "name, model, expected",
-    [
-        ("bibtex", PLT(), (63.4, 39.0, 28.6)),
-        ("delicious", PLT(), (66.9, 60.0, 55.4)),
-        ("corel5k", PLT(), (34.9, 27.2, 22.4)),
-        ("bibtex", PLT.preset("napkinxc"), (63.3, 39.0, 28.6)),
-    ],
-)
+@pytest.mark.parametrize("name, model, expected", [
+    ("bibtex", PLT(), (63.4, 39.0, 28.6)),
+    ("delicious", PLT(), (66.9, 60.0, 55.4)),
+    ("corel5k", PLT(), (34.9, 27.2, 22.4)),
+    ("bibtex", PLT.preset("napkinxc"), (63.3, 39.0, 28.6)),
+])  # fmt: skip
 def test_defaults_are_as_precise_as_the_best_library_and_its_settings_as_it_is(real_data, name, model, expected):
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
     model.fit(data.X_train, data.Y_train)

@@ -196,40 +196,34 @@ def test_nodes_above_the_first_branching_are_left_out(parents, labels):
     assert LabelTree.from_parents(parents, labels) == LabelTree([-1] + [0] * n_labels, [-1, *range(n_labels)])
 
 
-@pytest.mark.parametrize(
-    "parents, labels, message",
-    [
-        ([-1, 0, -1], [-1, 0, 1], "nodes 0 and 2 both have the parent -1"),
-        ([1, 0], [-1, 0], "no node has the parent -1"),
-        ([-1, 0, 9], [-1, 0, 1], "node 2 has the parent 9: nodes are 0 to 2"),
-        ([-1, 0, 3, 4, 2, 3], [-1, 0, -1, -1, -1, 1], "nodes 2 -> 3 -> 4 -> 2 are in a circle"),
-        ([-1, 0, *range(3, 42), 2], [-1, 0, *[-1] * 40], r"2 -> 3 -> 4 -> 5 -> 6 -> 7 -> \.\.\. are in a circle"),
-        ([-1, 0, 0], [-1, 0, -1], "node 2 has neither children nor a label"),
-        ([-1, 0, 0, 1], [-1, 1, 0, 2], "node 1 has children and the label 1"),
-        ([-1, 0, 0], [-1, 0, -7], "node 2 has the label -7"),
-        ([-1, 0, 0, 0], [-1, 0, 1, 0], "nodes 1 and 3 both have the label 0"),
-        ([-1, 0, 0, 0], [-1, 0, 5, 1], "label 2 has no leaf: with 3 leaves .* node 2 has the label 5"),
-        ([-1], [0], "node 0 is the root and has no children"),
-        ([], [], "parents is empty"),
-        ([-1, 0], [-1], "2 parents and 1 labels"),
-        ([[-1, 0]], [-1, 0], "parents must be a list"),
-        ([-1, 0.0], [-1, 0], "parents holds float64 values"),
-        ([-1, 0], [None, 0], "labels holds object values"),
-    ],
-)
+@pytest.mark.parametrize("parents, labels, message", [
+    ([-1, 0, -1], [-1, 0, 1], "nodes 0 and 2 both have the parent -1"),
+    ([1, 0], [-1, 0], "no node has the parent -1"),
+    ([-1, 0, 9], [-1, 0, 1], "node 2 has the parent 9: nodes are 0 to 2"),
+    ([-1, 0, 3, 4, 2, 3], [-1, 0, -1, -1, -1, 1], "nodes 2 -> 3 -> 4 -> 2 are in a circle"),
+    ([-1, 0, *range(3, 42), 2], [-1, 0, *[-1] * 40], r"2 -> 3 -> 4 -> 5 -> 6 -> 7 -> \.\.\. are in a circle"),
+    ([-1, 0, 0], [-1, 0, -1], "node 2 has neither children nor a label"),
+    ([-1, 0, 0, 1], [-1, 1, 0, 2], "node 1 has children and the label 1"),
+    ([-1, 0, 0], [-1, 0, -7], "node 2 has the label -7"),
+    ([-1, 0, 0, 0], [-1, 0, 1, 0], "nodes 1 and 3 both have the label 0"),
+    ([-1, 0, 0, 0], [-1, 0, 5, 1], "label 2 has no leaf: with 3 leaves .* node 2 has the label 5"),
+    ([-1], [0], "node 0 is the root and has no children"),
+    ([], [], "parents is empty"),
+    ([-1, 0], [-1], "2 parents and 1 labels"),
+    ([[-1, 0]], [-1, 0], "parents must be a list"),
+    ([-1, 0.0], [-1, 0], "parents holds float64 values"),
+    ([-1, 0], [None, 0], "labels holds object values"),
+])  # fmt: skip
 def test_what_is_not_a_tree_is_refused_with_the_node(parents, labels, message):
     with pytest.raises((ValueError, TypeError), match=message):
         LabelTree.from_parents(parents, labels)
 
 
-@pytest.mark.parametrize(
-    "parents, labels, message",
-    [
-        ([1, -1, 1], [0, -1, 1], "node 1 is the root, which must be node 0.*from_parents"),
-        ([-1, 0, 1, 0], [-1, -1, 0, 1], "node 3, a child of 0, comes after a child of 1.*from_parents"),
-        ([-1, 0, 3, 0, 3], [-1, 0, 1, -1, 2], "node 2 does not come after its parent 3.*from_parents"),
-    ],
-)
+@pytest.mark.parametrize("parents, labels, message", [
+    ([1, -1, 1], [0, -1, 1], "node 1 is the root, which must be node 0.*from_parents"),
+    ([-1, 0, 1, 0], [-1, -1, 0, 1], "node 3, a child of 0, comes after a child of 1.*from_parents"),
+    ([-1, 0, 3, 0, 3], [-1, 0, 1, -1, 2], "node 2 does not come after its parent 3.*from_parents"),
+])  # fmt: skip
 def test_arrays_in_another_order_are_refused_by_the_constructor(parents, labels, message):
     with pytest.raises((ValueError, TypeError), match=message):
         LabelTree(parents, labels)
@@ -244,22 +238,19 @@ def test_from_nested_is_what_it_looks_like():
     assert LabelTree.from_nested([range(3), np.array([[3, 4], [5, 6]])]).n_children.tolist()[:5] == [2, 3, 2, 0, 0]
 
 
-@pytest.mark.parametrize(
-    "groups, message",
-    [
-        ([0, [1, []]], r"the list at \[1\]\[1\] is empty"),
-        ([], "the list given is empty"),
-        ([0, [2, 0]], r"label 0 occurs twice, at \[0\] and at \[1\]\[1\]"),
-        ([0, [1, [3]]], r"label 2 is missing: there are 3 leaves.*largest is 3, at \[1\]\[1\]\[0\]"),
-        ([0, "1"], r"'1' at \[1\] is neither a label id nor a list"),
-        ([0, [1, 2.0]], r"2.0 at \[1\]\[1\] is neither"),
-        ([0, True], r"True at \[1\] is neither"),
-        ([0, {1, 2}], r"\{1, 2\} at \[1\] is neither"),
-        ([0, -1], r"-1 at \[1\] cannot be a label"),
-        ([0, 2**70], r"at \[1\] cannot be a label"),
-        (3, "a nested tree is a list"),
-    ],
-)
+@pytest.mark.parametrize("groups, message", [
+    ([0, [1, []]], r"the list at \[1\]\[1\] is empty"),
+    ([], "the list given is empty"),
+    ([0, [2, 0]], r"label 0 occurs twice, at \[0\] and at \[1\]\[1\]"),
+    ([0, [1, [3]]], r"label 2 is missing: there are 3 leaves.*largest is 3, at \[1\]\[1\]\[0\]"),
+    ([0, "1"], r"'1' at \[1\] is neither a label id nor a list"),
+    ([0, [1, 2.0]], r"2.0 at \[1\]\[1\] is neither"),
+    ([0, True], r"True at \[1\] is neither"),
+    ([0, {1, 2}], r"\{1, 2\} at \[1\] is neither"),
+    ([0, -1], r"-1 at \[1\] cannot be a label"),
+    ([0, 2**70], r"at \[1\] cannot be a label"),
+    (3, "a nested tree is a list"),
+])  # fmt: skip
 def test_nested_lists_that_are_no_tree_are_refused_with_the_place(groups, message):
     with pytest.raises((ValueError, TypeError), match=message):
         LabelTree.from_nested(groups)

@@ -65,34 +65,28 @@ def test_what_stands_between_labels_of_lists_is_not_called_one_label(ready, labe
     assert shown == ("nothing: the cells have lists" if labels[0] == "[" else "nothing: a cell is one label")
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"text,labels\none word,\none more word,\n", "No document has a label"),
-        (b'text,labels\none,x\n"two,y\n', "news.csv, line 3"),
-        (b"text,labels\none,x\ntwo,y,z\n", "news.csv, line 3"),
-        (b"\x89PNG\r\n1234", "it is a PNG image"),
-        (b"text,labels\none,x\ntwo,y\n", "no word is in at least 2"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), [
+    (b"text,labels\none word,\none more word,\n", "No document has a label"),
+    (b'text,labels\none,x\n"two,y\n', "news.csv, line 3"),
+    (b"text,labels\none,x\ntwo,y,z\n", "news.csv, line 3"),
+    (b"\x89PNG\r\n1234", "it is a PNG image"),
+    (b"text,labels\none,x\ntwo,y\n", "no word is in at least 2"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_said_at_once(ready, content, said):
     page = choose(ready, content)
     assert said in page.text()
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (lambda: datasets.read_texts(b"text,labels\n\xe9,x\n"), "Choose its “Encoding”, or save it as UTF-8."),
-        (lambda: datasets.read_texts(b"story,tags\none two,x;y\n"), "Its columns are 'story', 'tags'."),
-        (lambda: datasets.TextVectorizer().fit(["one", "two"]), "lower “Min texts with a word”"),
-        (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Max texts with a word” is less"),
-        (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Max features”"),
-        (lambda: datasets.TextVectorizer(pattern="(").check(), "the “Pattern of a word” '(' is no"),
-        (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts”."),
-        (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts”"),
-    ],
-)
+@pytest.mark.parametrize(("error", "said"), [
+    (lambda: datasets.read_texts(b"text,labels\n\xe9,x\n"), "Choose its “Encoding”, or save it as UTF-8."),
+    (lambda: datasets.read_texts(b"story,tags\none two,x;y\n"), "Its columns are 'story', 'tags'."),
+    (lambda: datasets.TextVectorizer().fit(["one", "two"]), "lower “Min texts with a word”"),
+    (lambda: datasets.TextVectorizer(min_df=2, max_df=0.1).fit(["one"] * 9), "“Max texts with a word” is less"),
+    (lambda: datasets.TextVectorizer(hashing_bits=3, max_features=3).check(), "Empty “Max features”"),
+    (lambda: datasets.TextVectorizer(pattern="(").check(), "the “Pattern of a word” '(' is no"),
+    (lambda: datasets.read_matrix(b'{"text": "a"}\n'), "Texts are read at “Upload texts”."),
+    (lambda: datasets.read_matrix(b"text,a\none,1\ntwo,0\n", labels=-1), "at “Upload texts”"),
+])  # fmt: skip
 def test_refusals_speak_of_the_controls_and_never_of_arguments(error, said):
     with pytest.raises(ValueError) as caught:
         error()

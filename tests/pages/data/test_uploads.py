@@ -49,16 +49,13 @@ def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of
     assert form.st.session_state[upload.FORM.pressed] is False
 
 
-@pytest.mark.parametrize(
-    ("files", "name"),
-    [
-        ({"train": "bibtex_train.txt.gz"}, "bibtex"),
-        ({"train": "train.txt", "test": "bibtex-test.txt", "label_names": "labels.txt"}, "bibtex"),
-        ({"train": "fruit.zip"}, "fruit"),
-        ({"train": "train.txt"}, "upload of 2 labels"),
-        ({"train": "\u202etxt.niart"}, "�txt.niart"),
-    ],
-)
+@pytest.mark.parametrize(("files", "name"), [
+    ({"train": "bibtex_train.txt.gz"}, "bibtex"),
+    ({"train": "train.txt", "test": "bibtex-test.txt", "label_names": "labels.txt"}, "bibtex"),
+    ({"train": "fruit.zip"}, "fruit"),
+    ({"train": "train.txt"}, "upload of 2 labels"),
+    ({"train": "\u202etxt.niart"}, "�txt.niart"),
+])  # fmt: skip
 def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, name, monkeypatch):
     listed = []
     monkeypatch.setattr(made.workspace, "get", lambda field: {})
@@ -82,21 +79,18 @@ def test_names_are_cleaned_noted_and_told_apart():
     assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
 
 
-@pytest.mark.parametrize(
-    ("train", "options", "said"),
-    [
-        (b"2 2 2\n1 1:1\n2 2:1\n", {}, "choose 1 at “Ids start at”"),
-        (b"2 2 2\n0 0:1\n1 1:1\n", {"first_index": 1}, "but “Ids start at” is 1. Choose 0 at “Ids start at”"),
-        (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
-        (b"0 word:1\n", {}, "at “Feature names”"),
-        (b"1,2,1\n0 0:1\n", {}, "header"),
-        (FRUIT, {"labels": -1}, "If this is none, choose the files again"),
-        (b"a,tags\n5,x\n", {}, 'perhaps the column "tags".'),
-        (ARFF, {"labels": -5}, "the last 5 were chosen as labels, but there are 3 attributes"),
-        (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
-        (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
-    ],
-)
+@pytest.mark.parametrize(("train", "options", "said"), [
+    (b"2 2 2\n1 1:1\n2 2:1\n", {}, "choose 1 at “Ids start at”"),
+    (b"2 2 2\n0 0:1\n1 1:1\n", {"first_index": 1}, "but “Ids start at” is 1. Choose 0 at “Ids start at”"),
+    (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
+    (b"0 word:1\n", {}, "at “Feature names”"),
+    (b"1,2,1\n0 0:1\n", {}, "header"),
+    (FRUIT, {"labels": -1}, "If this is none, choose the files again"),
+    (b"a,tags\n5,x\n", {}, 'perhaps the column "tags".'),
+    (ARFF, {"labels": -5}, "the last 5 were chosen as labels, but there are 3 attributes"),
+    (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
+    (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
+])  # fmt: skip
 def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, said):
     options = {what: file(f"{what}.txt", o) if isinstance(o, bytes) else o for what, o in options.items()}
     with pytest.raises(ValueError) as caught:

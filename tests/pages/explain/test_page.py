@@ -133,15 +133,12 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
 SIGMOID = "the sigmoid of the margin of its classifier"
 
 
-@pytest.mark.parametrize(
-    ("model", "params", "said"),
-    [
-        ("PLT", {"loss": "logistic"}, SIGMOID),
-        ("PLT", HINGE, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
-        ("OneVsRest", HINGE, SIGMOID),
-        ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
-    ],
-)
+@pytest.mark.parametrize(("model", "params", "said"), [
+    ("PLT", {"loss": "logistic"}, SIGMOID),
+    ("PLT", HINGE, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
+    ("OneVsRest", HINGE, SIGMOID),
+    ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
+])  # fmt: skip
 def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, params, said):
     fitted = experiment.load_run_model(train(ready, model, **params))
     x = word_data().X_test[[0]]

@@ -255,16 +255,13 @@ def noisy_fit(monkeypatch):
     monkeypatch.setattr(FALS, "fit", fit_and_warn)
 
 
-@pytest.mark.parametrize(
-    "values, best, said",
-    [
-        ({"all features": 0.8, "FALS": 0.9}, "FALS", "**FALS** is best here (0.900); all features have 0.800"),
-        ({"all features": 0.5, "FALS": 0.50001, "LASSO": 0.5}, "FALS", "All 3 methods are equally good here (0.500)"),
-        ({"all features": 0.8971, "FALS": 0.5, "LASSO": 0.8974}, "LASSO", "**all features** and **LASSO** are equally"),
-        ({"all features": 0.9, "FALS": np.nan}, "all features", "**all features** are best here (0.900)"),
-        ({"FALS": np.nan}, None, ""),
-    ],
-)
+@pytest.mark.parametrize("values, best, said", [
+    ({"all features": 0.8, "FALS": 0.9}, "FALS", "**FALS** is best here (0.900); all features have 0.800"),
+    ({"all features": 0.5, "FALS": 0.50001, "LASSO": 0.5}, "FALS", "All 3 methods are equally good here (0.500)"),
+    ({"all features": 0.8971, "FALS": 0.5, "LASSO": 0.8974}, "LASSO", "**all features** and **LASSO** are equally"),
+    ({"all features": 0.9, "FALS": np.nan}, "all features", "**all features** are best here (0.900)"),
+    ({"FALS": np.nan}, None, ""),
+])  # fmt: skip
 def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
     lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
     assert compare.best_methods(lines, best).startswith(said) and bool(said) == bool(compare.best_methods(lines, best))

@@ -252,17 +252,14 @@ def test_levels_are_read(text, levels):
     assert noise.parse_levels(text, "gaussian") == (levels, None)
 
 
-@pytest.mark.parametrize(
-    ("kind", "said", "texts"),
-    [
-        ("gaussian", "At least one level", ["", "0"]),
-        ("gaussian", "not a number", ["a"]),
-        ("gaussian", "no level of Gaussian noise: levels are from 0 to 1e+30", ["nan", "0.1, inf", "-1", "1e31"]),
-        ("fgsm", "-inf is no level", ["-inf"]),
-        ("words", "no level of changed words: levels are from 0 to 1", ["1.5", "NaN"]),
-        ("gaussian", "more than the 12", [",".join(map(str, range(1, 20)))]),
-    ],
-)
+@pytest.mark.parametrize(("kind", "said", "texts"), [
+    ("gaussian", "At least one level", ["", "0"]),
+    ("gaussian", "not a number", ["a"]),
+    ("gaussian", "no level of Gaussian noise: levels are from 0 to 1e+30", ["nan", "0.1, inf", "-1", "1e31"]),
+    ("fgsm", "-inf is no level", ["-inf"]),
+    ("words", "no level of changed words: levels are from 0 to 1", ["1.5", "NaN"]),
+    ("gaussian", "more than the 12", [",".join(map(str, range(1, 20)))]),
+])  # fmt: skip
 def test_the_problem_of_levels_that_make_no_sense_is_named(kind, said, texts):
     for text in texts:
         levels, problem = noise.parse_levels(text, kind)

@@ -261,14 +261,11 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
 
 
-@pytest.mark.parametrize(
-    ("params", "said"),
-    [
-        ({"examples_per_class": 0.3}, "0.3 of each label on average"),
-        ({"leave_one_out": True}, "labels of one row left out"),
-        ({"balanced": False}, "{copies} copies of 400 examples; every example equally often"),
-    ],
-)
+@pytest.mark.parametrize(("params", "said"), [
+    ({"examples_per_class": 0.3}, "0.3 of each label on average"),
+    ({"leave_one_out": True}, "labels of one row left out"),
+    ({"balanced": False}, "{copies} copies of 400 examples; every example equally often"),
+])  # fmt: skip
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said):
     model = experiment.load_run_model(train(ready, **params))
     assert said.format(copies=model.sampled_size_.sum()) in ready.go("sampling").text()

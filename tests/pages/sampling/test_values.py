@@ -5,21 +5,18 @@ import pytest
 from pages.sampling import measured, values
 
 
-@pytest.mark.parametrize(
-    ("typed", "numbers", "problem"),
-    [
-        ("1, 2,5", [1, 2, 5], None),
-        ("5; 1, 5,", [1, 5], None),
-        ("", [], "At least one"),
-        ("2.5", [], "whole number"),
-        ("nan", [], "whole number"),
-        ("inf", [], "whole number"),
-        ("0", [], "from 1 to 100"),
-        ("101", [], "from 1 to 100"),
-        ("a", [], "not a number"),
-        (", ".join(map(str, range(1, 14))), [], "13 values are more than"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "numbers", "problem"), [
+    ("1, 2,5", [1, 2, 5], None),
+    ("5; 1, 5,", [1, 5], None),
+    ("", [], "At least one"),
+    ("2.5", [], "whole number"),
+    ("nan", [], "whole number"),
+    ("inf", [], "whole number"),
+    ("0", [], "from 1 to 100"),
+    ("101", [], "from 1 to 100"),
+    ("a", [], "not a number"),
+    (", ".join(map(str, range(1, 14))), [], "13 values are more than"),
+])  # fmt: skip
 def test_values_are_read(typed, numbers, problem):
     found, said = values.parse(typed, "κ", whole=True, least=1, most=100)
     assert found == numbers and (said is None if problem is None else problem in said)

@@ -30,21 +30,18 @@ def test_a_form_has_what_its_widgets_have_or_what_is_remembered(remembered):
     assert forms.values("PLT", info, skip=("C",)).keys() == defaults.keys() - {"C"}
 
 
-@pytest.mark.parametrize(
-    ("model", "message", "said"),
-    [
-        (
-            "LdSM",
-            "n_attempts=5 tries again, or make it smaller",
-            "“Attempts at a split” = 5 tries again, or make it smaller",
-        ),
-        ("OneVsRest", "raise max_iter, or tol when so", "raise “Max Newton steps”, or “Tolerance” when so"),
-        ("DoubleSampling", "adversaries='candidates'", "“Adversarial labels from” = other candidates"),
-        ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
-        ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),
-        (None, "max_iter=20", "max_iter=20"),
-    ],
-)
+@pytest.mark.parametrize(("model", "message", "said"), [
+    (
+        "LdSM",
+        "n_attempts=5 tries again, or make it smaller",
+        "“Attempts at a split” = 5 tries again, or make it smaller",
+    ),
+    ("OneVsRest", "raise max_iter, or tol when so", "raise “Max Newton steps”, or “Tolerance” when so"),
+    ("DoubleSampling", "adversaries='candidates'", "“Adversarial labels from” = other candidates"),
+    ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
+    ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),
+    (None, "max_iter=20", "max_iter=20"),
+])  # fmt: skip
 def test_messages_call_parameters_as_the_form_does(model, message, said):
     assert settings.in_form(model, message) == said
 

@@ -44,14 +44,11 @@ def test_the_operator_names_further_names(options):
     assert guard.is_own("anything.example")
 
 
-@pytest.mark.parametrize(
-    ("right", "origins"),
-    [
-        (True, [None, "http://localhost:8501", "http://LOCALHOST:8501"]),
-        (False, ["http://localhost:9999", "http://127.0.0.1:8501"]),  # other servers on this machine
-        (False, ["http://evil.example", "https://localhost:8501.evil.example", "null", ""]),
-    ],
-)
+@pytest.mark.parametrize(("right", "origins"), [
+    (True, [None, "http://localhost:8501", "http://LOCALHOST:8501"]),
+    (False, ["http://localhost:9999", "http://127.0.0.1:8501"]),  # other servers on this machine
+    (False, ["http://evil.example", "https://localhost:8501.evil.example", "null", ""]),
+])  # fmt: skip
 def test_only_pages_of_this_server_open_its_websocket(options, right, origins):
     assert [guard.is_from_here(origin, "localhost:8501") for origin in origins] == [right] * len(origins)
 

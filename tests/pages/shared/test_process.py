@@ -28,16 +28,13 @@ from xmlcore import experiment, store
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize(
-    ("headless", "addresses", "wanted"),
-    [
-        (True, {}, []),
-        (False, {"browser.serverAddress": "localhost"}, ["http://localhost:8599/"]),
-        (False, {"server.address": "127.0.0.2"}, ["http://127.0.0.2:8599/"]),
-        (False, {"server.address": "0.0.0.0", "server.baseUrlPath": "/x/"}, ["http://localhost:8599/x"]),
-        (False, {"server.address": "::1", "browser.serverAddress": "localhost"}, ["http://[::1]:8599/"]),
-    ],
-)
+@pytest.mark.parametrize(("headless", "addresses", "wanted"), [
+    (True, {}, []),
+    (False, {"browser.serverAddress": "localhost"}, ["http://localhost:8599/"]),
+    (False, {"server.address": "127.0.0.2"}, ["http://127.0.0.2:8599/"]),
+    (False, {"server.address": "0.0.0.0", "server.baseUrlPath": "/x/"}, ["http://localhost:8599/x"]),
+    (False, {"server.address": "::1", "browser.serverAddress": "localhost"}, ["http://[::1]:8599/"]),
+])  # fmt: skip
 def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(headless, addresses, wanted, monkeypatch):
     opened, made_ready = [], []
     options = {"server.headless": headless, "server.port": 8599, **addresses}
@@ -254,22 +251,19 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
     assert one.forgotten == [("data",)]
 
 
-@pytest.mark.parametrize(
-    ("made", "wanted"),
-    [
-        (lambda: np.zeros(100_000), 800_000),
-        (lambda: np.zeros(100_000)[:5], 800_000),  # which keeps the whole
-        (lambda: [np.zeros(100_000)] * 10, 800_000),
-        (lambda: {"a": [sp.csr_array(np.ones((300, 300), np.float32))]}, 720_000),
-        (lambda: pd.DataFrame({"a": np.zeros(100_000), "b": np.arange(100_000)}), 1_600_000),
-        (lambda: [f"name {i:06d}" for i in range(10_000)], 680_000),
-        (lambda: np.array([f"name {i:06d}" for i in range(10_000)], dtype=object), 680_000),
-        (lambda: np.frombuffer(mmap.mmap(-1, 800_000)), 0),  # of a file, which the system keeps or drops
-        (lambda: ["letters " * 1000] * 3, 8_000),
-        (lambda: [np.zeros(100_000), lambda: None, np.zeros(5)], 800_000),  # a function cannot be pickled
-        (lambda: 1.0, 0),
-    ],
-)
+@pytest.mark.parametrize(("made", "wanted"), [
+    (lambda: np.zeros(100_000), 800_000),
+    (lambda: np.zeros(100_000)[:5], 800_000),  # which keeps the whole
+    (lambda: [np.zeros(100_000)] * 10, 800_000),
+    (lambda: {"a": [sp.csr_array(np.ones((300, 300), np.float32))]}, 720_000),
+    (lambda: pd.DataFrame({"a": np.zeros(100_000), "b": np.arange(100_000)}), 1_600_000),
+    (lambda: [f"name {i:06d}" for i in range(10_000)], 680_000),
+    (lambda: np.array([f"name {i:06d}" for i in range(10_000)], dtype=object), 680_000),
+    (lambda: np.frombuffer(mmap.mmap(-1, 800_000)), 0),  # of a file, which the system keeps or drops
+    (lambda: ["letters " * 1000] * 3, 8_000),
+    (lambda: [np.zeros(100_000), lambda: None, np.zeros(5)], 800_000),  # a function cannot be pickled
+    (lambda: 1.0, 0),
+])  # fmt: skip
 def test_the_size_of_a_value_counts_each_part_once(made, wanted):
     values = Values(lambda: 1 << 30)
     values.used(Function(), (), made(), 1)

@@ -126,14 +126,11 @@ def test_a_changed_row_leaves_out_what_is_dropped_and_features_are_found_shortes
     assert row_editor.find_features(nameless, "3").tolist() == [3] and not row_editor.find_features(nameless, "4").size
 
 
-@pytest.mark.parametrize(
-    ("ranks", "facts"),
-    [
-        ([(2, 1), (1, 2)], ["**a** goes from 2nd to 1st", "**b** goes from 1st to 2nd"]),
-        ([(pd.NA, 1), (1, pd.NA)], ["**a** is newly ranked 1st", "**b** is no longer among the first 5"]),
-        ([(1, 1), (2, 2)], ["No rank changes", "**b** moves most, from P = 50 % to P = 10 %"]),
-    ],
-)
+@pytest.mark.parametrize(("ranks", "facts"), [
+    ([(2, 1), (1, 2)], ["**a** goes from 2nd to 1st", "**b** goes from 1st to 2nd"]),
+    ([(pd.NA, 1), (1, pd.NA)], ["**a** is newly ranked 1st", "**b** is no longer among the first 5"]),
+    ([(1, 1), (2, 2)], ["No rank changes", "**b** moves most, from P = 50 % to P = 10 %"]),
+])  # fmt: skip
 def test_what_moved_is_said(ranks, facts):
     before, after = zip(*ranks)
     frame = pd.DataFrame({"rank_before": before, "rank_after": after, "before": [0.8, 0.5], "after": [0.7, 0.1]})
@@ -166,15 +163,12 @@ def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypat
     assert row_editor.Editor("row", names, x, (8,)).state["frame"]["value"].tolist() == [1.0]  # another row
 
 
-@pytest.mark.parametrize(
-    ("kind", "total", "adds_up", "score"),
-    [
-        ("log_proba", -1.0, "from log P = −2.00 of a row without features (P = 13.5 %) to −1.00", "P = 36.8 %"),
-        ("margin", -1.0, "from the margin = −2.00 of a row without features (P = 11.9 %) to −1.00", "P = 26.9 %"),
-        ("score", -1.0, "add up to f = −1.00", "f = −1.00"),
-        ("share", 0.4, "to P = 40 %", "P = 40 %"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "total", "adds_up", "score"), [
+    ("log_proba", -1.0, "from log P = −2.00 of a row without features (P = 13.5 %) to −1.00", "P = 36.8 %"),
+    ("margin", -1.0, "from the margin = −2.00 of a row without features (P = 11.9 %) to −1.00", "P = 26.9 %"),
+    ("score", -1.0, "add up to f = −1.00", "f = −1.00"),
+    ("share", 0.4, "to P = 40 %", "P = 40 %"),
+])  # fmt: skip
 def test_a_score_and_how_bars_add_up_to_it_have_the_name_of_the_scale(kind, total, adds_up, score):
     assert adds_up in said_plainly(explaining.adds_up({"kind": kind, "baseline": -2.0, "total": total}))
     assert said_plainly(explaining.total(kind, total)) == score

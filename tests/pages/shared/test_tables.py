@@ -60,42 +60,36 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
     assert [write(value) for value in (-1.234, 0.5, float("nan"))] == ["−1.23", "+0.50", ""]
 
 
-@pytest.mark.parametrize(
-    ("decimals", "values", "shown"),
-    [
-        (tables.value_format, [1, 300], ["1", "300"]),
-        (tables.value_format, [0.5, 2], ["0.5000", "2.0000"]),
-        (tables.value_format, [np.nan, 12.5], ["nan", "12.50"]),
-        (tables.value_format, [1e4, 0.5], ["10000", "0"]),
-        (tables.value_format, [0.002], ["0.002000"]),
-        (tables.percent_format, [100, 43.4, 19, 0.938], ["100.0", "43.4", "19.0", "0.9"]),
-        (tables.percent_format, [97.0, 0.03, np.nan], ["97.00", "0.03", "nan"]),
-        (tables.percent_format, [99.97, 50], ["99.97", "50.00"]),  # not "100.0", which would be certain
-        (tables.percent_format, [1e-7, 2], ["0.000", "2.000"]),
-        (tables.percent_format, [99.9999994, 50], ["99.999999", "50.000000"]),
-        (tables.percent_format, [100 * float(np.nextafter(np.float32(1), np.float32(0))), 1], ["99.99999", "1.00000"]),
-        (tables.percent_format, [0, 100], ["0.0", "100.0"]),
-        (tables.percent_format, [[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # of two columns
-        (tables.score_format, [0.99996, 0.5, 1], ["0.99996", "0.50000", "1.00000"]),
-        (tables.time_format, [0.14, 12.3], ["0.14", "12.30"]),
-        (tables.time_format, [7.1, 80], ["7.1", "80.0"]),
-        (tables.time_format, [44], ["44"]),
-        (tables.time_format, [2e-4], ["0.000"]),
-    ],
-)
+@pytest.mark.parametrize(("decimals", "values", "shown"), [
+    (tables.value_format, [1, 300], ["1", "300"]),
+    (tables.value_format, [0.5, 2], ["0.5000", "2.0000"]),
+    (tables.value_format, [np.nan, 12.5], ["nan", "12.50"]),
+    (tables.value_format, [1e4, 0.5], ["10000", "0"]),
+    (tables.value_format, [0.002], ["0.002000"]),
+    (tables.percent_format, [100, 43.4, 19, 0.938], ["100.0", "43.4", "19.0", "0.9"]),
+    (tables.percent_format, [97.0, 0.03, np.nan], ["97.00", "0.03", "nan"]),
+    (tables.percent_format, [99.97, 50], ["99.97", "50.00"]),  # not "100.0", which would be certain
+    (tables.percent_format, [1e-7, 2], ["0.000", "2.000"]),
+    (tables.percent_format, [99.9999994, 50], ["99.999999", "50.000000"]),
+    (tables.percent_format, [100 * float(np.nextafter(np.float32(1), np.float32(0))), 1], ["99.99999", "1.00000"]),
+    (tables.percent_format, [0, 100], ["0.0", "100.0"]),
+    (tables.percent_format, [[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # of two columns
+    (tables.score_format, [0.99996, 0.5, 1], ["0.99996", "0.50000", "1.00000"]),
+    (tables.time_format, [0.14, 12.3], ["0.14", "12.30"]),
+    (tables.time_format, [7.1, 80], ["7.1", "80.0"]),
+    (tables.time_format, [44], ["44"]),
+    (tables.time_format, [2e-4], ["0.000"]),
+])  # fmt: skip
 def test_numbers_of_a_column_have_the_same_decimals_which_mean_something(decimals, values, shown):
     assert [decimals(values) % value for value in np.ravel(values)] == shown
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ([3, 1], "2 features of this row, largest value first."),
-        ([-3, 1], "2 features of this row, largest absolute value first."),
-        ([1, 1], "2 features of this row, each with the value 1."),
-        ([1], "1 feature of this row, with the value 1."),
-    ],
-)
+@pytest.mark.parametrize(("values", "said"), [
+    ([3, 1], "2 features of this row, largest value first."),
+    ([-3, 1], "2 features of this row, largest absolute value first."),
+    ([1, 1], "2 features of this row, each with the value 1."),
+    ([1], "1 feature of this row, with the value 1."),
+])  # fmt: skip
 def test_an_order_is_only_spoken_of_where_there_is_one(values, said):
     assert tables.about_features(pd.DataFrame({"value": np.array(values, float)})) == said
 

@@ -40,15 +40,12 @@ def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_ru
     assert "Changed: " not in again.text() and again.view == view.partition(".edit")[0]
 
 
-@pytest.mark.parametrize(
-    ("view", "lacks"),
-    [
-        ("data-0123456789ab", "data set"),
-        ("result-0123456789ab.row-3", "result"),
-        ("nonsense", None),
-        ("row-99999999999999999999", None),
-    ],
-)
+@pytest.mark.parametrize(("view", "lacks"), [
+    ("data-0123456789ab", "data set"),
+    ("result-0123456789ab.row-3", "result"),
+    ("nonsense", None),
+    ("row-99999999999999999999", None),
+])  # fmt: skip
 def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
     before = {name: written(two_runs)[name] for name in ("dataset", "shown")}
     again = session(two_runs.token, view)

@@ -255,21 +255,18 @@ def write(row, fields, when):
         row.write(fields)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"runs": [{"key": "r"}]},
-        {"selections": [{"key": "s"}]},
-        {"sweeps": [{"key": "t"}]},
-        {"made": [["labels", "m"]]},
-        {"jobs": [{"id": "j"}]},
-        {"forms": {"PLT": {"C": 2.0}}},
-        {"look": "0" * 32},
-        {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
-        {"known": [1]},
-        {"known": {"f": [1]}},
-    ],
-)
+@pytest.mark.parametrize("fields", [
+    {"runs": [{"key": "r"}]},
+    {"selections": [{"key": "s"}]},
+    {"sweeps": [{"key": "t"}]},
+    {"made": [["labels", "m"]]},
+    {"jobs": [{"id": "j"}]},
+    {"forms": {"PLT": {"C": 2.0}}},
+    {"look": "0" * 32},
+    {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
+    {"known": [1]},
+    {"known": {"f": [1]}},
+])  # fmt: skip
 def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
     row = made(400, **{"known": KNOWN, **fields})
     assert stored.remove_visits(1000 * DAY) == 0 and row.read()
@@ -301,15 +298,12 @@ JOB = {"id": "j", "kind": "train", "inputs": {}, "params": {}, "key": "d" * 32, 
 OF_RESULTS = [{"key": "no hex"}, {"key": 5}, {"params": [1]}, {"fingerprint": 1}, {"asked": "x"}]
 
 
-@pytest.mark.parametrize(
-    "kind, whole, damages",
-    [
-        ("runs", RUN, [*OF_RESULTS, {"created": 5}]),
-        ("selections", SELECTION, [*OF_RESULTS, {"created": 5}]),
-        ("sweeps", SWEEP, OF_RESULTS),
-        ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}]),
-    ],
-)
+@pytest.mark.parametrize("kind, whole, damages", [
+    ("runs", RUN, [*OF_RESULTS, {"created": 5}]),
+    ("selections", SELECTION, [*OF_RESULTS, {"created": 5}]),
+    ("sweeps", SWEEP, OF_RESULTS),
+    ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}]),
+])  # fmt: skip
 def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(monkeypatch, kind, whole, damages):
     data = {"version": workspace_records.VERSION, kind: [*({**whole, **damage} for damage in damages), whole]}
     monkeypatch.setattr(stored, "read", lambda token: data | {"shown": {"f": [1], "g": "a"}})

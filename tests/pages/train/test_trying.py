@@ -14,32 +14,26 @@ C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
 TREES = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
 
 
-@pytest.mark.parametrize(
-    "parameter, text, values",
-    [
-        (C, "1, 3, 10", [1.0, 3.0, 10.0]),
-        (C, "auto; 0.5", ["auto", 0.5]),
-        (C, "0.1 to 10", {"low": 0.1, "high": 10.0}),
-        (TREES, " 1..5 ", {"low": 1, "high": 5}),
-        (TREES, "3", [3]),
-    ],
-)
+@pytest.mark.parametrize("parameter, text, values", [
+    (C, "1, 3, 10", [1.0, 3.0, 10.0]),
+    (C, "auto; 0.5", ["auto", 0.5]),
+    (C, "0.1 to 10", {"low": 0.1, "high": 10.0}),
+    (TREES, " 1..5 ", {"low": 1, "high": 5}),
+    (TREES, "3", [3]),
+])  # fmt: skip
 def test_values_are_read_as_they_are_typed(parameter, text, values):
     assert trying.parsed(parameter, text) == values
 
 
-@pytest.mark.parametrize(
-    "parameter, text, said",
-    [
-        (C, "", "write the values"),
-        (C, "1, two", "“two” is not a number"),
-        (C, "10 to 1", "is no range"),
-        (C, "auto to 3", "is no range"),
-        (C, "0", "0 is not allowed"),
-        (TREES, "1.5", "1.5 is not allowed"),
-        (TREES, "1, 1000", "1,000 is not allowed"),
-    ],
-)
+@pytest.mark.parametrize("parameter, text, said", [
+    (C, "", "write the values"),
+    (C, "1, two", "“two” is not a number"),
+    (C, "10 to 1", "is no range"),
+    (C, "auto to 3", "is no range"),
+    (C, "0", "0 is not allowed"),
+    (TREES, "1.5", "1.5 is not allowed"),
+    (TREES, "1, 1000", "1,000 is not allowed"),
+])  # fmt: skip
 def test_what_is_typed_wrongly_is_named(parameter, text, said):
     with pytest.raises(trying.ValuesError, match=said) as raised:
         trying.parsed(parameter, text)
