@@ -37,11 +37,12 @@ def show() -> None:
     lines = {}
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
-    frame = pd.DataFrame([_facts(titles[line], own) for line, own in list(lines.items())[:MOST]])
+    shown = dict(list(lines.items())[:MOST])
+    frame = pd.DataFrame([_facts(titles[line], own) for line, own in shown.items()])
     tables.show(frame, "jobs.table", COLUMNS, height=tables.height(len(frame), 390))
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
-    by_id = {job.id: (job_title, job) for job_title, job in pairs[:MOST]}
+    by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}
     chosen = st.selectbox(
         "Log of a job",
         list(by_id),

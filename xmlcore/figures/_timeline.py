@@ -28,7 +28,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
         own = drawn["state"] == state
         figure.add_bar(
             base=start[own], x=(end - start)[own].dt.total_seconds() * 1000, y=drawn["line"][own], orientation="h",
-            name=state, opacity=0.75, marker={"color": colors[state], "line": {"color": GREY, "width": 1}},
+            width=0.8, name=state, opacity=0.75, marker={"color": colors[state], "line": {"color": GREY, "width": 1}},
             customdata=[whole(name) for name in drawn["part" if "part" in drawn else "name"][own]],
             hovertemplate="<b>%{customdata}</b><br>from %{base}<extra></extra>",
         )  # fmt: skip
