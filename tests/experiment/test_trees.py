@@ -28,10 +28,11 @@ def kept_trees():
 def test_an_ensemble_of_three_jobs_is_that_of_one(easy, queue):
     params = FIXED | {"max_iter": 2, "random_state": 8}
     task = experiment.task("train", {"dataset": save_dataset(easy)}, {"model": "PLT", "params": params})
-    job = experiment.submit(queue, task, title="Train", owner="anna", apart=True)
+    job = experiment.submit(queue, task, title="Train", owner="anna", apart=True, group="g")
     assert [one.title for one in reversed(queue.jobs("anna"))] == [
         *(f"Train, tree {number} of 3" for number in (1, 2, 3)), "Train",
     ]  # fmt: skip
+    assert {one.plan.group for one in queue.jobs("anna")} == {"g"}, "paused with the others of the group"
     assert job.result(120) == task.key and "Putting trees together" in job.phases
     found, expected = task.load(), experiment.run(easy, "PLT", params)
     np.testing.assert_array_equal(found.ranking.labels, expected.ranking.labels)

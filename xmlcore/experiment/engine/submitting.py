@@ -70,7 +70,7 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
     for number, tree in enumerate(trees, start=1):
         if not tree.exists():
             # Without a task: it is not started again by itself, but the training as a whole.
-            own = replace(planned(tree), task=None, unasked=plan.unasked)
+            own = replace(planned(tree), task=None, unasked=plan.unasked, group=plan.group)
             named = f"{title}, tree {number} of {len(trees)}"
             jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=own))
     reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
