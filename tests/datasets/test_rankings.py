@@ -56,8 +56,9 @@ def test_labels_with_scores_are_ranked_by_them(content):
 
 
 def test_places_without_a_label_are_filled_up_and_dense_scores_rank_all_labels():
-    assert read("art\nlaw,2\n0\n", k=3)[0] == [[1, -1, -1], [0, 2, -1], [0, -1, -1]]
     assert read(saved(np.savez, scores=np.eye(6)[[4, 0, 2]]), k=1)[0] == [[4], [0], [2]]
+    for sign in ",;\t":  # the first line need not have it
+        assert read(f"art\nlaw{sign}2\n0\n", k=3)[0] == [[1, -1, -1], [0, 2, -1], [0, -1, -1]]
     assert read("0\n1\n2\n", k=1, names=None)[0] == [[0], [1], [2]]
 
 
@@ -82,6 +83,7 @@ BAD = {
     saved(sp.save_npz, sp.csr_array(scores()[:, :5])): "it has 3 rows and 5 labels, but there are 3 and 6",
     saved(sp.save_npz, scores() * np.nan): "row 0, column 1 is nan, no finite number",
     saved(np.savez, labels=[[1, 1]] * 3): "row 0 of the ranking has label 1 twice",
+    saved(np.savez, labels=[[1]] * 3, scores=[["a"]] * 3): "its scores are of type <U1. Every score has to be a number",
     saved(np.savez, labels=[[1, 6]] * 3): "the label id 6 is none of those from 0 to 5",
     saved(np.savez, labels=np.array([[{}]] * 3, object)): "holds Python objects, which are never read",
     saved(sp.save_npz, scores())[:-40]: "damaged or was cut off",

@@ -66,7 +66,7 @@ def test_it_is_carried_to_another_workspace_by_a_file(own_cache, easy, tmp_path)
 def test_bad_predictions_and_names_are_refused(own_cache, easy):
     with pytest.raises(DatasetFormatError, match="59 lines with labels, but there are 60 test rows"):
         experiment.add_predictions(easy, b"0\n" * 59, "other")
-    with pytest.raises(ValueError, match="the scores have 3 columns, but there are 12 labels"):
+    with pytest.raises(ValueError, match="the scores have the shape .*, 3., but there are 12 labels"):
         experiment.add_predictions(easy, np.zeros((60, 3)), "other")
     with pytest.raises(DatasetFormatError, match="the label id 12 is none of those from 0 to 11"):
         experiment.add_predictions(easy, [[12]] * 60, "other")

@@ -63,6 +63,9 @@ def read_ranking(
     return _ranked(*found, source, n_rows, k, known)
 
 
+HEAD = 1 << 16  # bytes that show by what cells are separated
+
+
 class _Entries:
     """Labels of rows: for each, its line in the file, its row, its id, and by what the labels of a row are ordered."""
 
@@ -116,7 +119,7 @@ def _id(text, count) -> int | None:
 def _lines(text, source, progress):
     """Yield the number and the cells of each line of a text."""
     content = text.tobytes()
-    head = content[: content.find(b"\n") + 1 or None]
+    head = content[:HEAD]
     delimiter = max(",;\t", key=lambda sign: head.count(sign.encode()))
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), delimiter=delimiter)
     try:
@@ -233,6 +236,8 @@ def _of_arrays(text, source, n_rows, n_labels, k, max_bytes) -> Ranking:
     if shape != (n_rows, n_labels):
         found = f"it has {shape[0]:,} rows and {shape[1]:,} labels, but there are {n_rows:,} and {n_labels:,}"
         raise DatasetFormatError(source, found, "Give the scores of all test rows and labels, in their order.")
+    if values.dtype.kind not in "biuf":
+        raise DatasetFormatError(source, f"its scores are of type {values.dtype}", "Every score has to be a number.")
     places = sp.coo_array(values)
     bad = np.flatnonzero(~np.isfinite(places.data))
     if bad.size:

@@ -141,8 +141,8 @@ def add_predictions(
     elif hasattr(predictions, "read"):
         content = predictions.read()
     else:
-        if getattr(predictions, "dtype", np.dtype(int)).kind == "f" and predictions.shape[1] != dataset.n_labels:
-            raise ValueError(f"the scores have {predictions.shape[1]} columns, but there are {dataset.n_labels} labels")
+        if getattr(predictions, "dtype", np.dtype(int)).kind == "f" and predictions.shape[1:] != (dataset.n_labels,):
+            raise ValueError(f"the scores have the shape {predictions.shape}, but there are {dataset.n_labels} labels")
         file = io.BytesIO()
         np.savez_compressed(file, **as_ranking(predictions, max(k, LEAST_RANKED))._asdict())
         content = file.getvalue()
