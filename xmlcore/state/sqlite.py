@@ -29,6 +29,7 @@ TABLES = (
     "holders",  # name of what one run at a time may have -> its process
     "notices",  # what is to be said once
 )
+_HEAD = 100  # bytes with which every database begins
 BUSY_SECONDS = 20.0  # for which a change waits for that of another process
 MOST_IDLE = 8  # connections that are kept open
 _ERRNO = {
@@ -212,8 +213,8 @@ class Database:
     def _taken(self):
         """Return the identity of the file, and a connection to it that no other thread uses."""
         identity = _identity(self.path)
-        if identity is not None and not _size(self.path):  # it is never made so
-            raise _DamagedError(errno.EIO, f"{self.path} is empty")
+        if identity is not None and _size(self.path) < _HEAD:  # it is never made so
+            raise _DamagedError(errno.EIO, f"{self.path} is cut short")
         with contextlib.suppress(IndexError):  # none is idle
             while True:
                 opened, connection = self._idle.pop()

@@ -89,10 +89,13 @@ def look_token() -> str:
     made = get("look")
     if made is None:
         made = secrets.token_hex(16)
-        with stored.changing():
-            stored.write(made, {"version": workspace_records.VERSION, "look_of": token()})
+        _let_look(made)
         update(look=made)
     return made
+
+
+def _let_look(address):
+    stored.write(address, {"version": workspace_records.VERSION, "look_of": token()})
 
 
 def _looked_at(token) -> str | None:
@@ -207,6 +210,8 @@ def _current() -> dict:
             data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
             notify(NOT_FOUND)
         stored.write(token(), data)
+        if data.get("look"):
+            _let_look(data["look"])
     if only_looks():
         own = deepcopy(st.session_state.get(LOOKS, {}))
         if own:
