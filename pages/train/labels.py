@@ -22,10 +22,12 @@ def show(data, run, key, name) -> None:
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]
     never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
+    found = f"**{never:,} of {occur} with a test row** are never predicted correctly"
+    if never == 0:
+        found = f"**all {occur} with a test row** are predicted correctly at least once"
     st.markdown(
-        f"With {format.count(k, 'label')} predicted for each row, **{never:,} of {occur} with a "
-        f"test row** are never predicted correctly. Micro F1 is **{hundredths(micro)}\u00a0%**, macro F1 "
-        f"**{hundredths(macro)}\u00a0%**.",
+        f"With {format.count(k, 'label')} predicted for each row, {found}. Micro F1 is "
+        f"**{hundredths(micro)}\u00a0%**, macro F1 **{hundredths(macro)}\u00a0%**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",

@@ -49,7 +49,7 @@ def confusions(
     {Y_true, ranking}
     k : int, optional
         Number of labels predicted for a row. By default as many as the row has true labels, at most the places of the
-        ranking.
+        ranking; with scores, which rank every label, it has to be given.
     n : int
         Pairs that are returned at most.
     labels : iterable of int, optional
@@ -72,7 +72,7 @@ def confusions(
     n_labels = mistakes.missed.shape[1]
     chosen = np.full(n_labels, labels is None)
     if labels is not None:
-        ids = np.fromiter(labels, np.int64)
+        ids = np.array([index(label) for label in labels], np.int64)
         chosen[ids[(ids >= 0) & (ids < n_labels)]] = True
     (missed, wrong, swaps), total, n_swaps = _most_confused(mistakes, n, chosen)
     rows = [_rows_of(mistakes, *pair) for pair in _columns_of_pairs(mistakes, missed.tolist(), wrong.tolist())]
