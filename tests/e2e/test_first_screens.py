@@ -46,8 +46,8 @@ MEASURE = """() => {
 def measured(tab):
     """What a page has once nothing is computed for it, and it does not change any more."""
     found, before = None, ()
-    while found != before or tab.page.locator("[data-testid=stProgress]").count():
-        tab.page.wait_for_timeout(300)
+    while found != before or tab.page.locator("[data-testid=stProgress], [data-testid=stSkeleton]").count():
+        tab.page.wait_for_timeout(500)
         tab.idle()
         found, before = tab.page.evaluate(MEASURE), found
     return found
