@@ -6,8 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import attributions, kind_of, unwrapped
-from xmlcore.explain._names import feature_names as names_of_features
-from xmlcore.explain._names import with_names
+from xmlcore.explain._names import names_of, with_names
 from xmlcore.explain._removal import BLOCK_ENTRIES
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
@@ -65,7 +64,7 @@ def contrast(
     x = check_features(check_row(x), model.n_features_in_)
     most = model.n_labels_ - 1
     labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])
-    names = names_of_features(dataset, feature_names, model.n_features_in_)
+    names = names_of("feature", dataset, feature_names, model.n_features_in_)
     if kind == "share":
         features, values, parts, baseline, total = _left_out(model, x, labels)
     else:

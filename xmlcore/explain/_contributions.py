@@ -6,8 +6,7 @@ import numpy as np
 
 from xmlcore.arrays import largest_values
 from xmlcore.explain._attribution import attributions
-from xmlcore.explain._names import feature_names as names_of_features
-from xmlcore.explain._names import with_names
+from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_row
@@ -72,7 +71,7 @@ def contributions(
     """
     x = check_row(x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
-    names = names_of_features(dataset, feature_names, model.n_features_in_)
+    names = names_of("feature", dataset, feature_names, model.n_features_in_)
     attributed = attributions(model, x, np.array([label]))
     parts = attributed.contributions
     order = np.lexsort((parts.indices, -np.abs(parts.data)))

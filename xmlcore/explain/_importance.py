@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
-from xmlcore.explain._names import feature_names as names_of_features
-from xmlcore.explain._names import with_names
+from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
@@ -54,7 +53,7 @@ def importance(
     progress = to_progress(progress)
 
     X = check_features(X, model.n_features_in_)
-    names = names_of_features(dataset, feature_names, model.n_features_in_)
+    names = names_of("feature", dataset, feature_names, model.n_features_in_)
     n = None if n is None else check_count(n, "n")
     explainer = Explainer(model)
     model = unwrapped(model)

@@ -1,21 +1,12 @@
 """Names of features and labels beside their ids in frames."""
 
 
-def feature_names(dataset, names, n_features):
-    """Return the given names of features, or else those of the data set; None if there are none."""
+def names_of(what, dataset, names, count):
+    """Return the given names of features or labels, or else those of the data set; None if there are none."""
     if names is None and dataset is not None:
-        names = dataset.feature_names
-    if names is not None and len(names) != n_features:
-        raise ValueError(f"feature_names has {len(names)} names, but there are {n_features} features")
-    return names
-
-
-def label_names(dataset, names, n_labels):
-    """Return the given names of labels, or else those of the data set; None if there are none."""
-    if names is None and dataset is not None:
-        names = dataset.label_names
-    if names is not None and len(names) != n_labels:
-        raise ValueError(f"label_names has {len(names)} names, but there are {n_labels} labels")
+        names = getattr(dataset, f"{what}_names")
+    if names is not None and len(names) != count:
+        raise ValueError(f"{what}_names has {len(names)} names, but there are {count} {what}s")
     return names
 
 

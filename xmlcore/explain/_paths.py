@@ -7,8 +7,7 @@ import numpy as np
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
-from xmlcore.explain._names import label_names as names_of_labels
-from xmlcore.explain._names import with_names
+from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
@@ -59,7 +58,7 @@ def path(
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
-    names = names_of_labels(dataset, label_names, model.n_labels_)
+    names = names_of("label", dataset, label_names, model.n_labels_)
     if kind == "share":
         return _ways(model, x, label)
     return with_names(_linear_path(model, x, label, kind), names, "label", "label_name")
