@@ -151,16 +151,24 @@ class Session:
 
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
-    """Look for components in all installed packages once, and compile each page once.
+    """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
 
-    AppTest does the first for every session and the second for every run, though both stay as they are.
+    AppTest does the first for every session and the second for every run, though both stay as they are; while a run
+    goes on it looks each millisecond through all that the run has said.
     """
     from streamlit.components.v2 import manifest_scanner
-    from streamlit.testing.v1 import app_test
+    from streamlit.testing.v1 import app_test, local_script_runner
+
+    look = local_script_runner.require_widgets_deltas
+
+    def wait(runner, timeout):
+        runner._script_thread.join(timeout)
+        look(runner, 0.1)
 
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache")):
             patch.setattr(module, name, functools.cache(getattr(module, name)))
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
