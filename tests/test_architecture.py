@@ -234,7 +234,7 @@ def test_private_names_stay_inside_their_package():
             if names[0] == "xmlcore" and len(names) > 2 and names[1] not in (own, "_kernels") and private:
                 found.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr in PRIVATE_OF_OTHERS.get(own, set()):
+            if isinstance(node, ast.Attribute) and node.attr in _private_of_others().get(own, set()):
                 value = node.value
                 if not (isinstance(value, ast.Name) and value.id in ("self", "cls")) and not _is_super(value):
                     found.append(f"{path.relative_to(ROOT)}:{node.lineno} uses {ast.unparse(node)}")
@@ -245,8 +245,9 @@ def _is_super(value):
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
 
 
-def _private_names():
-    """Private names that a part of xmlcore defines, by part."""
+@functools.cache
+def _private_of_others():
+    """Private names that other parts of xmlcore define and this one does not, by part."""
     names = {}
     for path in modules("xmlcore"):
         own = names.setdefault(part_of_xmlcore(path), set())
@@ -255,12 +256,8 @@ def _private_names():
                 own.add(node.name)
             elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
                 own.add(node.attr if isinstance(node, ast.Attribute) else node.id)
-    return {part: {name for name in own if re.match(r"_[^_]", name)} for part, own in names.items()}
-
-
-# Private names that other parts define, and this one does not.
-_OWN = _private_names()
-PRIVATE_OF_OTHERS = {part: set().union(*_OWN.values()) - own for part, own in _OWN.items()}
+    private = {name for own in names.values() for name in own if re.match(r"_[^_]", name)}
+    return {part: private - own for part, own in names.items()}
 
 
 def functions(path):
