@@ -178,11 +178,9 @@ def _log(record) -> None:
         jobs.watch(jobs.active(key=record["key"]))
         return
     st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
-    warnings = list(dict.fromkeys(run.warnings))
-    if not warnings:
+    if not run.warnings:
         st.caption("There were none.")
-    for warning in warnings:
-        st.warning(format.plain(settings.sentence(record["model"], warning)))
+    results.say_warnings(run)
 
 
 def _everything(line) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
 from pages.sampling.view import MODEL, SampledRun
-from pages.shared import begin, format, sections, server, settings
+from pages.shared import begin, sections, server, settings
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 
@@ -39,8 +39,7 @@ def main(used) -> None:
     cards = st.container()
     results.choose("sampling.run", fingerprint, runs, names, key, HELP)
     results.mark(record)
-    for warning in dict.fromkeys(view.run.warnings):
-        st.warning(format.plain(settings.sentence(MODEL, warning)))
+    results.say_warnings(view.run)
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, settings, tables
+from pages.shared import format, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from pages.train import labels
@@ -34,8 +34,7 @@ def show(run, record) -> None:
     """Show the main measures and the training time of a run as cards; ``record`` is its record."""
     results.mark(record)
     tables.cards(measured.cards(record["key"]))
-    for warning in dict.fromkeys(run.warnings):
-        st.warning(format.plain(settings.sentence(run.model, warning)))
+    results.say_warnings(run)
 
 
 def buckets(key, name) -> None:

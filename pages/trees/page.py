@@ -9,7 +9,7 @@ trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks
 
 import streamlit as st
 
-from pages.shared import begin, format, sections, settings
+from pages.shared import begin, format, sections
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.trees import answer, depth, nodes, one_tree, parts, plt_page, words
@@ -44,8 +44,7 @@ def main(used) -> None:
     if len(runs) == 1:
         st.caption(results.trained(runs[0]))
     results.mark(shown)
-    for warning in dict.fromkeys(run.warnings):
-        st.warning(format.plain(settings.sentence(run.model, warning)))
+    results.say_warnings(run)
     _watch(fingerprint)
     files = f"{format.file_name(name)}-{run.model}-{key[:6]}"
     if run.model != words.MODEL:
