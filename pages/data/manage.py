@@ -103,7 +103,7 @@ def _compare(opened):
         )
     asked = {
         opened[fp]["name"]: experiment.task("description", {"dataset": fp}) for fp in chosen
-    }  # names are different: dataset_list.free_name
+    }  # names are different: records.free_name
     if not asked:
         st.caption("Choose data sets to see their statistics beside each other.")
         return

@@ -3,7 +3,7 @@
 import time
 
 from pages.shared.workspaces import workspace
-from pages.shared.workspaces.records import DEFAULT_DATASET
+from pages.shared.workspaces.records import DEFAULT_DATASET, free_name
 
 LONGEST_NAME = 80  # characters in the name of a data set
 
@@ -58,15 +58,6 @@ def rename_dataset(fingerprint: str, name: str) -> None:
             entry["name"] = free_name(name.strip() or entry["name"], taken)
 
     workspace.update(rename)
-
-
-def free_name(wanted: str, taken: list[str]) -> str:
-    """Return the name ``wanted``, followed by a number if another data set has that name."""
-    found, number = wanted, 1
-    while found in taken:
-        number += 1
-        found = f"{wanted} ({number})"
-    return found
 
 
 def forget_dataset(fingerprint: str, wanted: str) -> None:

@@ -3,7 +3,7 @@
 import re
 
 from pages.shared import format
-from pages.shared.workspaces import dataset_list, result_list, workspace
+from pages.shared.workspaces import dataset_list, records, result_list, workspace
 from xmlcore.datasets.readers.sources import telling_name
 from xmlcore.experiment.engine import given
 
@@ -54,21 +54,10 @@ def file_name(files: dict) -> str:
 def list_import(result) -> None:
     """List data sets and results of an import in this workspace, and say so; what is listed already stays as it is."""
 
-    def add(data):
-        for fingerprint, entry in result.contents["known"].items():
-            taken = [other["name"] for other in data["known"].values()]
-            if fingerprint not in data["known"]:
-                data["known"][fingerprint] = entry | {"name": dataset_list.free_name(entry["name"], taken)}
-        for kind in result_list.FIELDS:
-            listed = {record["key"] for record in data[kind]}
-            data[kind] += [record | {"asked": 0.0} for record in result.contents[kind] if record["key"] not in listed]
-            data[kind].sort(key=lambda record: record["created"])
-        known = {record["key"] for record in data["sweeps"]}
-        data["sweeps"] += [record for record in result.contents.get("sweeps", ()) if record["key"] not in known]
-        data["sweeps"].sort(key=lambda record: record["asked"])
-        data["made"] += [pair for pair in result.contents["made"] if pair not in data["made"]]
-
-    workspace.update(add)
+    entries = dict(result.contents)
+    for kind in result_list.FIELDS:
+        entries[kind] = [record | {"asked": 0.0} for record in entries[kind]]
+    workspace.update(lambda data: records.add(data, entries))
     sets = format.count(len(result.contents["known"]), "data set")
     rest = sum(len(result.contents.get(name, ())) for name in ("runs", "selections", "sweeps", "made"))
     workspace.notify(

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.workspaces import stored
 from xmlcore import experiment
 from xmlcore.store.places import KEY
@@ -31,6 +32,7 @@ EMPTY = {
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
+    "restored": 0.0,  # when a tab wrote it again after the database was lost, in seconds since 1970
 }
 OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
 _RUN = ("key", "fingerprint", "model", "params", "k", "created")
@@ -61,6 +63,30 @@ def read(token) -> dict | None:
     read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
+
+
+def add(data: dict, entries: dict) -> None:
+    """Add data sets and results to a workspace, in place; what it has stays, and names that are taken get a number."""
+    for fingerprint, entry in entries["known"].items():
+        if fingerprint not in data["known"]:
+            taken = [other["name"] for other in data["known"].values()]
+            entry = ({"entry": entry["name"]} if entry["source"] == "catalog" else {}) | entry
+            data["known"][fingerprint] = entry | {"name": free_name(entry["name"], taken)}
+    for name in (*LISTS, "jobs"):
+        listed = {record["key"] for record in data[name]}
+        data[name] += [record for record in entries.get(name, ()) if record["key"] not in listed]
+    for name in LISTS:
+        data[name].sort(key=lambda record: record.get("created") or record["asked"])
+    data["made"] += [pair for pair in entries["made"] if pair not in data["made"]]
+
+
+def free_name(wanted: str, taken: list[str]) -> str:
+    """Return the name ``wanted``, followed by a number if another data set has that name."""
+    found, number = wanted, 1
+    while found in taken:
+        number += 1
+        found = f"{wanted} ({number})"
+    return found
 
 
 def _is_known(entry) -> bool:

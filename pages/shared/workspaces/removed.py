@@ -9,7 +9,7 @@ from pages.shared import actions, format
 from pages.shared.operator import audit
 from pages.shared.operator.user_workspaces import LISTS, listed_keys
 from pages.shared.process import room
-from pages.shared.workspaces import dataset_list, workspace
+from pages.shared.workspaces import records, workspace
 from xmlcore import store
 
 FIELDS = ("known", *LISTS, "made", "shown", "dataset")  # of the workspace: those that name data sets and results
@@ -109,14 +109,7 @@ def _drop(data, keys):
 
 def _restore(data, entries):
     """Add entries to the fields of a workspace; a data set whose name is taken by now gets a number."""
-    for fingerprint, entry in _minus(entries["known"], data["known"]).items():
-        taken = [other["name"] for other in data["known"].values()]
-        entry = entry | ({"entry": dataset_list.catalog_name(entry)} if entry["source"] == "catalog" else {})
-        data["known"][fingerprint] = entry | {"name": dataset_list.free_name(entry["name"], taken)}
-    for name in (*LISTS, "made"):
-        data[name] += _minus(entries[name], data[name])
-    for name in LISTS:
-        data[name].sort(key=lambda record: record.get("created") or record["asked"])
+    records.add(data, entries)
     data["shown"] = entries["shown"] | data["shown"]
     data["dataset"] = data["dataset"] or entries["dataset"]
 

@@ -197,27 +197,36 @@ def begin() -> str:
 
 
 def _current() -> dict:
-    """Read the workspace of this session; begin it anew if all data sets are gone too."""
-    data = workspace_records.read(token())
-    if data is None and only_looks():
-        return deepcopy(workspace_records.EMPTY)
-    if data is None:
-        data = deepcopy(workspace_records.EMPTY)
-        before = st.session_state.get(SNAPSHOT, data)
-        if store.trouble(0) is not None or any(store.exists("datasets", key) for key in before["known"]):
-            data = deepcopy(before)
-        else:
-            data.update({name: deepcopy(before[name]) for name in ("forms", "widgets", "user")})
-            notify(NOT_FOUND)
-        stored.write(token(), data)
-        if data.get("look"):
-            _let_look(data["look"])
+    """Read the workspace of this session, which is written again if it is lost."""
+    data, before = workspace_records.read(token()), st.session_state.get(SNAPSHOT)
     if only_looks():
         own = deepcopy(st.session_state.get(LOOKS, {}))
+        if data is None:
+            return deepcopy(workspace_records.EMPTY)
         if own:
             tab_view.drop_removed(data, own)
         return data | own
+    if data is None or (before is not None and data["restored"] != before["restored"]):
+        with stored.changing():
+            data = _restored(workspace_records.read(token()), deepcopy(before or workspace_records.EMPTY))
     return tab_view.merged(data, st.session_state[VIEW], st.session_state[SINCE], f"{FEATURES_SELECTION} ")
+
+
+def _restored(data, before) -> dict:
+    """Write a lost workspace again, None or as another tab wrote it, with what this tab knew, and return it."""
+    there = store.trouble(0) is not None or any(store.exists("datasets", key) for key in before["known"])
+    if data is None:
+        kept = before if there else {name: before[name] for name in ("forms", "widgets", "user")}
+        data = deepcopy(workspace_records.EMPTY) | kept | {"restored": time.time()}
+        if not there:  # it begins anew
+            notify(NOT_FOUND)
+    elif there:
+        workspace_records.add(data, before)
+        data["look"] = data["look"] or before["look"]
+    stored.write(token(), data)
+    if data["look"]:
+        _let_look(data["look"])
+    return data
 
 
 def _copied(value):

@@ -236,6 +236,27 @@ def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it
     assert [tabs(1), tabs(1)] == ["f1f1f1f1", "f1f1f1f1"]
 
 
+def test_a_lost_workspace_is_written_again_with_what_every_tab_knew_and_with_its_link_for_looking_only(
+    tabs, monkeypatch
+):
+    look, seen = workspace.look_token(), tabs(2)
+    result_list.add_result("train", run(NEW, asked=2.0))
+    dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
+    job = dict.fromkeys(("id", "key", "fingerprint", "title"), NEWER) | {"kind": "train", "inputs": {}, "params": {}}
+    workspace.update(lambda data: data["jobs"].append(job))
+    monkeypatch.setattr(workspace.store, "exists", lambda *_: True)
+    for lost in (look, workspace.token()):
+        Row(lost).remove()
+    assert [record["key"] for record in tabs(1, "runs")] == [OLD]
+    result_list.add_result("train", run(NEWER, asked=3.0))
+    assert tabs(2) == seen and [record["key"] for record in workspace.get("runs")] == [OLD, NEW, NEWER]
+    removed.remove("train", [NEW], "new")
+    assert [record["key"] for record in tabs(1, "runs")] == [OLD, NEWER], "they are joined once"
+    assert "f3f3f3f3" in workspace.get("known") and workspace.get("jobs") == [job]
+    tab(monkeypatch, look)
+    assert workspace.only_looks() and workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2", "f3f3f3f3"}
+
+
 DAY = 24 * 3600
 KNOWN = {"f": {"name": "api-docs", "source": "catalog", "notes": []}}
 
