@@ -11,6 +11,7 @@ from xmlcore.parameters import Parameter, check_parameters, described, in_form
 SIZE = Parameter("size", "Size", "Larger is slower.", "int", 3, minimum=1, maximum=9, offered=(2, 4), step=1)
 BEAM = Parameter("beam", "Beam", "Empty is exact. Off is off.", "int", None, minimum=1, optional=True, others=(-1,))
 SHARE = Parameter("share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above=True, below=True)
+NORM = Parameter("norm", "Norm", "Which.", "choice", 2, options=(2, "inf"))
 TREE = Parameter("tree", "Tree", "Which.", "choice", "a", options=("a", "b"), also=("LabelTree",), in_form=False)
 WEIGHT = Parameter("weight", "Weight", "How much.", "float", "auto", minimum=0.0, others=("auto",))
 DEPTH = Parameter("depth", "Depth", "How deep.", "int", 3, minimum=1, optional=True, others=("auto",))
@@ -36,6 +37,9 @@ def test_messages_say_what_is_allowed():
         (SHARE, 1.0, "share must be above 0 and below 1, not 1.0"),
         (SHARE, "x", "share must be a finite number, not 'x'"),
         (TREE, "c", "tree must be one of a, b, a LabelTree, not 'c'"),
+        (NORM, 3, "norm must be one of 2, inf, not 3"),
+        (NORM, "2", "norm must be one of 2, inf, not '2'"),
+        (NORM, [2], "norm must be one of 2, inf, not [2]"),
         (FLAG, 1, "flag must be True or False, not 1"),
         (WEIGHT, "Auto", "weight must be a finite number or \"auto\", not 'Auto'"),
         (WEIGHT, -1.0, "weight must be at least 0, not -1.0"),
@@ -46,6 +50,7 @@ def test_messages_say_what_is_allowed():
         assert str(caught.value) == message
     for parameter, value in ((BEAM, -1), (BEAM, None), (TREE, LabelTree.from_nested([0, 1])), (SIZE, np.int32(9))):
         parameter.check(value)
+    assert [NORM.check(value) for value in (2, np.int64(2), 2.0, "inf", np.inf)] == [2, 2, 2, "inf", "inf"]
     for value in ("auto", np.array(["auto", "x"])[0]):
         WEIGHT.check(value)
 

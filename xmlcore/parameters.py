@@ -47,7 +47,7 @@ class Parameter:
     help: str  # a sentence about None starts with "Empty", as a form shows it; the docstring then says "None"
     kind: str  # int, float, ints, floats, share, choice, bool, dict, estimator, array, pair, text, files or any
     default: Any  # REQUIRED if there is none
-    options: tuple = ()  # the strings that a "choice" accepts
+    options: tuple = ()  # the strings and numbers that a "choice" accepts
     minimum: float | None = None
     maximum: float | None = None
     step: float | None = None  # of the form's number field
@@ -111,9 +111,10 @@ class Parameter:
             if value[0] > value[1]:
                 raise ValueError(f"{self.name} is {value!r}: the second number must be at least the first")
         elif self.kind == "choice":
-            if isinstance(value, str) and value in self.options:
-                return str(value)
-            allowed = ", ".join([*self.options, *(f"a {name}" for name in self.also)])
+            for option in self.options if isinstance(value, (str, numbers.Real)) else ():
+                if option in (value, str(value)):  # "inf" is the spelling of infinity, too
+                    return option
+            allowed = ", ".join([*map(str, self.options), *(f"a {name}" for name in self.also)])
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
         elif self.kind == "files" and not {self.options[0]} <= set(value) <= set(self.options):
             others = f"may have {', '.join(self.options[1:])}" if self.options[1:] else "nothing else"

@@ -97,6 +97,9 @@ def test_an_attack_can_be_transferred_to_a_model_with_a_gradient_and_gets_its_ow
     ({}, "needs the parameter kind and levels"),
     ({"kind": "salt", "levels": [0.1]}, "kind must be one of gaussian, words, fgsm, pgd"),
     ({"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}}, "no option 'drop': it has support"),
+    ({"kind": "fgsm", "levels": [0.1], "options": {"norm": 3}}, "norm must be one of 2, inf, not 3"),
+    ({"kind": "gaussian", "levels": [0.1], "options": {"support": "some"}}, "support must be one of all, nonzero"),
+    ({"kind": "pgd", "levels": [0.1], "options": {"n_steps": 0}}, "n_steps must be at least 1"),
 ])  # fmt: skip
 def test_kind_and_levels_are_needed_and_options_that_a_perturbation_does_not_have_are_refused(params, message):
     with pytest.raises(ValueError, match=message):
@@ -106,7 +109,7 @@ def test_kind_and_levels_are_needed_and_options_that_a_perturbation_does_not_hav
 @pytest.mark.parametrize(("kind", "some", "all_of_them"), [
     ("gaussian", {}, {"support": "all"}),
     ("words", {"drop": 0}, {"drop": False, "swap": True, "insert": True, "reference": None}),
-    ("fgsm", {"norm": "inf"}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
+    ("fgsm", {"norm": float("inf")}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
     ("pgd", {"n_steps": 20}, {"norm": 2, "support": "all", "random_start": False}),
 ])  # fmt: skip
 def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them):

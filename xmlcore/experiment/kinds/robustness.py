@@ -152,13 +152,17 @@ def has_needed(kind: str, record: dict) -> bool:
 def _stated(kind, options) -> dict:
     """Return the options of a perturbation so that equal perturbations have equal options."""
     check_options(kind, options)
-    defaults, offered = option_defaults(kind), {option.name for option in KINDS[kind].options}
-    asked = {}
+    defaults, offered = option_defaults(kind), {option.name: option for option in KINDS[kind].options}
+    asked, others = {}, {}
     for name, value in options.items():
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
-        if name in offered or not _equal(value, defaults[name]):
-            asked[name] = value
-    return {name: value for name, value in defaults.items() if name in offered} | asked
+        if name in offered:
+            asked[name] = offered[name].check(value)
+        elif not _equal(value, defaults[name]):
+            others[name] = value
+    if others:
+        KINDS[kind].cls(0.0, **others)  # which checks them
+    return {name: defaults[name] for name in defaults if name in offered} | asked | others
 
 
 def _equal(value, default) -> bool:
