@@ -98,6 +98,15 @@ def damaged(state, start):
     return content
 
 
+def test_what_a_killed_process_left_while_it_made_the_file_is_not_waited_for():
+    left = cache_root() / f".{FILE}-aside"
+    left.mkdir(parents=True)
+    os.utime(left, (time.time() - 60,) * 2)
+    began = time.monotonic()
+    database().put("settings", "a", 1)
+    assert database().get("settings", "a") == 1 and time.monotonic() - began < 5 and not left.exists()
+
+
 @pytest.mark.parametrize("at", ["reading", "writing", "start"])
 def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
     state = database()

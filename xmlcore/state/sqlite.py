@@ -312,6 +312,9 @@ class Database:
                 os.mkdir(path)
                 break
             except FileExistsError:
+                with contextlib.suppress(OSError):  # it is no longer there
+                    if time.time() - path.stat().st_mtime > BUSY_SECONDS:  # by a process that was killed
+                        path.rmdir()
                 if time.monotonic() > until:
                     break
                 time.sleep(0.02)
