@@ -67,7 +67,7 @@ def _sweep(record, trainings, line):
 
 
 def _sweep_state(record) -> str:
-    if sweeping.is_paused(record):
+    if sweeping.is_paused(record) and not sweeping.goes_on_elsewhere(record):
         return "Paused: no further training starts. Trainings that run go on."
     running = [job for job in sweeping.trainings(record) if job.state == "running" or job.starting]
     if waits := sweeping.waits(record):
@@ -89,7 +89,9 @@ def _pause_all(own):
     queue, mine = job_queue.queue(), workspace.token()
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Paused**: no waiting job of this workspace starts. Jobs that run go on.", width="content")
+            st.markdown(
+                "**Paused**: no job that waits for this workspace only starts. Jobs that run go on.", width="content"
+            )
             actions.button("Go on", key="jobs.resume.all", on_click=_pause, args=(False,), type="primary")
     elif any(job.state == "queued" and not job.starting for job in own):
         actions.button(

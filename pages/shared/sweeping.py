@@ -90,7 +90,6 @@ def stop(record: dict) -> None:
 
     workspace.update(change)
     owner, driver = workspace.token(), driver_of(record)
-    job_queue.queue().resume(owner=owner, group=record["key"])  # another sweep may need some of its trainings
     with _changing:
         if driver is None or owner not in driver.owners:
             return
@@ -98,7 +97,7 @@ def stop(record: dict) -> None:
             driver.stop()
             return
         driver.owners = driver.owners - {owner}
-    let_go(job_queue.queue(), driver.jobs, owner)  # it goes on for the others
+    let_go(job_queue.queue(), driver.jobs, owner, record["key"])  # it goes on for the others
 
 
 def pause(record: dict, paused: bool) -> None:
@@ -110,6 +109,13 @@ def pause(record: dict, paused: bool) -> None:
 
 def is_paused(record: dict) -> bool:
     return job_queue.queue().paused(workspace.token(), record["key"])
+
+
+def goes_on_elsewhere(record: dict) -> bool:
+    """Return whether another workspace wants a sweep, too, and has not paused it."""
+    driver, queue = driver_of(record), job_queue.queue()
+    others = () if driver is None else driver.owners - {workspace.token()}
+    return any(not queue.paused(owner) and not queue.paused(owner, record["key"]) for owner in others)
 
 
 def buttons(record: dict, where: str) -> None:

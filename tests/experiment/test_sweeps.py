@@ -272,18 +272,16 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue):
 
 
 def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
-    go_on = threading.Event()
-    calls.before = lambda progress: go_on.wait(20)
-    driver = experiment.Driver(made(easy), queue, owner="a", at_once=1)
+    task = made(easy)
+    queue.pause(owner="a", group=task.key)
+    driver = experiment.Driver(task, queue, owner="a", at_once=1)
     while not driver.jobs:
         time.sleep(0.01)
-    driver.owners = {"a", "b"}
-    go_on.set()
+    driver.owners = {"a", "b"}  # the second has not paused it
     driver._thread.join(30)
-    *later, first = queue.jobs()
-    assert all(job.group == driver.key for job in queue.jobs())
-    assert first.owners == ("a",) and {owner for job in later for owner in job.owners} == {"a", "b"}
-    assert made(easy).exists() and len(calls) == 4
+    assert {job.group for job in queue.jobs()} == {driver.key}
+    assert [{*job.owners} for job in queue.jobs()] == [{"a", "b"}] * 4
+    assert task.exists() and len(calls) == 4
 
 
 def test_jobs_that_end_between_two_owners_are_forgotten(easy, calls, queue, monkeypatch):

@@ -86,6 +86,33 @@ def test_a_group_is_paused_for_one_owner_and_others_of_his_jobs_go_on(line):
     assert a.wait(LONG) and not line.paused("m", "g")
 
 
+def test_a_job_of_two_groups_starts_while_one_of_them_is_not_paused(line):
+    def shared(group):
+        return line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group=group, after=(tree(group),)))
+
+    def tree(group):
+        return line.submit(work.add, 1, 1, title="t", owner="m", key="tree", plan=Plan(group=group))
+
+    line.pause(owner="m", group="g")
+    job, part = shared("g"), tree("g")
+    line.go()
+    assert line.first.wait(LONG) and job.words == part.words == "Paused"
+    line.pause(owner="m", group="h")
+    assert shared("h") is job and job.words == part.words == "Paused"
+    assert shared("i") is job and job.words != "Paused" != part.words
+    assert job.wait(LONG) and job.state == part.state == "done"
+
+
+def test_a_job_that_one_of_two_groups_does_not_want_any_more_is_paused_with_the_other(line):
+    tree = line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="g"))
+    line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="h"))
+    job = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g", after=(tree,)))
+    line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="h", after=(tree,)))
+    line.pause(owner="m", group="h")
+    assert not line.cancel(job.id, "m", "g") and job.words == tree.words == "Paused"
+    assert line.cancel(job.id, "m", "h") and job.state == tree.state == "cancelled"
+
+
 class AtOnce(Executor):
     """Calls functions at once, or refuses the first call."""
 

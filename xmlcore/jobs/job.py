@@ -84,6 +84,7 @@ class Job:
         self._queue = queue
         self._lock = queue._lock
         self._owners = {owner: str(title)}  # in the order of their requests, each with its own title
+        self._groups = {owner: {self.plan.group}}  # for which each owner wants it: a training of two sweeps has two
         self._folder = queue.folder / self.id
         self._future = None
         self._outcome = self._remote = None  # on a cluster: the future that the queue waits for, and that of Dask
@@ -240,6 +241,10 @@ class Job:
     @property
     def traceback(self) -> str | None:
         return self._traceback
+
+    def _is_wanted(self, owner, group=None):
+        """Return whether an owner wants the job, for a group if one is given; None is all owners."""
+        return owner is None or (owner in self._groups and group in {None, *self._groups[owner]})
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the job has ended."""

@@ -25,13 +25,13 @@ def failure(job) -> str:
     return f"{part.title}: {part.error or 'it was stopped'}"
 
 
-def cancel(jobs, job, owner: str | None) -> None:
+def cancel(jobs, job, owner: str | None, group: str | None = None) -> None:
     others = {
         id(part)
         for other in list(jobs)
-        if other is not job and other.active and not other.cancelling and (owner is None or owner in other.owners)
+        if other is not job and other.active and not other.cancelling and other._is_wanted(owner, group)
         for part in other.plan.after
     }
     for part in job.plan.after:
         if id(part) not in others:
-            part._queue.cancel(part.id, owner)
+            part._queue.cancel(part.id, owner, group)

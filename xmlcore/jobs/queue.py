@@ -144,10 +144,11 @@ class Queue:
                     if job.key == key and job.active and not job._cancelling:
                         if job.plan.unasked and not (plan and plan.unasked):
                             job.plan = replace(job.plan, unasked=False)
-                            self._start_what_can()  # a short job that somebody waits for has a worker for itself
                         if owner not in job._owners:
                             job._owners[owner] = title
                             self._records.write(job)
+                        job._groups.setdefault(owner, set()).add(plan.group if plan else "")
+                        self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
                         return job
             job = Job(self, key, title, owner, payload, plan)
             make_queue_folder(self)
@@ -268,9 +269,9 @@ class Queue:
         return self._paused or (owner, group) in self._paused_groups
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or by each of its owners."""
-        by_owner = ({(owner, ""), (owner, job.plan.group)} & self._paused_groups for owner in list(job._owners))
-        return job.paused or self._paused or all(by_owner)
+        """Return whether a waiting job is paused: by itself, with the queue, or in all groups of its owners."""
+        wants = ({(owner, ""), (owner, group)} for owner, groups in [*job._groups.items()] for group in [*groups])
+        return job.paused or self._paused or all(want & self._paused_groups for want in wants)
 
     def insist(self, job_id: str) -> None:
         """Start a waiting job as soon as a worker is free, even if its memory is not."""
@@ -397,8 +398,10 @@ class Queue:
 
     # --- stopping ---
 
-    def cancel(self, job_id: str, owner: str | None = None) -> bool:
+    def cancel(self, job_id: str, owner: str | None = None, group: str | None = None) -> bool:
         """Cancel a job for an owner, or for all, and return whether it stops: it goes on while it has other owners.
+
+        With a group, it goes on, too, while the owner wants it for another group.
 
         A job that runs stops at its next progress report, or is killed when the grace period is over.
         """
@@ -407,10 +410,14 @@ class Queue:
             if job is None or not job.active:
                 return False
             if owner is not None:
-                if owner not in job._owners:
+                if not job._is_wanted(owner, group):
+                    return False
+                if group is not None and len(job._groups[owner]) > 1:
+                    job._groups[owner].discard(group)
+                    parts.cancel(self._jobs.values(), job, owner, group)
                     return False
                 if len(job._owners) > 1 and not job._cancelling:
-                    del job._owners[owner]
+                    del job._owners[owner], job._groups[owner]
                     self._records.write(job)
                     parts.cancel(self._jobs.values(), job, owner)
                     return False

@@ -73,7 +73,7 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
     page.press(f"jobs.stop.{first.id}")
     assert first.state == "cancelled" and "Stopped" in page.frame("State")["State"].tolist()
     page.press("jobs.pause.all")
-    assert server.paused(page.token) and "no waiting job of this workspace" in page.text()
+    assert server.paused(page.token) and "no job that waits for this workspace only" in page.text()
     held()
     page.until(lambda s: all(not job.active for job in made[:2]))
     assert third.state == "queued"
@@ -204,6 +204,9 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     assert page.go("storage").at.button(key=f"stop-sweep-side-{task.key}")
     page.go("jobs").press(f"pause-sweep-{key}").press("jobs.resume.all")
     assert training.state == "queued" and "Paused: no further training starts" in page.text()
+    driver.owners |= {"another"}  # a workspace that has not paused it
+    assert "no further training starts" not in page.until(lambda s: training.state != "queued").run().text()
+    driver.owners -= {"another"}
     page.press(f"pause-sweep-{key}").until(lambda s: task.exists() and at_rest(s))
     table = page.run().frame("Job", "State").set_index("Job")["State"]
     assert table["Trying settings of OneVsRest on mine"] == "3 done" and not any(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 EVERY = 0.1  # seconds between two looks at the jobs
 _sharing = threading.Lock()  # held while jobs are asked for or let go: sweeps of one owner may have trials in common
-_wanted: dict[tuple[str, str], set[int]] = {}  # id and owner of a job -> ids of the dicts of jobs that have it
+# id and owner of a job, and key of a sweep -> ids of the dicts of jobs that have it
+_wanted: dict[tuple[str, str, str], set[int]] = {}
 
 
 def sweep(
@@ -129,7 +130,7 @@ def drive(
     """Give the trials of a sweep to a queue until all have ended, and keep the result."""
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
-    owners = owner if callable(owner) else lambda: {owner}
+    owners = (lambda: {*owner()}) if callable(owner) else lambda: {owner}
     asked, noted = set[str](), 0
     data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
@@ -139,25 +140,27 @@ def drive(
                 made.note(plan)
                 noted = len(plan.trials)
             most = at_once() if callable(at_once) else at_once
+            all_owners = owners()
             for trial in plan.waiting:
-                if most is not None and len(jobs) >= most:
-                    break
-                if trial.key not in jobs:
+                if trial.key not in jobs and most is not None and len(jobs) >= most:
+                    continue
+                for one in owners():
+                    before = jobs.get(trial.key)
+                    if before is not None and id(jobs) in _wanted.get((before.id, one, made.key), ()):
+                        continue
                     estimate, title = trial.estimate_on(data), _title(made, trial)
-                    for one in owners():
-                        with _sharing:
-                            before = jobs.get(trial.key)
-                            job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
-                            jobs[trial.key] = job
-                            _wanted.setdefault((job.id, one), set()).add(id(jobs))
-                        asked.add(one)
-                        if before not in (None, job):  # it had ended before this owner could share it
-                            _forget(before, jobs, asked)
-            _wait(jobs, plan, progress, stopped)
+                    with _sharing:
+                        job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
+                        jobs[trial.key] = job
+                        _wanted.setdefault((job.id, one, made.key), set()).add(id(jobs))
+                    asked.add(one)
+                    if before not in (None, job):  # it had ended before this owner could share it
+                        _forget(before, jobs, asked, made.key)
+            _wait(jobs, plan, progress, stopped, owners, all_owners)
             for key, job in list(jobs.items()):
                 if job.active:
                     continue
-                _forget(jobs.pop(key), jobs, asked)
+                _forget(jobs.pop(key), jobs, asked, made.key)
                 if job.state == "cancelled":
                     failures[key] = "This training was stopped."
                 elif job.state == "failed":
@@ -172,37 +175,40 @@ def drive(
         return plan.complete
     finally:
         for one in asked:
-            let_go(queue, jobs, one)
+            let_go(queue, jobs, one, made.key)
 
 
-def let_go(queue: "Queue", jobs: dict, owner: str) -> None:
+def let_go(queue: "Queue", jobs: dict, owner: str, key: str) -> None:
     """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs."""
     for job in list(jobs.values()):
         with _sharing:
-            wanted = _wanted.get((job.id, owner), set())
-            wanted.discard(id(jobs))
-            if not wanted:
-                _wanted.pop((job.id, owner), None)
-                queue.cancel(job.id, owner=owner)
+            if _want_no_more(job, jobs, owner, key):
+                queue.cancel(job.id, owner=owner, group=key)
 
 
-def _forget(job, jobs, owners) -> None:
+def _forget(job, jobs, owners, key) -> None:
     """Note that the sweep with these jobs no longer wants a job, which has ended."""
     with _sharing:
         for owner in owners:
-            wanted = _wanted.get((job.id, owner), set())
-            wanted.discard(id(jobs))
-            if not wanted:
-                _wanted.pop((job.id, owner), None)
+            _want_no_more(job, jobs, owner, key)
 
 
-def _wait(jobs, plan, progress, stopped) -> None:
-    """Wait until a job has ended or the sweep is stopped, and report progress meanwhile."""
+def _want_no_more(job, jobs, owner, key) -> bool:
+    """Note that a job is not wanted for a dict of jobs any more; return whether it is for no other of this sweep."""
+    wanted = _wanted.get((job.id, owner, key), set())
+    wanted.discard(id(jobs))
+    if not wanted:
+        _wanted.pop((job.id, owner, key), None)
+    return not wanted
+
+
+def _wait(jobs, plan, progress, stopped, owners, all_owners) -> None:
+    """Wait until a job has ended, the sweep is stopped or its owners have changed, and report progress meanwhile."""
     while not stopped.is_set():
         done = plan.done + sum(not job.active for job in jobs.values())
         begun = sum(1.0 if not job.active else job.fraction for job in jobs.values())
         progress("Trying settings", min(1.0, (plan.done + begun) / plan.total), f"{done:,} of {plan.total:,} trainings")
-        if not jobs or any(not job.active for job in jobs.values()):
+        if not jobs or any(not job.active for job in jobs.values()) or owners() != all_owners:
             return
         stopped.wait(EVERY)
 
