@@ -4,14 +4,18 @@ The picture in docs/architecture.md says what may import what. Imports inside fu
 """
 
 import ast
+import copy
 import functools
 import itertools
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from xmlcore.first_use import _Module
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
@@ -373,6 +377,11 @@ def test_kernels_are_compiled_by_the_one_decorator_and_never_parallel():
             if isinstance(node, ast.keyword) and node.arg == "parallel":
                 found.append(f"{path.relative_to(ROOT)}:{node.value.lineno} passes parallel=")
     assert not found
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+def test_a_module_that_is_imported_on_first_use_can_be_copied(copied):
+    assert copied(_Module("json")).dumps([1]) == "[1]"
 
 
 def test_import_xmlcore_is_quick_and_loads_nothing_heavy():

@@ -31,6 +31,9 @@ class _Module:
         setattr(self, name, value)
         return value
 
+    def __reduce__(self):
+        return _Module, (self._module,)
+
 
 if TYPE_CHECKING:
     import pandas as pd
