@@ -10,6 +10,7 @@ import making
 import pytest
 
 from xmlcore import datasets, experiment
+from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import given
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
@@ -86,6 +87,15 @@ def test_wrong_settings_are_refused():
     for params in ({"way": "sideways"}, {"way": "unseen", "test_size": 0.2}):
         with pytest.raises((ValueError, TypeError)):
             experiment.task("split", {"dataset": "0" * 32}, params)
+
+
+@pytest.mark.parametrize("way", ["stratified", "random"])
+def test_a_split_without_training_rows_is_refused_before_it_is_made(way, easy):
+    n_rows = easy.n_train + easy.n_test
+    for size in (n_rows, n_rows + 1, 1e-9):
+        with pytest.raises(ValueError, match="rows for training"):
+            experiment.task("split", {"dataset": save_dataset(easy)}, {"way": way, "test_size": size})
+    experiment.task("split", {"dataset": save_dataset(easy)}, {"way": way, "test_size": n_rows - 1})
 
 
 KILLED = """

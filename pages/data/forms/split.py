@@ -1,5 +1,6 @@
 """Another split into training and test rows, without a new upload: a form that makes a second data set."""
 
+import contextlib
 import re
 from functools import partial
 
@@ -28,7 +29,9 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     notes = list(server.dataset(fingerprint).notes) if known["source"] == "catalog" else known["notes"]
     files = {part: values[part] for part in ("train", "test") if part in values}
     task = partial(asked, fingerprint, way, values, notes)
-    return form.Request(task if files else task(), files, name, notes)
+    with contextlib.suppress(ValueError):  # of fields that fit no rows: the button says why
+        task = task if files else task()
+    return form.Request(task, files, name, notes)
 
 
 def _fields_of(way, data) -> dict:

@@ -136,6 +136,9 @@ def test_few_rows_are_split_into_as_many_folds_at_most(ready, n_rows):
     fingerprint = use(ready, few)
     with pytest.raises(ValueError, match=f"n_folds is 5, but there are only {n_rows} rows"):
         split_form.asked(fingerprint, "folds", {})
+    if n_rows == 2:
+        (error,) = ready.go("data").press("resplit.make").at.error
+        assert "leaves 2 of 2 rows for training and 0 for the test" in error.value
     page = ready.go("data").set("resplit.way", "folds")
     assert page.at.number_input(key="resplit.n_folds").value == n_rows
     assert f"few, fold 1 of {n_rows}**" in page.press("resplit.make").text()

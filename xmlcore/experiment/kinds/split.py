@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from xmlcore import datasets, store
 from xmlcore.datasets import save_dataset
+from xmlcore.datasets.splits.sizes import count_test_rows
 from xmlcore.datasets.splits.splitting import check_folds
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
@@ -81,11 +82,14 @@ class SplitAgain(MakesDataset):
         return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
 
     def complete(self, params):
-        if params["way"] == "folds":
+        if "fold" in params:
             check_count(params["fold"], "fold", 0, params["n_folds"] - 1)
-            with contextlib.suppress(store.StoreError):  # the data set may be gone
-                facts = store.info(DATASETS, self.fingerprint)
+        with contextlib.suppress(store.StoreError):  # the data set may be gone
+            facts = store.info(DATASETS, self.fingerprint)
+            if "fold" in params:
                 check_folds(params["n_folds"], facts["n_train"] + facts["n_test"])
+            elif "test_size" in params:
+                count_test_rows(facts["n_train"] + facts["n_test"], params["test_size"])
         return params
 
     @property
