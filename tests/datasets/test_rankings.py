@@ -14,7 +14,7 @@ NAMES = ["law", "art", "2", "same", " same", "a:1"]  # the third label is called
 
 def read(content, n_rows=3, k=2, names=NAMES, **settings):
     content = content.encode() if isinstance(content, str) else content
-    found = read_ranking(content, n_rows, len(NAMES), names, k, name="other.csv", **settings)
+    found = read_ranking(content, n_rows, len(names or NAMES), names, k, name="other.csv", **settings)
     assert found.labels.dtype == np.int32 and found.scores.dtype == np.float32
     return found.labels.tolist(), found.scores.astype(float).round(3).tolist()
 
@@ -55,6 +55,13 @@ def test_labels_with_scores_are_ranked_by_them(content):
     assert read(content) == (RANKED, [[0.9, 0.2], [0.0, 0.0], [0.5, -1.0]])
 
 
+def test_a_label_may_be_called_as_the_column_of_a_table():
+    names = ["law", "label", "Score"]
+    assert read("label,law\n0\nScore\n", k=1, names=names)[0] == [[1], [0], [2]]
+    assert read("label\n0\nScore\n", k=1, names=names)[0] == [[1], [0], [2]]
+    assert read("row,label\n2,law\n0,label\n", k=1, names=names)[0] == [[1], [-1], [0]]
+
+
 def test_places_without_a_label_are_filled_up_and_dense_scores_rank_all_labels():
     assert read(saved(np.savez, scores=np.eye(6)[[4, 0, 2]]), k=1)[0] == [[4], [0], [2]]
     for sign in ",;\t":  # the first line need not have it
@@ -83,6 +90,12 @@ BAD = {
     saved(sp.save_npz, sp.csr_array(scores()[:, :5])): "it has 3 rows and 5 labels, but there are 3 and 6",
     saved(sp.save_npz, scores() * np.nan): "row 0, column 1 is nan, no finite number",
     saved(np.savez, labels=[[1, 1]] * 3): "row 0 of the ranking has label 1 twice",
+    saved(np.savez, labels=[[1, 0], [-1, 2], [2, 5]]): (
+        "other.csv: row 1, place 2 has a label after a place without one. Fill the places"
+    ),
+    saved(np.savez, labels=[[1, 0]] * 3, scores=[[0.9, 0.2], [0.5, 0.5], [0.2, 0.9]]): (
+        "other.csv: row 2, place 2 has a larger score than the place before. Order the labels of a row by their scores"
+    ),
     saved(np.savez, labels=[[1]] * 3, scores=[["a"]] * 3): "its scores are of type <U1. Every score has to be a number",
     saved(np.savez, labels=[[1, 6]] * 3): "the label id 6 is none of those from 0 to 5",
     saved(np.savez, labels=np.array([[{}]] * 3, object)): "holds Python objects, which are never read",

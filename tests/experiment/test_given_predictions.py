@@ -70,6 +70,9 @@ def test_bad_predictions_and_names_are_refused(own_cache, easy):
         experiment.add_predictions(easy, np.zeros((60, 3)), "other")
     with pytest.raises(DatasetFormatError, match="the label id 12 is none of those from 0 to 11"):
         experiment.add_predictions(easy, [[12]] * 60, "other")
+    for k in (0, 1001, 10**12):
+        with pytest.raises(ValueError, match=f"k must be from 1 to 1000, not {k}"):
+            experiment.add_predictions(easy, b"0\n" * 60, "other", k)
     for name in (" ", "x" * 61):
         with pytest.raises(ValueError, match="give 1 to 60"):
             experiment.add_predictions(easy, b"0\n" * 60, name)

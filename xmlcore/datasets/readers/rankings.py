@@ -42,7 +42,7 @@ def read_ranking(
     it is a table with a heading: columns ``row`` (from 0) and ``label``, and perhaps ``score`` or ``rank``; without
     both, the labels of a row are in the order of the lines. Cells are separated by commas, semicolons or tabs. A label
     is a name, or an id from 0 where no label has this name. An npz file holds scores, as ``scipy.sparse.save_npz``
-    writes a matrix of shape (rows, labels), or the arrays ``labels`` and ``scores`` of a Ranking.
+    writes a matrix of shape (rows, labels), or the arrays ``labels`` and ``scores`` of a Ranking, best first.
 
     DatasetFormatError names the line and the column of another number of rows, an unknown label, a label twice in a
     row, or a score that is no finite number.
@@ -55,8 +55,9 @@ def read_ranking(
     known = _Labels(source, n_labels, label_names)
     lines = _lines(text, source, progress)
     first = list(islice(lines, 1))
-    heading = [cell.casefold() for _, cells in first for cell in cells]
-    if "label" in heading:
+    cells = [cell for _, cells in first for cell in cells]
+    heading = [cell.casefold() for cell in cells]
+    if "label" in heading and ("row" in heading or known.get(cells[heading.index("label")]) is None):
         found = _table(lines, heading, source, known, n_rows)
     else:
         found = _listed(chain(first, lines), source, known, n_rows)
@@ -247,7 +248,24 @@ def _of_arrays(text, source, n_rows, n_labels, k, max_bytes) -> Ranking:
         ranking = as_ranking(given, k)
     except (ValueError, TypeError) as error:
         raise DatasetFormatError(source, str(error), FORMS) from None
+    if isinstance(given, Ranking):
+        _check_best_first(*given, source)
     if ranking.labels.max(initial=-1) >= n_labels:
         found = f"the label id {ranking.labels.max():,} is none of those from 0 to {n_labels - 1:,}"
         raise DatasetFormatError(source, found, "Labels have the ids of the data set.")
     return ranking
+
+
+def _check_best_first(labels, scores, source) -> None:
+    there = labels >= 0
+    hole, rise = there[:, 1:] & ~there[:, :-1], there[:, 1:] & (scores[:, 1:] > scores[:, :-1])
+    for bad, found, remedy in (
+        (
+            hole,
+            "a label after a place without one",
+            "Fill the places of a row from the first on, the last ones with -1.",
+        ),
+        (rise, "a larger score than the place before", "Order the labels of a row by their scores, largest first."),
+    ):
+        for row, column in np.argwhere(bad)[:1]:
+            raise DatasetFormatError(source, f"row {row:,}, place {column + 2} has {found}", remedy)

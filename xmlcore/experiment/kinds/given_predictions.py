@@ -1,6 +1,7 @@
 """Results whose predictions another program has made: they are measured and compared as those of our models."""
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from xmlcore.validation import check_count
 
 FILE = "predictions"  # what the file is called that is given to the task
 OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow from the others here
+MOST_K = 1000
 LONGEST = 60  # characters of a name
 START, READ_BYTE, MEMORY = 1.0, 3e-7, 8  # seconds to begin, seconds and bytes in memory for a byte of the file
 
@@ -48,7 +50,7 @@ class GivenPredictions(Train):
     PARAMETERS = (
         Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=(FILE,)),
         Parameter("name", "Name", "What the other program is called.", "text", REQUIRED),
-        K,
+        replace(K, maximum=MOST_K),
     )
 
     def accepted(self, params):
@@ -118,7 +120,7 @@ def add_predictions(
     name : str
         What the other program is called; 1 to 60 characters.
     k : int
-        Measures are taken at 1 to k. A row with fewer predicted labels misses the others.
+        Measures are taken at 1 to k, which is at most 1,000. A row with fewer predicted labels misses the others.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
@@ -133,7 +135,7 @@ def add_predictions(
     ValueError, TypeError
         Labels or scores that are not in one of the forms.
     """
-    k = check_count(k, "k")
+    k = check_count(k, "k", most=MOST_K)
     if isinstance(predictions, (str, Path)):
         content = Path(predictions).read_bytes()
     elif isinstance(predictions, (bytes, bytearray)):
