@@ -67,8 +67,8 @@ Parameters
 Returns
 -------
 ndarray of float64, shape (k,)
-    The value at 1..k, in [0, 1]; nan where it is not defined: when there are no rows, or, with weights of labels or for
-    measures of labels, when no row has a true label.
+    The value at 1..k, in [0, 1]; nan where it is not defined: when there are no rows, or, with weights of
+    labels or for measures of labels, when no row has a true label.
 
 {of_rankings_raises}""",
     "of_rankings_raises": """\

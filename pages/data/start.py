@@ -27,7 +27,7 @@ def show(used: dict | None) -> None:
 
 
 def is_closed() -> bool:
-    unasked = workspace.get("first")
+    unasked = workspace.get("unasked")
     trained = any(not unasked.get(run["key"]) for run in workspace.get("runs"))
     return workspace.get("widgets").get(CLOSED) is True or trained or workspace.only_looks()
 

@@ -71,7 +71,7 @@ def _written(values):
 
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
-    fingerprint, begun = workspace.get("dataset"), workspace.get("first")
+    fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
     if workspace.only_looks() or not _is_wanted() or len(begun) >= COUNT:
         return
     if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
@@ -98,7 +98,7 @@ def _is_there(task, rank, is_listed):
     if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
         tasks.start(task, note=NOTE, asked=-float(rank))
     if is_kept:
-        workspace.update(lambda data: data["first"].update({task.key: not is_listed}))
+        workspace.update(lambda data: data["unasked"].update({task.key: not is_listed}))
     return is_kept
 
 

@@ -268,7 +268,7 @@ def _with_state(states, kind, fields):
 
 
 def recover() -> None:
-    """Remember jobs of this workspace whose records were lost because the workspace's file was deleted."""
+    """Remember jobs of this workspace whose records were lost because the database was deleted."""
     named = {record["id"] for record in workspace.get("jobs")}
     for job in reversed(job_queue.queue().jobs(owner=workspace.token())):
         if job.id not in named and (record := job_queue.job_records().get(_name(job.id))) is not None:
@@ -320,7 +320,7 @@ def submit(
 
 
 def remember(record) -> None:
-    """Keep a record of a job in the workspace's file, and in the server process in case that file is deleted."""
+    """Keep a record of a job in the workspace, and in the server process in case the database is deleted."""
     records = job_queue.job_records()
     records[_name(record["id"])] = record
     for name in list(records):
@@ -332,7 +332,7 @@ def remember(record) -> None:
         left = (r for r in data["jobs"] if r["id"] != record["id"])
         data["jobs"] = [r for r in left if "interrupted" not in r or r["key"] != record["key"]] + [record]
         if is_unasked(record):
-            data["first"][record["key"]] = True
+            data["unasked"][record["key"]] = True
 
     workspace.update(add)
 

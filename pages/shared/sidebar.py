@@ -35,7 +35,7 @@ def show(page):
 
 def folds_methods() -> bool:
     """Return whether the pages of methods are folded: until somebody has asked for a model or for a selection."""
-    unasked = workspace.get("first")
+    unasked = workspace.get("unasked")
     return all(unasked.get(record["key"]) for record in (*workspace.get("runs"), *workspace.get("selections")))
 
 

@@ -304,7 +304,7 @@ def collect() -> None:
 def _begin_later(record):
     """Forget a job that nobody asked for, and that has no result: it is begun again when nothing else runs."""
     jobs.dismiss(record["id"])
-    workspace.update(lambda data: data["first"].pop(record["key"], None))
+    workspace.update(lambda data: data["unasked"].pop(record["key"], None))
 
 
 def drop_files(key: str) -> None:

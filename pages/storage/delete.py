@@ -31,10 +31,10 @@ def with_trials(chosen: list, inventory, sweeps: list) -> list:
 
 
 def elsewhere(mine: str) -> set[str]:
-    """Return the keys that other workspaces list. The files of all workspaces are read."""
+    """Return the keys that other workspaces list, all of which are read."""
     keys = set()
     for data in stored.all_but(mine):
-        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged file lists nothing
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged one lists nothing
             keys |= owned.keys(data) | trials.keys(data.get("sweeps", ()))
     return keys
 

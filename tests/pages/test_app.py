@@ -118,10 +118,10 @@ def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
     assert ready.go("trees").at.sidebar.expander[0].proto.expanded, "the page is there, and its link is in sight"
     key = train(ready, data=word_data())
     with fields_of(ready) as fields:
-        fields["first"] = {key: True}
+        fields["unasked"] = {key: True}
     assert ready.run().at.sidebar.expander, "nobody asked for this one"
     with fields_of(ready) as fields:
-        fields["first"] = {}
+        fields["unasked"] = {}
     assert not ready.run().at.sidebar.expander
 
 

@@ -41,7 +41,7 @@ def past_states() -> dict:
 
 
 def job_records() -> dict:
-    """Return copies of the workspaces' records of jobs: files of workspaces may be deleted with the cache."""
+    """Return copies of the workspaces' records of jobs, as the database may be deleted."""
     return _job_records(str(cache_root()))
 
 

@@ -27,8 +27,8 @@ EMPTY = {
     "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
-    # First results that are not begun again: key -> whether nobody asked for it. See pages.shared.first_results.
-    "first": {},
+    # Results that are not begun again unasked: key -> whether nobody asked for it. See pages.shared.first_results.
+    "unasked": {},
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the address for looking only, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
@@ -50,6 +50,7 @@ def read(token) -> dict | None:
         return deepcopy(EMPTY)
     # Entries that do not have the expected form are damaged: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
+    read["unasked"] = stored.unasked_of(data)
     for name, empty in deepcopy(EMPTY).items():
         kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
         if not isinstance(read[name], kind):

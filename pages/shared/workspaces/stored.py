@@ -122,22 +122,29 @@ def remove_visits(now: float | None = None) -> int:
         return sum(database().remove(TABLE, row.key) for row in old if _is_visit(row.value))
 
 
+def unasked_of(data: dict) -> dict:
+    """Return the field "unasked" of a workspace, which was called "first" before."""
+    return data.get("unasked", data.get("first", {}))
+
+
 def _is_visit(data) -> bool:
     """Return whether nothing was made in a workspace, or whether an address for looking only shows one that is gone."""
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    first = data.get("first", {})
+    unasked = unasked_of(data)
     results = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
-    made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(_is_first(r, first) for r in results)
+    made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(
+        _is_unasked(r, unasked) for r in results
+    )
     known = data.get("known", {})  # a damaged workspace is none of a mere visit
     if made or not isinstance(known, dict):
         return False
     return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())
 
 
-def _is_first(entry, first) -> bool:
+def _is_unasked(entry, unasked) -> bool:
     """Return whether nobody asked for a result or a job: see :mod:`pages.shared.first_results`."""
     with contextlib.suppress(KeyError, IndexError, TypeError, AttributeError):  # a damaged entry was asked for
-        return first.get(entry["key"] if isinstance(entry, dict) else entry[1]) is True
+        return unasked.get(entry["key"] if isinstance(entry, dict) else entry[1]) is True
     return False

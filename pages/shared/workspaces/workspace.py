@@ -222,7 +222,7 @@ def _restored(data, before) -> dict:
             notify(NOT_FOUND)
     elif there:
         workspace_records.add(data, before)
-        data["look"] = data["look"] or before["look"]
+        data["look"], data["unasked"] = data["look"] or before["look"], before["unasked"] | data["unasked"]
     stored.write(token(), data)
     if data["look"]:
         _let_look(data["look"])

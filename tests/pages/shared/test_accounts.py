@@ -124,7 +124,7 @@ def test_what_the_workspaces_of_a_user_keep_is_limited(own_cache, sign_in, monke
         uploads.read(io.BytesIO(b"2 1 1\n0 0:1\n0 0:1\n"), None)
     assert lines()[-1]["event"] == "refused" and lines()[-1]["kind"] == "read"
     assert limits.kept() == room.inventory().with_key(fingerprint)[0].bytes
-    workspace.update(first={fingerprint: True})
+    workspace.update(unasked={fingerprint: True})
     assert limits.kept() == 0, "nobody asked for it"
 
 

@@ -20,7 +20,7 @@ def on(monkeypatch):
 
 
 def is_complete(session):
-    return len(written(session)["first"]) == first_results.COUNT and not written(session)["jobs"]
+    return len(written(session)["unasked"]) == first_results.COUNT and not written(session)["jobs"]
 
 
 def unasked(server):
@@ -76,7 +76,7 @@ def test_a_first_result_that_a_server_did_not_finish_is_begun_again_without_a_wo
     with fields_of(trains) as changed:
         changed["jobs"][0]["id"] = "of a server that has ended"
     job_queue.job_records().clear()
-    assert "restarted" not in trains.run().text() and not written(trains)["jobs"] and not written(trains)["first"]
+    assert "restarted" not in trains.run().text() and not written(trains)["jobs"] and not written(trains)["unasked"]
     server.cancel(unasked(server)[0].id)
     trains.until(lambda s: len(unasked(server)) == 2)
 

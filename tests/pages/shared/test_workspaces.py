@@ -243,7 +243,7 @@ def test_a_lost_workspace_is_written_again_with_what_every_tab_knew_and_with_its
     result_list.add_result("train", run(NEW, asked=2.0))
     dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
     job = dict.fromkeys(("id", "key", "fingerprint", "title"), NEWER) | {"kind": "train", "inputs": {}, "params": {}}
-    workspace.update(lambda data: data["jobs"].append(job))
+    workspace.update(lambda data: data["jobs"].append(job), unasked={NEWER: True})
     monkeypatch.setattr(workspace.store, "exists", lambda *_: True)
     for lost in (look, workspace.token()):
         Row(lost).remove()
@@ -253,6 +253,7 @@ def test_a_lost_workspace_is_written_again_with_what_every_tab_knew_and_with_its
     removed.remove("train", [NEW], "new")
     assert [record["key"] for record in tabs(1, "runs")] == [OLD, NEWER], "they are joined once"
     assert "f3f3f3f3" in workspace.get("known") and workspace.get("jobs") == [job]
+    assert workspace.get("unasked") == {NEWER: True}
     tab(monkeypatch, look)
     assert workspace.only_looks() and workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2", "f3f3f3f3"}
 
@@ -304,6 +305,14 @@ def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when
         write(Row(f"{number:032x}"), {"version": 2, "look_of": token}, 0)
     assert stored.remove_visits(1000 * DAY) == 1
     assert Row(f"{0:032x}").read()
+
+
+def test_what_was_computed_unasked_is_known_of_a_workspace_that_calls_it_first(token):
+    fields = stored.read(token)
+    stored.write(token, {name: fields[name] for name in fields if name != "unasked"} | {"first": {OLD: True}})
+    workspace.update(lambda data: data["made"].append(["labels", OLD]))
+    assert workspace.get("unasked") == stored.read(token)["unasked"] == {OLD: True}
+    assert "first" not in stored.read(token)
 
 
 def test_opening_a_workspace_makes_it_young_again(monkeypatch):
