@@ -109,7 +109,7 @@ def test_deleted_cache_is_said_once(ready):
     row.remove()
     assert workspace.NOT_FOUND in ready.run().text()
     assert workspace.NOT_FOUND not in ready.go("train").run().text()
-    assert row.read()["known"]
+    ready.until(lambda s: row.read()["known"])
 
 
 def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
