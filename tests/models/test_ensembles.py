@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xmlcore import PLT, ExtendedPLT, LdSM, OneVsRest, load_model
-from xmlcore.models.ensembles import join_trees, train_tree, trees_apart
+from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
 
 MODELS = [
     PLT(n_estimators=3, random_state=5, arity=3, max_leaf_labels=3, loss="logistic", C=1.0, collapse_layers=1),
@@ -25,10 +25,10 @@ def rows():
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_joined_trees_are_the_model_that_fit_trains(model, rows, tmp_path):
     parts = []
-    for number in range(trees_apart(model)):
+    for number in range(n_trees_trained_apart(model)):
         train_tree(model, *rows, number).save(tmp_path / str(number))  # as they come from other processes
         parts.append(load_model(tmp_path / str(number)))
-    joined, whole = join_trees(parts), type(model)(**model.get_params()).fit(*rows)
+    joined, whole = ensemble_of_trees(parts), type(model)(**model.get_params()).fit(*rows)
     assert [part.size()["depth"] > 0 for part in parts] == [True] * model.n_estimators
     for (values, arrays), (expected, expected_arrays) in [(joined._state(), whole._state())]:
         times = [{"seconds": 0} | line for line in values.pop("trials", [])]
@@ -45,11 +45,12 @@ def test_joined_trees_are_the_model_that_fit_trains(model, rows, tmp_path):
 def test_other_models_are_trained_as_a_whole(rows):
     whole = [PLT(), PLT(n_estimators=3, random_state=None), LdSM(n_estimators=1), OneVsRest(),
              ExtendedPLT(n_estimators=3)]  # fmt: skip
-    assert [trees_apart(model) for model in whole] == [0] * len(whole)
+    assert [n_trees_trained_apart(model) for model in whole] == [0] * len(whole)
     with pytest.raises(ValueError, match="no tree 3 to train apart: this model has 3"):
         train_tree(PLT(n_estimators=3), *rows, 3)
 
 
 def test_a_tree_that_is_missing_is_said(rows):
+    only = train_tree(PLT(n_estimators=2, arity=2, max_leaf_labels=4, loss="logistic", C=1.0), *rows, 0)
     with pytest.raises(ValueError, match="1 trees are not the 2 of this model"):
-        join_trees([train_tree(PLT(n_estimators=2, arity=2, max_leaf_labels=4, loss="logistic", C=1.0), *rows, 0)])
+        ensemble_of_trees([only])

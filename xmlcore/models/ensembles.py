@@ -10,14 +10,14 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
 
 
-def trees_apart(model) -> int:
+def n_trees_trained_apart(model) -> int:
     several = type(model) in _APART and model.n_estimators > 1 and isinstance(model.random_state, (int, np.integer))
     return model.n_estimators if several else 0
 
 
 def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
     progress = to_progress(progress)
-    count = trees_apart(model)
+    count = n_trees_trained_apart(model)
     if not 0 <= number < count:
         raise ValueError(f"there is no tree {number} to train apart: this model has {count} of them")
     part = type(model)(**model.get_params(deep=False))
@@ -27,11 +27,11 @@ def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
     return part
 
 
-def join_trees(parts: list):
+def ensemble_of_trees(parts: list):
     """Return the ensemble whose trees were trained apart: bit for bit the model that ``fit`` trains."""
     first = parts[0]
-    if len(parts) != trees_apart(first):
-        raise ValueError(f"{len(parts)} trees are not the {trees_apart(first)} of this model")
+    if len(parts) != n_trees_trained_apart(first):
+        raise ValueError(f"{len(parts)} trees are not the {n_trees_trained_apart(first)} of this model")
     joined = type(first)(**first.get_params(deep=False))
     (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
     names = getattr(first, "feature_names_in_", None)

@@ -13,7 +13,7 @@ from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimato
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
-from xmlcore.models.ensembles import join_trees, train_tree, trees_apart
+from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
@@ -65,7 +65,7 @@ def trees_of(training: Task) -> list[Task]:
     model, params = training.params["model"], training.params["params"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        count = trees_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
+        count = n_trees_trained_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 
@@ -75,7 +75,7 @@ def joined(trees: list[Task]) -> Trained:
         known.append(tree.load())
         store.verify(tree.folder, tree.key)
         parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
-    model = join_trees(parts)
+    model = ensemble_of_trees(parts)
     most = max((one.memory for one in known), key=lambda memory: memory.get("peak_bytes", 0))
     return Trained(
         model, sum(one.seconds for one in known), max(one.compile_s for one in known), _said(known), dict(most)

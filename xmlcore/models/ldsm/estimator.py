@@ -15,7 +15,7 @@ from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
 from xmlcore.models.ldsm.progress import GrowthProgress
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
-from xmlcore.models.ldsm.trees import Leaves, join_trees, public_tree
+from xmlcore.models.ldsm.trees import Leaves, forest_arrays, public_tree
 from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
@@ -274,7 +274,7 @@ class LdSM(LearnsMore):
         self.feature_of_column_ = fitted.feature_of_column
         self._columns = columns_of(fitted.feature_of_column, fitted.n_features)
         self.n_features_in_, self.n_labels_ = fitted.n_features, fitted.n_labels
-        self.forest_ = join_trees(fitted.trees)
+        self.forest_ = forest_arrays(fitted.trees)
         self.trees_ = [public_tree(parts, fitted.n_labels) for parts in fitted.trees]
         self.n_rows_ = int(self.trees_[0].n_samples[0])  # all rows reach the root
         self.means_, self.rerank_ = fitted.means, fitted.rerank

@@ -76,7 +76,7 @@ def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
     )  # fmt: skip
 
 
-def join_trees(trees: list[TreeParts]) -> ForestArrays:
+def forest_arrays(trees: list[TreeParts]) -> ForestArrays:
     """Return all trees as one set of read-only flat arrays, which the kernels of prediction read."""
     root = pointers(tree.first_child.size for tree in trees).astype(np.int32)
     firsts = [np.where(tree.first_child >= 0, tree.first_child + at, -1) for tree, at in zip(trees, root)]
