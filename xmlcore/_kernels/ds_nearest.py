@@ -51,7 +51,7 @@ def nearest(terms, values, index, room, scores, ids):
     # Arrays are taken out of the tuples first: taking them out inside a loop costs more than the loop's own work.
     ptr, weight, head, product = index.ptr, index.weight, index.head, room.product
     length = row_square(terms, values, weight)
-    twice = 2.0 / math.sqrt(length) if index.unit and length > 0 else 2.0
+    factor = 2.0 / math.sqrt(length) if index.unit and length > 0 else 2.0
     work, head_work, n_head = 0, 0, 0  # number of postings, of frequent terms' postings, of frequent terms
     for a in range(terms.size):
         size = ptr[terms[a] + 1] - ptr[terms[a]]
@@ -60,15 +60,15 @@ def nearest(terms, values, index, room, scores, ids):
             head_work += size
             n_head += 1
     if work * SPARSE <= product.size:
-        _nearest_of_touched(terms, values, index, twice, room, scores, ids)
+        _nearest_of_touched(terms, values, index, factor, room, scores, ids)
         return
     _add_products(terms, values, index, head, ptr.size - 1, product)
     # Each class that can be among the nearest is looked up in the postings of every frequent term of the row. For more
     # than ``most`` classes it is faster to read all these postings.
     most = head_work // (2 * LOOKED_UP * max(1, n_head))
-    if most < 2 * ids.size or not _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
+    if most < 2 * ids.size or not _nearest_of_survivors(terms, values, index, factor, most, room, scores, ids):
         _add_products(terms, values, index, 0, head, product)
-        group_scores(product, index.scale, index.square, twice, room.partial, room.tops)
+        scores_and_group_tops(product, index.scale, index.square, factor, room.partial, room.tops)
         _best(room, scores, ids)
     product[:] = 0.0
     sort_best_first(scores, ids, ids.size)
@@ -87,12 +87,12 @@ def _add_products(terms, values, index, first, stop, product):
 
 
 @kernel(fastmath={"nnan", "nsz"})  # allows vector instructions; the order of sums stays
-def group_scores(product, scale, square, twice, scores, tops):
+def scores_and_group_tops(product, scale, squared_length, factor, scores, tops):
     """Compute the score of each class and the largest score of each group of GROUP classes."""
     for g in range(tops.size):
         stop, top = min(product.size, (g + 1) * GROUP), -np.inf
         for k in range(g * GROUP, stop):
-            score = twice * product[k] * scale[k] - square[k]
+            score = factor * product[k] * scale[k] - squared_length[k]
             scores[k] = score
             top = score if score > top else top
         tops[g] = top
@@ -113,16 +113,16 @@ def _best(room, scores, ids):
 
 
 @kernel
-def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
+def _nearest_of_survivors(terms, values, index, factor, most, room, scores, ids):
     """Find the nearest centroids; add frequent terms where they matter. Return False when more than ``most`` can."""
     partial, tops, reach, far, q = room.partial, room.tops, index.reach, index.far, ids.size
-    group_scores(room.product, index.scale, index.square, twice, partial, tops)
+    scores_and_group_tops(room.product, index.scale, index.square, factor, partial, tops)
     _best(room, scores, ids)
     # The frequent terms can only raise a score. A class must reach the least complete score of the q classes that are
     # best without these terms.
     first, kept = ids.copy(), 0
     for i in range(q):
-        kept = keep(scores, ids, kept, _complete(terms, values, first[i], index, twice, room.product), first[i])
+        kept = keep(scores, ids, kept, _complete(terms, values, first[i], index, factor, room.product), first[i])
         partial[first[i]] = -np.inf
     x_head, x_all = 0.0, 0.0
     for a in range(terms.size):
@@ -130,9 +130,9 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
         x_all += part
         if terms[a] < index.head:
             x_head += part
-    add = twice * math.sqrt(x_head) * (1.0 + ROUNDING)
+    add = factor * math.sqrt(x_head) * (1.0 + ROUNDING)
     largest = math.sqrt(index.square[index.order[-1]])
-    error = ROUNDING * (twice * math.sqrt(x_all) * largest + largest * largest)
+    error = ROUNDING * (factor * math.sqrt(x_all) * largest + largest * largest)
     least, count = scores[0] - error, q
     for g in range(tops.size):
         if tops[g] + add * far[g] < least:
@@ -141,14 +141,14 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
             if partial[k] + add * reach[k] >= least:
                 if count == most:
                     return False
-                kept = keep(scores, ids, kept, _complete(terms, values, k, index, twice, room.product), k)
+                kept = keep(scores, ids, kept, _complete(terms, values, k, index, factor, room.product), k)
                 least = scores[0] - error
                 count += 1
     return True
 
 
 @kernel
-def _complete(terms, values, k, index, twice, product):
+def _complete(terms, values, k, index, factor, product):
     """Return the score of class k with the frequent terms, summed in the order of :func:`_add_products`."""
     ptr, classes = index.ptr, index.classes
     total = product[k]
@@ -158,11 +158,11 @@ def _complete(terms, values, k, index, twice, product):
             at = first_at_least(classes, ptr[t], ptr[t + 1], k)
             if at < ptr[t + 1] and classes[at] == k:
                 total += np.float64(values[a]) * index.weight[t] * index.weight[t] * index.sums[at]
-    return twice * total * index.scale[k] - index.square[k]
+    return factor * total * index.scale[k] - index.square[k]
 
 
 @kernel
-def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
+def _nearest_of_touched(terms, values, index, factor, room, scores, ids):
     """Find the nearest centroids where few classes share a term with the row, without a pass over all."""
     ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
     scale, square, order, product, touched = index.scale, index.square, index.order, room.product, room.touched
@@ -178,7 +178,7 @@ def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
             product[k] += x * sums[p]
     for i in range(count):
         k = touched[i]
-        kept = keep(scores, ids, kept, twice * product[k] * scale[k] - square[k], k)
+        kept = keep(scores, ids, kept, factor * product[k] * scale[k] - square[k], k)
     for i in range(order.size):
         k = order[i]
         if left == 0:

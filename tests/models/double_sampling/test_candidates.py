@@ -72,10 +72,10 @@ def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(
         expected = ids[order].tolist()
         assert model.candidates(new[[i]], q).tolist() == [expected]
         part = tuple(a[x[0][i] : x[0][i + 1]] for a in x[1:])
-        twice = 2 / np.sqrt(ds_nearest.row_square(*part, index.weight)) if index.unit else 2.0
+        factor = 2 / np.sqrt(ds_nearest.row_square(*part, index.weight)) if index.unit else 2.0
         for most in (q - 1 + 40, 10**6):
             ds_nearest._add_products(*part, index, index.head, index.ptr.size - 1, room.product)
-            if ds_nearest._nearest_of_survivors(*part, index, twice, most, room, scores, found):
+            if ds_nearest._nearest_of_survivors(*part, index, factor, most, room, scores, found):
                 k_best.sort_best_first(scores, found, q)
                 assert found.tolist() == expected
                 pruned += most < 100
