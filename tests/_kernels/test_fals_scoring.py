@@ -11,15 +11,17 @@ def test_rows_as_differences_from_a_reference_have_the_squares_of_the_rows():
     active = random.random((9, 6)) < 0.5
     reference = random.random(6) < 0.5
     active[4] = reference  # a row without differences
-    into, out_of = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
+    weights_in, weights_out = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
     weight = random.random((9, 3)).astype(np.float32)
     parts = fals_scoring.deviations(active, reference)
     expected = naive.fals_scoring.deviations(active, reference)
     assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
     sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
-    fals_scoring.reference_squares(*parts, into, out_of, out_of[reference].T @ into[reference], weight, sums)
+    fals_scoring.reference_squares(
+        *parts, weights_in, weights_out, weights_out[reference].T @ weights_in[reference], weight, sums
+    )
     np.testing.assert_allclose(
-        sums, naive.fals_scoring.reference_squares(active, into, out_of, weight), rtol=1e-5, atol=1e-6
+        sums, naive.fals_scoring.reference_squares(active, weights_in, weights_out, weight), rtol=1e-5, atol=1e-6
     )
     before = sums.copy()
     fals_scoring.flush(sums, total)

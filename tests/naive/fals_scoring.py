@@ -42,12 +42,12 @@ def deviations(active, reference):
     ]
 
 
-def reference_squares(active, into, out_of, weight):
-    """Sum over rows of weight[n][c] * (sum over active units of into[h][d] * out_of[h][c]) ** 2."""
-    H, D, C = len(into), len(into[0]), len(out_of[0])
+def reference_squares(active, weights_in, weights_out, weight):
+    """Sum over rows of weight[n][c] * (sum over active units of weights_in[h][d] * weights_out[h][c]) ** 2."""
+    H, D, C = len(weights_in), len(weights_in[0]), len(weights_out[0])
     sums = [[0.0] * D for _ in range(C)]
     for n, row in enumerate(active):
         for c in range(C):
             for d in range(D):
-                sums[c][d] += weight[n][c] * sum(into[h][d] * out_of[h][c] for h in range(H) if row[h]) ** 2
+                sums[c][d] += weight[n][c] * sum(weights_in[h][d] * weights_out[h][c] for h in range(H) if row[h]) ** 2
     return sums

@@ -37,22 +37,22 @@ def deviations(active, reference):
 
 
 @kernel
-def reference_squares(ptr, units, signs, into, out_of, base, weight, sums):
+def reference_squares(ptr, units, signs, weights_in, weights_out, base, weight, sums):
     """Add the weighted squares of rows that differ from a reference in a few hidden units."""
     longest = 0
     for i in range(ptr.size - 1):
         longest = max(longest, ptr[i + 1] - ptr[i])
-    left = np.empty((longest, out_of.shape[1]), np.float32)
-    right = np.empty((longest, into.shape[1]), np.float32)
+    left = np.empty((longest, weights_out.shape[1]), np.float32)
+    right = np.empty((longest, weights_in.shape[1]), np.float32)
     change = np.zeros(base.shape, np.float32)
     for i in range(ptr.size - 1):
         n = ptr[i + 1] - ptr[i]
         for j in range(n):
             unit, sign = units[ptr[i] + j], signs[ptr[i] + j]
-            own, source = left[j], out_of[unit]
+            own, source = left[j], weights_out[unit]
             for c in range(own.size):
                 own[c] = sign * source[c]
-            right[j, :] = into[unit]
+            right[j, :] = weights_in[unit]
         if n:
             np.dot(left[:n].T, right[:n], change)
         else:

@@ -57,20 +57,20 @@ def back_to_first(slope_of_rows, weights, label):
 
 def expanded_order(task: ScoringTask, slope_of_rows) -> Iterator[Block]:
     """Yield scores computed by multiplying out the square: L H² (N / 2 + D) operations, an H x H matrix per label."""
-    into, out_of = task.network.weights
+    weights_in, weights_out = task.network.weights
 
     def scores_of(label, weight):
-        return expanded_scores(into, out_of[:, label], slope_of_rows, weight)
+        return expanded_scores(weights_in, weights_out[:, label], slope_of_rows, weight)
 
     return _label_by_label(task, scores_of)
 
 
-def expanded_scores(into, out_of, slope_of_rows, weight):
-    """Return the mean of weight[n] * (into @ (slope[n] * out_of)) ** 2 over the rows n: float64 (D,)."""
+def expanded_scores(weights_in, weights_out, slope_of_rows, weight):
+    """Return the mean of weight[n] * (weights_in @ (slope[n] * weights_out)) ** 2 over the rows n: float64 (D,)."""
     total = weight.sum(dtype=np.float64)
     n_rows, H = slope_of_rows.shape
     if total == 0:
-        return np.zeros(into.shape[0])
+        return np.zeros(weights_in.shape[0])
     mean = np.zeros(H)
     for a, b in row_blocks(n_rows, ROWS):
         mean += weight[a:b] @ slope_of_rows[a:b].astype(np.float32, copy=False)
@@ -80,9 +80,9 @@ def expanded_scores(into, out_of, slope_of_rows, weight):
         rows = slope_of_rows[a:b] - mean.astype(np.float32)
         rows *= np.sqrt(weight[a:b])[:, None]
         spread += rows.T @ rows
-    spread *= out_of[:, None] * out_of
-    along_mean = into @ (mean * out_of).astype(np.float32)
-    around = np.einsum("dh,dh->d", into @ spread, into)
+    spread *= weights_out[:, None] * weights_out
+    along_mean = weights_in @ (mean * weights_out).astype(np.float32)
+    around = np.einsum("dh,dh->d", weights_in @ spread, weights_in)
     return (total * np.square(along_mean, dtype=np.float64) + np.maximum(around, 0)) / n_rows
 
 
@@ -158,24 +158,24 @@ def reference_order(task: ScoringTask, groups: References) -> Iterator[Block]:
 
 def _by_reference(task, groups, labels):
     """Return the scores of a slice of labels, float32 (C, D), see :func:`reference_order`."""
-    into, out_of = task.network.weights
-    n_rows, n_features, count = task.X.shape[0], into.shape[0], labels.stop - labels.start
+    weights_in, weights_out = task.network.weights
+    n_rows, n_features, count = task.X.shape[0], weights_in.shape[0], labels.stop - labels.start
     weight = weights_of(task, labels)[groups.order]
     scores = np.empty((count, n_features), np.float32)
 
     def one(labels_of_part, features):
-        before = np.ascontiguousarray(into[features].T)
-        after = np.ascontiguousarray(out_of[:, labels][:, labels_of_part])
-        sums = np.zeros((after.shape[1], before.shape[1]), np.float32)
+        in_of_part = np.ascontiguousarray(weights_in[features].T)
+        out_of_part = np.ascontiguousarray(weights_out[:, labels][:, labels_of_part])
+        sums = np.zeros((out_of_part.shape[1], in_of_part.shape[1]), np.float32)
         total = np.zeros(sums.shape)
         for j, part in enumerate(groups.differences):
             rows = slice(groups.bounds[j], groups.bounds[j + 1])
             if rows.start == rows.stop:
                 continue
             units = groups.reference[j]
-            base = after[units].T @ before[units]
+            base = out_of_part[units].T @ in_of_part[units]
             kernels.reference_squares(
-                *part, before, after, base, np.ascontiguousarray(weight[rows, labels_of_part]), sums
+                *part, in_of_part, out_of_part, base, np.ascontiguousarray(weight[rows, labels_of_part]), sums
             )
             kernels.flush(sums, total)
         scores[labels_of_part, features] = total / n_rows
