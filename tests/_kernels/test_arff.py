@@ -40,7 +40,7 @@ def compare(content):
     """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
     text = np.frombuffer(content, dtype=np.uint8)
     assert kernels.count_entries(text) == naive.arff.count_entries(content), content
-    reader = ArffReader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
+    reader = ArffReader(text, HEADER, _columns(HEADER, LABELS), None, "rows")
     status, out = reader.run(), reader.out
     expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
     if expected[0] != "ok":

@@ -14,7 +14,7 @@ STATUS = {fault: getattr(kernels, fault.replace(" ", "_").upper()) for fault in 
 
 def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_index=0, skip_blank=False):
     text = np.frombuffer(content, dtype=np.uint8)
-    reader = TextReader(kernels, text, 0, 5, first_index, skip_blank)
+    reader = TextReader(text, 0, 5, first_index, skip_blank)
     status = reader.run(n_rows, n_features, n_labels)
     out = reader.out
     expected = naive.xmlc.parse_rows(content, 5, n_rows, n_features, n_labels, first_index, skip_blank)

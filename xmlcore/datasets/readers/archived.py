@@ -5,12 +5,18 @@ with files of row numbers, or with features and labels in two files.
 import io
 import os
 import re
-import zipfile
-from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.sources import ADDED, DAMAGED, ZIP_ERRORS, most_bytes, source_name, too_large
+from xmlcore.datasets.readers.sources import (
+    ADDED,
+    DAMAGED,
+    ZIP_ERRORS,
+    most_bytes,
+    opened_archive,
+    source_name,
+    too_large,
+)
 from xmlcore.datasets.readers.visible import visible
 
 DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
@@ -111,31 +117,11 @@ def _shown(name) -> str:
     return visible(PurePosixPath(name).name)
 
 
-@contextmanager
 def _archive(source):
     """Open a source as a zip archive; None if it is none, or can be read only once. A file stays where it is."""
-    place = None
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")  # which may copy it
-    elif hasattr(source, "getvalue"):
-        content = source.getvalue()
-        source = io.BytesIO(content if isinstance(content, bytes) else b"")
-    elif isinstance(source, (io.BufferedIOBase, io.RawIOBase)) and source.seekable() and source.tell() == 0:
-        place = 0
-    elif not isinstance(source, (str, os.PathLike)):
-        yield None
-        return
-    try:
-        archive = zipfile.ZipFile(source) if zipfile.is_zipfile(source) else None
-    except ZIP_ERRORS:
-        archive = None
-    try:
-        yield archive
-    finally:
-        if archive is not None:
-            archive.close()
-        if place is not None:
-            source.seek(place)
+    is_file = isinstance(source, (io.BufferedIOBase, io.RawIOBase)) and source.seekable() and source.tell() == 0
+    whole = isinstance(source, (bytes, bytearray, memoryview, str, os.PathLike)) or hasattr(source, "getvalue")
+    return opened_archive(source if whole or is_file else b"")
 
 
 def _content(archive, name, label, size=-1) -> bytes:

@@ -60,17 +60,17 @@ def parse(
     doubt = _doubt(header, labels) if chosen else ""
     rule = f"{_BINARY_RULE} {doubt}".rstrip()
     _check_kinds(header, chosen, leave_out, source, rule)
-    columns = _columns(kernels, header, chosen)
+    columns = _columns(header, chosen)
     if columns.n_features == 0:
         raise DatasetFormatError(source, "all of its attributes are labels", "Name only some of them as labels.")
-    reader, status = run(kernels, text, header, columns, max_bytes, source)
+    reader, status = run(text, header, columns, max_bytes, source)
     if status != kernels.OK:
-        raise _error(kernels, reader, status, source, rule)
+        raise _error(reader, status, source, rule)
     X, Y = matrices(reader)
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
         warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
-    _warn(kernels, reader.out, source)
+    _warn(reader.out, source)
     if doubt:
         last = chosen[0] > 0
         warn(f"{source}: the {_end(len(chosen), last)} {'is' if len(chosen) == 1 else 'are'} read as labels. {doubt}")
@@ -266,7 +266,7 @@ def _width(type: Type, code: tuple) -> int:
     return max(1, 1 + max(code)) if type.kind == NOMINAL else 0
 
 
-def _columns(kernels, header, chosen) -> _Columns:
+def _columns(header, chosen) -> _Columns:
     types = header.types
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
     kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
@@ -362,7 +362,7 @@ def _some(names) -> str:
     return ", ".join(shown(name) for name in names[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _warn(kernels, out, source):
+def _warn(out, source):
     for count, first, noun, done in (
         (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE, "missing value", "read as 0"),
         (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE, "missing label", "read as not given"),
@@ -378,7 +378,7 @@ def _token(text, at):
     return re.match(rb"[^ \t\r\n,}]*", text[at : at + 400].tobytes()).group()
 
 
-def _error(kernels, reader, status, source, rule):
+def _error(reader, status, source, rule):
     """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
     text, out, header = reader.text, reader.out, reader.header
     at = int(out[kernels.POSITION])
@@ -411,7 +411,7 @@ def _error(kernels, reader, status, source, rule):
     elif status == kernels.BAD_WEIGHT:
         found, remedy = "a weight that is not a number", "The weight of a row is a number in braces, such as {2}."
     else:
-        found, remedy = _bad_sparse(kernels, status, token, a, int(out[kernels.PREVIOUS]), n)
+        found, remedy = _bad_sparse(status, token, a, int(out[kernels.PREVIOUS]), n)
     return DatasetFormatError(source, found, remedy, int(out[kernels.LINE]), column)
 
 
@@ -461,7 +461,7 @@ def _bad_token(token, line_text, name, sparse):
     return f"{shown(token)} where a value of the attribute {name} belongs", _MISSING_RULE
 
 
-def _bad_sparse(kernels, status, token, a, previous, n):
+def _bad_sparse(status, token, a, previous, n):
     rule = "A sparse row is {number value, number value}; the numbers of attributes ascend from 0."
     if status == kernels.INDEX_RANGE:
         several = (

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore._kernels import arff as kernels
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, LargeText, NotInBlocks, RowArrays
 from xmlcore.datasets.readers.sources import MEMORY_BOUND
@@ -10,15 +11,15 @@ from xmlcore.datasets.readers.xmlc import canonical_csr
 from xmlcore.datasets.readers.xmlc_rows import with_hard_numbers
 
 
-def run(kernels, text, header, columns, max_bytes, source):
+def run(text, header, columns, max_bytes, source):
     """Run the compiled parser over a text; return the reader that ran, and the status of the parser."""
     if isinstance(text, LargeText):
         try:
-            reader = ArffBlockReader(kernels, text, header, columns, max_bytes, source)
+            reader = ArffBlockReader(text, header, columns, max_bytes, source)
             return reader, reader.run()
         except NotInBlocks:
             text = text.whole()
-    reader = ArffReader(kernels, text, header, columns, max_bytes, source)
+    reader = ArffReader(text, header, columns, max_bytes, source)
     return reader, reader.run()
 
 
@@ -28,9 +29,9 @@ _PER_ROW = 24  # bytes that a row takes while it is read, even if it has nothing
 class _Bounds:
     """How many values rows can have at most."""
 
-    def __init__(self, kernels, columns, max_bytes, source):
+    def __init__(self, columns, max_bytes, source):
         kind = columns.attributes.kind
-        self.kernels, self.source = kernels, source
+        self.source = source
         self.n_features, self.n_labels = int(np.count_nonzero(kind < kernels.LABEL)), columns.n_labels
         self.n_label_defaults = int(np.count_nonzero(kind[columns.attributes.default] >= kernels.LABEL))
         self.n_defaults = columns.attributes.default.size - self.n_label_defaults
@@ -40,7 +41,7 @@ class _Bounds:
 
     def of(self, text):
         """Return the most rows, features and labels of a text; raise DatasetFormatError if all so far are too many."""
-        n_rows, n_sparse, separators = self.kernels.count_entries(text)
+        n_rows, n_sparse, separators = kernels.count_entries(text)
         n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
         self.n_rows, self.n_sparse = self.n_rows + n_rows, self.n_sparse + n_sparse
         if self.n_sparse * (8 * self.n_defaults + 4 * self.n_label_defaults) > self.max_bytes:
@@ -72,17 +73,17 @@ class _Bounds:
 class ArffReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
-    def __init__(self, kernels, text, header, columns, max_bytes, source):
-        self.kernels, self.text, self.header, self.columns = kernels, text, header, columns
-        n_rows, n_x, n_y = _Bounds(kernels, columns, max_bytes, source).of(text[header.start :])
+    def __init__(self, text, header, columns, max_bytes, source):
+        self.text, self.header, self.columns = text, header, columns
+        n_rows, n_x, n_y = _Bounds(columns, max_bytes, source).of(text[header.start :])
         self.arrays = RowArrays.empty(n_rows, n_x, n_y)
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):
         places = self.header.start, self.header.data_line + 1, self.columns.attributes, self.arrays
-        status = with_hard_numbers(self.kernels, self.out, self.text, *places)
-        if status == self.kernels.OK:
-            rows, n_x, n_y = _counts(self.kernels, self.out)
+        status = with_hard_numbers(kernels, self.out, self.text, *places)
+        if status == kernels.OK:
+            rows, n_x, n_y = _counts(self.out)
             for array, size in zip(self.arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
                 array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
         return status
@@ -91,33 +92,33 @@ class ArffReader:
 class ArffBlockReader:
     """The same for a large text, whose blocks are parsed one after the other."""
 
-    def __init__(self, kernels, text, header, columns, max_bytes, source):
-        self.kernels, self.text, self.header, self.columns = kernels, text, header, columns
-        self.bounds = _Bounds(kernels, columns, max_bytes, source)
+    def __init__(self, text, header, columns, max_bytes, source):
+        self.text, self.header, self.columns = text, header, columns
+        self.bounds = _Bounds(columns, max_bytes, source)
         self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):
         """Parse the text, and return OK; raise NotInBlocks if there is an error."""
-        kernels, grown, out = self.kernels, Growing(), self.out
+        grown, out = Growing(), self.out
         start, line, total = self.header.start, self.header.data_line + 1, np.zeros_like(self.out)
         for block, share in self.text.blocks():
             arrays = grown.room(*self.bounds.of(block[start:]), share)
             status = with_hard_numbers(kernels, out, block, start, line, self.columns.attributes, arrays)
             if status != kernels.OK:
                 raise NotInBlocks
-            grown.add(*_counts(kernels, out))
-            _add_remarks(kernels, total, out)
+            grown.add(*_counts(out))
+            _add_remarks(total, out)
             start, line = 0, int(out[kernels.LINE])
         total[[kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS]] = grown.rows, grown.n_x, grown.n_y
         self.out, self.arrays = total, grown.finished()
         return kernels.OK
 
 
-def _counts(kernels, out):
+def _counts(out):
     return tuple(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
 
 
-def _add_remarks(kernels, total, out):
+def _add_remarks(total, out):
     for count, first in (
         (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE),
         (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE),

@@ -128,22 +128,28 @@ def read_text(
 def read_head(source, size: int, name: str | None = None) -> np.ndarray:
     """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end."""
     label = source_name(source, name)
-    place = source.tell() if hasattr(source, "tell") else None
     buffer = bytearray()
-    with _open_stream(source, MEMORY_BOUND, label) as (stream, _):
+    with kept_in_place(source), _open_stream(source, MEMORY_BOUND, label) as (stream, _):
         for piece in _unpacked(stream, label, npz=True) or _chunks(stream):
             buffer += piece
             if len(buffer) > size:
                 end = buffer.rfind(b"\n")
                 del buffer[end + 1 if end >= 0 else None :]
                 break
-    if place is not None and hasattr(source, "seek"):
-        source.seek(place)
     text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
     text.flags.writeable = False
     if bytes(text[:4]) != b"PK\x03\x04":
         check_text(text, label)
     return text
+
+
+@contextmanager
+def kept_in_place(source):
+    """Set a file object, after the block, to where it was before."""
+    place = source.tell() if hasattr(source, "tell") else None
+    yield
+    if place is not None and hasattr(source, "seek"):
+        source.seek(place)
 
 
 def _share_read(stream):
@@ -343,6 +349,30 @@ def _zip(stream, label, npz):
         ) from error
     except ZIP_ERRORS as error:
         raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
+
+
+@contextmanager
+def opened_archive(source):
+    """Open a source as a zip archive, or give None if it is none; a file object stays where it is."""
+    place = None
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")  # which may copy it
+    elif hasattr(source, "getvalue"):
+        content = source.getvalue()
+        source = io.BytesIO(content if content[:2] == b"PK" else b"")
+    elif hasattr(source, "seekable") and source.seekable():
+        place = source.tell()
+    try:
+        archive = zipfile.ZipFile(source) if zipfile.is_zipfile(source) else None
+    except ZIP_ERRORS:
+        archive = None
+    try:
+        yield archive
+    finally:
+        if archive is not None:
+            archive.close()
+        if place is not None:
+            source.seek(place)
 
 
 def is_npz(names) -> bool:

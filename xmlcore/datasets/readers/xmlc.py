@@ -104,7 +104,7 @@ def _parse(text, source, format, first_index, counts, large=None):
     if commas and large is not None:
         raise NotInBlocks
     if format == "auto":
-        if commas and _fits(kernels, text, commas, line, first_index):
+        if commas and _fits(text, commas, line, first_index):
             raise DatasetFormatError(
                 source,
                 f"{shown_line(text, start)} is separated by commas, but fits the file as its header",
@@ -133,18 +133,18 @@ def _parse(text, source, format, first_index, counts, large=None):
         n_rows, n_features, n_labels, header_line = -1, INT32_MAX, INT32_MAX, None
 
     Reader = TextReader if large is None else BlockReader
-    reader = Reader(kernels, text if large is None else large, start, line, first_index, format == "svmlight")
+    reader = Reader(text if large is None else large, start, line, first_index, format == "svmlight")
     status = reader.run(n_rows, n_features, n_labels)
     if status in (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         if counts == "data" and header_line is not None:
-            reader, status = _read_without_counts(kernels, reader, n_rows, source)
+            reader, status = _read_without_counts(reader, n_rows, source)
             if status == kernels.OK:
-                _warn_of_counts(kernels, reader.out, source, (n_rows, n_features, n_labels))
+                _warn_of_counts(reader.out, source, (n_rows, n_features, n_labels))
                 header_line = None
     if status != kernels.OK:
-        raise error_of(kernels, reader, status, source, format, n_rows, n_features, n_labels)
+        raise error_of(reader, status, source, format, n_rows, n_features, n_labels)
     out, arrays = reader.out, reader.arrays
-    _warn_of_repeats(kernels, out, source)
+    _warn_of_repeats(out, source)
     if header_line is None:
         n_features = int(out[kernels.MAX_FEATURE]) + 1
         n_labels = int(out[kernels.MAX_LABEL]) + 1
@@ -172,18 +172,18 @@ def check_not_blank(text, start, n_rows, source, line):
         raise DatasetFormatError(source, found, remedy, line)
 
 
-def _read_without_counts(kernels, reader, n_rows, source):
+def _read_without_counts(reader, n_rows, source):
     """Read rows whose header promises other numbers; return the reader that did, and the status of the parser."""
     status = reader.run(n_rows, INT32_MAX, INT32_MAX)
     if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         text = without_blank_end(reader.text, reader.start)
         check_not_blank(text, reader.start, -1, source, reader.first_line)
-        reader = TextReader(kernels, text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
+        reader = TextReader(text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
         status = reader.run(-1, INT32_MAX, INT32_MAX)
     return reader, status
 
 
-def _warn_of_counts(kernels, out, source, promised):
+def _warn_of_counts(out, source, promised):
     found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
     differ = [
         f"{promise:,} {noun}, but there are {seen:,}"
@@ -193,7 +193,7 @@ def _warn_of_counts(kernels, out, source, promised):
     warn(f"{source}: the header promises {'; '.join(differ)}. The numbers of the data are taken.")
 
 
-def _fits(kernels, text, header, line, first_index):
+def _fits(text, header, line, first_index):
     """Return whether the rest of the file agrees with a header of these numbers of rows, features and labels."""
     try:
         n_rows, n_features, n_labels = _header(header, "", line)
@@ -202,7 +202,7 @@ def _fits(kernels, text, header, line, first_index):
     if n_rows == 0:
         return False
     for first in {first_index, 1}:
-        reader = TextReader(kernels, text, header.end() + 1, line + 1, first, skip_blank=False)
+        reader = TextReader(text, header.end() + 1, line + 1, first, skip_blank=False)
         if reader.run(n_rows, n_features, n_labels) == kernels.OK:
             return True
     return False
@@ -229,8 +229,8 @@ def _header(match, source, line):
     return values
 
 
-def _warn_of_repeats(kernels, counts, source):
-    """Warn if rows name a feature or a label twice; ``kernels`` has the places in ``counts``."""
+def _warn_of_repeats(counts, source):
+    """Warn if rows name a feature or a label twice."""
     warnings_of_file = []
     for count, first, noun, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
@@ -264,7 +264,7 @@ def _shown(text, at, until_newline=False):
     return shown + ("..." if len(piece) > _SHOWN else "")
 
 
-def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labels):
+def error_of(reader, status, source, format, n_rows, n_features, n_labels):
     text, out = reader.text, reader.out
     line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
     column = at - int(out[kernels.LINE_START]) + 1
@@ -282,7 +282,7 @@ def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labe
         return DatasetFormatError(
             source,
             f"a row after the {n_rows} that the header promises",
-            "Put the right number of rows in the header." + _seen_rows(kernels, reader),
+            "Put the right number of rows in the header." + _seen_rows(reader),
             line,
             column,
         )
@@ -299,7 +299,7 @@ def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labe
     if status == kernels.BAD_LABEL:
         found, remedy = _bad_label(token, shown)
     elif status == kernels.LABEL_RANGE:
-        found, remedy = _out_of_range(kernels, reader, "label", token, n_features, n_labels, n_labels, format)
+        found, remedy = _out_of_range(reader, "label", token, n_features, n_labels, n_labels, format)
     elif status == kernels.BAD_FEATURE:
         found, remedy = _bad_feature(token, shown)
         first = line == reader.first_line
@@ -313,7 +313,7 @@ def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labe
                 ):
                     remedy += " If the labels are in a file of their own, give that as labels=..."
     elif status == kernels.FEATURE_RANGE:
-        found, remedy = _out_of_range(kernels, reader, "feature", token, n_features, n_labels, n_features, format)
+        found, remedy = _out_of_range(reader, "feature", token, n_features, n_labels, n_features, format)
     else:
         found, remedy = _bad_value(token, shown)
     return DatasetFormatError(source, found, remedy, line, column)
@@ -363,7 +363,7 @@ def _bad_value(token, shown):
     return f"{shown} where a number belongs", "Values are decimal numbers, such as 1, -0.25 or 3e-5."
 
 
-def _out_of_range(kernels, reader, noun, token, n_features, n_labels, count, format):
+def _out_of_range(reader, noun, token, n_features, n_labels, count, format):
     digits = re.match(rb"[0-9]+", token).group()
     shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
     value = int(digits) if len(digits) < 20 else 10**19
@@ -378,8 +378,8 @@ def _out_of_range(kernels, reader, noun, token, n_features, n_labels, count, for
     plural = "" if count == 1 else "s"
     found = f"{noun} id {shown} but the header promises {count} {noun}{plural} (ids {first} to {count - 1 + first})"
     if first == 0 and value == count:
-        return found, _one_based_remedy(kernels, reader, n_features, n_labels)
-    greatest = _greatest(kernels, reader, noun)
+        return found, _one_based_remedy(reader, n_features, n_labels)
+    greatest = _greatest(reader, noun)
     if greatest < 0:
         return found, f"Put the right number of {noun}s in the header, or correct the id. {_COUNTS}"
     return (
@@ -388,31 +388,36 @@ def _out_of_range(kernels, reader, noun, token, n_features, n_labels, count, for
     )
 
 
+def _whole_file(reader, text, first_index):
+    """Return a reader that has read all rows, whatever the header promises; None if the file has other errors."""
+    scan = TextReader(text, reader.start, reader.first_line, first_index, reader.skip_blank)
+    return scan if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
+
+
 def _greatest_text(noun, greatest):
     return f"The greatest {noun} id in the file is {greatest}."
 
 
-def _greatest(kernels, reader, noun):
+def _greatest(reader, noun):
     """Return the greatest id of features or labels in the file, counted from 0; -1 if the file has other errors."""
-    scan = TextReader(kernels, reader.text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
-    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+    scan = _whole_file(reader, reader.text, reader.first_index)
+    if scan is None:
         return -1
     return int(scan.out[kernels.MAX_FEATURE if noun == "feature" else kernels.MAX_LABEL])
 
 
-def _seen_rows(kernels, reader):
+def _seen_rows(reader):
     """Return how many rows a file has that has more than its header promises; nothing if it has other errors."""
-    text = without_blank_end(reader.text, reader.start)
-    scan = TextReader(kernels, text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
-    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+    scan = _whole_file(reader, without_blank_end(reader.text, reader.start), reader.first_index)
+    if scan is None:
         return f" {_COUNTS}"
     return f" The file has {int(scan.out[kernels.ROWS])} rows. {_COUNTS}"
 
 
-def _one_based_remedy(kernels, reader, n_features, n_labels):
+def _one_based_remedy(reader, n_features, n_labels):
     """Return the remedy for an id that equals the header's number, after checking whether all ids start at 1."""
-    scan = TextReader(kernels, reader.text, reader.start, reader.first_line, 0, reader.skip_blank)
-    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+    scan = _whole_file(reader, reader.text, 0)
+    if scan is None:
         return _ONE_BASED
     features = tuple(int(scan.out[i]) for i in (kernels.MIN_FEATURE, kernels.MAX_FEATURE))
     labels = tuple(int(scan.out[i]) for i in (kernels.MIN_LABEL, kernels.MAX_LABEL))
@@ -442,8 +447,4 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
 
 
 def warm_up() -> None:
-    parse(_readonly(b"1 2 2\n1,0 1:0.5 0:2\n"), "warm-up")
-
-
-def _readonly(content):
-    return np.frombuffer(content, dtype=np.uint8)
+    parse(np.frombuffer(b"1 2 2\n1,0 1:0.5 0:2\n", np.uint8), "warm-up")

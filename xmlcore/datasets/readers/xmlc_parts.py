@@ -28,15 +28,15 @@ _RULE = {
 
 def parse_features(text, source, first_index, counts) -> Rows:
     """Parse features alone: a header ``N D``, which may be absent, then ``f:v f:v`` for each row."""
-    kernels, reader, header_line, width = _run(text, source, "feature", -1, first_index, counts)
-    X = _matrix(kernels, reader, width)
+    reader, header_line, width = _run(text, source, "feature", -1, first_index, counts)
+    X = _matrix(reader, width)
     return Rows(source, "xmlc", X, None, header_line, int(reader.out[kernels.MIN_FEATURE]) + first_index)
 
 
 def parse_labels(text, source, n_rows, first_index, counts) -> tuple[sp.csr_array, int | None, int]:
     """Parse labels alone: a header ``N L``, which may be absent, then ``l:1 l:1`` or ``l,l`` for each row."""
-    kernels, reader, header_line, width = _run(text, source, "label", n_rows, first_index, counts)
-    weights = _matrix(kernels, reader, width)
+    reader, header_line, width = _run(text, source, "label", n_rows, first_index, counts)
+    weights = _matrix(reader, width)
     if weights.nnz and weights.data.min() < 0:
         found = f"a label has the value {weights.data.min():g}"
         raise DatasetFormatError(source, found, "A label that a row has is written id:1, and the others are left out.")
@@ -86,11 +86,11 @@ def _run(text, source, noun, n_rows, first_index, counts):
         promised, width, header_line = n_rows, INT32_MAX, None
     if promised < 0:
         check_not_blank(text, start, -1, source, line)
-    reader = TextReader(kernels, text, start, line, first_index, skip_blank=False)
+    reader = TextReader(text, start, line, first_index, skip_blank=False)
     label_bound = width if noun == "label" else 0
     status = reader.run(promised, width, label_bound)
     if status != kernels.OK:
-        raise _error(kernels, reader, status, source, noun, promised, width, header is not None)
+        raise _error(reader, status, source, noun, promised, width, header is not None)
     if width == INT32_MAX and header_line is None:
         width = 1 + int(max(reader.out[kernels.MAX_FEATURE], reader.out[kernels.MAX_LABEL]))
         if header is not None and (int(reader.out[kernels.ROWS]), width) != (int(header[1]), int(header[2])):
@@ -98,10 +98,10 @@ def _run(text, source, noun, n_rows, first_index, counts):
                 f"{source}: the header promises {int(header[1]):,} rows and {int(header[2]):,} {noun}s, but there are "
                 f"{int(reader.out[kernels.ROWS]):,} and {width:,}, which are taken"
             )
-    return kernels, reader, header_line, width
+    return reader, header_line, width
 
 
-def _matrix(kernels, reader, width):
+def _matrix(reader, width):
     rows, stored = int(reader.out[kernels.ROWS]), int(reader.out[kernels.N_FEATURES])
     arrays = reader.arrays
     return canonical_csr(
@@ -109,7 +109,7 @@ def _matrix(kernels, reader, width):
     )
 
 
-def _error(kernels, reader, status, source, noun, n_rows, width, has_header):
+def _error(reader, status, source, noun, n_rows, width, has_header):
     line = int(reader.out[kernels.LINE])
     if noun == "feature" and status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
         at = int(reader.out[kernels.LINE_START])
@@ -127,7 +127,7 @@ def _error(kernels, reader, status, source, noun, n_rows, width, has_header):
         return DatasetFormatError(
             source, found, "Give a line for each row, a blank one for a row without labels.", line
         )
-    error = error_of(kernels, reader, status, source, "xmlc" if has_header else "svmlight", n_rows, width, width)
+    error = error_of(reader, status, source, "xmlc" if has_header else "svmlight", n_rows, width, width)
     if noun == "feature":
         return error
     found = error.found.replace("feature", "label")

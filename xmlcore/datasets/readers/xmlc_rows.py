@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, NotInBlocks, RowArrays
 
 HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
@@ -26,32 +27,27 @@ def with_hard_numbers(kernels, out, text, *places):
 class TextReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
-    def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
-        self.kernels = kernels
+    def __init__(self, text, start, first_line, first_index, skip_blank):
         self.text, self.start, self.first_line = text, start, first_line
-        self.first_index, self.skip_blank = first_index, skip_blank
-        lines, colons, commas = kernels.count_tokens(text[start:])
-        self.arrays = RowArrays.empty(lines, colons, commas + lines)
-        self.out = np.zeros(kernels.OUT_SIZE, np.int64)
-
-    def run(self, n_rows, n_features, n_labels):
-        form = self.kernels.TextForm(
-            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
-        )
-        return with_hard_numbers(self.kernels, self.out, self.text, form, self.arrays)
-
-
-class BlockReader:
-    """The same for a large text, whose blocks are parsed one after the other."""
-
-    def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
-        self.kernels, self.text, self.start, self.first_line = kernels, text, start, first_line
         self.first_index, self.skip_blank = first_index, skip_blank
         self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
+        if self.arrays is None:
+            lines, colons, commas = kernels.count_tokens(self.text[self.start :])
+            self.arrays = RowArrays.empty(lines, colons, commas + lines)
+        form = kernels.TextForm(
+            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
+        )
+        return with_hard_numbers(kernels, self.out, self.text, form, self.arrays)
+
+
+class BlockReader(TextReader):
+    """The same for a large text, whose blocks are parsed one after the other."""
+
+    def run(self, n_rows, n_features, n_labels):
         """Parse the text, and return OK; raise NotInBlocks if there is an error, or there are very many short rows."""
-        kernels, grown = self.kernels, Growing()
+        grown = Growing()
         start, line, size, total = self.start, self.first_line, 0, None
         for block, share in self.text.blocks():
             size += block.size
@@ -65,7 +61,7 @@ class BlockReader:
             grown.add(*(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS)))
             if grown.rows >= MANY_ROWS and size <= SHORT * grown.rows:
                 raise NotInBlocks
-            total = out if total is None else _together(kernels, total, out)
+            total = out if total is None else _together(total, out)
             start, line = 0, int(out[kernels.LINE])
         if grown.rows < n_rows:
             raise NotInBlocks
@@ -74,7 +70,7 @@ class BlockReader:
         return kernels.OK
 
 
-def _together(kernels, total, out):
+def _together(total, out):
     """Return what the compiled parser tells of a block with what it told of those before."""
     for least in (kernels.MIN_FEATURE, kernels.MIN_LABEL):
         out[least] = min(total[least], out[least])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.sources import pieces_of, read_head, source_name
+from xmlcore.datasets.readers.sources import kept_in_place, pieces_of, read_head, source_name
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
 from xmlcore.datasets.texts.records import RecordForm, RecordPlace, UnreadableRow
@@ -143,10 +143,8 @@ def _is_parquet(source) -> bool:
     if hasattr(source, "getvalue"):
         return source.getvalue()[:4] == b"PAR1"
     if hasattr(source, "seekable") and source.seekable():
-        place = source.tell()
-        head = source.read(4)
-        source.seek(place)
-        return head == b"PAR1"
+        with kept_in_place(source):
+            return source.read(4) == b"PAR1"
     return False
 
 
@@ -169,15 +167,12 @@ def _head(source, label, encoding) -> tuple[str, bool]:
 
 
 def _first_bytes(source, label) -> bytes:
-    place = source.tell() if hasattr(source, "tell") else None
     content = bytearray()
-    with pieces_of(source, None, label, False, silent) as (pieces, _):
+    with kept_in_place(source), pieces_of(source, None, label, False, silent) as (pieces, _):
         for piece in pieces:
             content += piece
             if len(content) >= HEAD:
                 break
-    if place is not None and hasattr(source, "seek"):
-        source.seek(place)
     return bytes(content[:HEAD])
 
 

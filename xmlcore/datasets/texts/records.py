@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,15 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers.sources import ADDED, DAMAGED, ZIP_ERRORS, most_bytes, pieces_of, too_large
+from xmlcore.datasets.readers.sources import (
+    ADDED,
+    DAMAGED,
+    ZIP_ERRORS,
+    most_bytes,
+    opened_archive,
+    pieces_of,
+    too_large,
+)
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.progress import Progress
 
@@ -307,27 +314,10 @@ def opened_folder(source):
         names = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
         yield (names, lambda name: (root / name).read_bytes()) if is_folder(names) else None
         return
-    place = None
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")
-    elif hasattr(source, "getvalue"):
-        content = source.getvalue()
-        source = io.BytesIO(content if content[:2] == b"PK" else b"")
-    elif hasattr(source, "seekable") and source.seekable():
-        place = source.tell()
-    try:
-        archive = zipfile.ZipFile(source) if zipfile.is_zipfile(source) else None
-    except ZIP_ERRORS:
-        archive = None
-    try:
+    with opened_archive(source) as archive:
         names = {} if archive is None else {member.filename: member.file_size for member in archive.infolist()}
         names = {name: size for name, size in names.items() if not name.endswith("/") and not ADDED.search(name)}
         yield (names, archive.read) if is_folder(names) else None
-    finally:
-        if archive is not None:
-            archive.close()
-        if place is not None:
-            source.seek(place)
 
 
 def is_folder(names) -> bool:
