@@ -80,23 +80,25 @@ def describe(dataset: Dataset) -> Description:
     -----
     O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
     """
-    n_train = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
-    n_test = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
-    bucket = label_buckets(n_train)
+    train_rows_of_label = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
+    test_rows_of_label = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
+    bucket_of_label = label_buckets(train_rows_of_label)
     of_labels, irlbl, scumble = imbalance(all_labels(dataset))
-    labels = _label_frame(dataset, n_train, n_test, bucket).assign(irlbl=irlbl, scumble=scumble)
-    summary = _sizes(dataset, n_train) | _buckets(n_train, bucket) | _features(dataset)
-    summary |= _label_sets(dataset) | of_labels | _absent(n_train, n_test)
-    missing = float((n_train * (labels["inverse_propensity"] - 1)).sum())
+    labels = _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label).assign(
+        irlbl=irlbl, scumble=scumble
+    )
+    summary = _sizes(dataset, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label) | _features(dataset)
+    summary |= _label_sets(dataset) | of_labels | _absent(train_rows_of_label, test_rows_of_label)
+    missing = float((train_rows_of_label * (labels["inverse_propensity"] - 1)).sum())
     matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
     summary |= {
         "n_missing_estimate": missing,
-        "share_missing_estimate": missing / (missing + n_train.sum()) if missing else 0.0,
+        "share_missing_estimate": missing / (missing + train_rows_of_label.sum()) if missing else 0.0,
         "memory_bytes": sum(
             array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
         ),
     }
-    return Description(summary, labels, _spread(dataset, n_train, n_test))
+    return Description(summary, labels, _spread(dataset, train_rows_of_label, test_rows_of_label))
 
 
 def all_labels(dataset: Dataset) -> sp.csr_array:
@@ -104,24 +106,24 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
     return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
 
 
-def _label_frame(dataset, n_train, n_test, bucket):
+def _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label):
     n_labels = dataset.n_labels
     rank = np.empty(n_labels, np.int64)
-    rank[_most_frequent_first(n_train)] = np.arange(1, n_labels + 1)
+    rank[_most_frequent_first(train_rows_of_label)] = np.arange(1, n_labels + 1)
     return pd.DataFrame(
         {
             "label": np.arange(n_labels, dtype=np.int64),
             "name": [dataset.label_name(j) for j in range(n_labels)],
-            "n_train": n_train,
-            "n_test": n_test,
+            "n_train": train_rows_of_label,
+            "n_test": test_rows_of_label,
             "rank": rank,
             "inverse_propensity": np.asarray(inverse_propensity(dataset.Y_train, A=0.55, B=1.5), dtype=np.float64),
-            "bucket": bucket,
+            "bucket": bucket_of_label,
         }
     )
 
 
-def _sizes(dataset, n_train):
+def _sizes(dataset, train_rows_of_label):
     """Return the statistics of the numbers of rows, features and labels by name, see :func:`describe`."""
     Y_train, Y_test, n_labels = dataset.Y_train, dataset.Y_test, dataset.n_labels
     x_lengths, y_lengths = np.diff(dataset.X_train.indptr), np.diff(Y_train.indptr)
@@ -138,11 +140,11 @@ def _sizes(dataset, n_train):
         "labels_per_row_max": int(y_lengths.max()),
         "cardinality": float(cardinality),
         "density": float(cardinality / n_labels),
-        "label_frequency_mean": float(n_train.mean()),
-        "label_frequency_median": float(np.median(n_train)),
-        "label_frequency_max": int(n_train.max()),
-        "n_labels_never_in_train": int(np.count_nonzero(n_train == 0)),
-        "share_labels_rare": float(np.mean(n_train <= RARE)),
+        "label_frequency_mean": float(train_rows_of_label.mean()),
+        "label_frequency_median": float(np.median(train_rows_of_label)),
+        "label_frequency_max": int(train_rows_of_label.max()),
+        "n_labels_never_in_train": int(np.count_nonzero(train_rows_of_label == 0)),
+        "share_labels_rare": float(np.mean(train_rows_of_label <= RARE)),
         "n_rows_without_labels_train": int(np.count_nonzero(y_lengths == 0)),
         "n_rows_without_labels_test": int(np.count_nonzero(y_lengths_test == 0)),
         "n_rows_without_features_train": int(np.count_nonzero(x_lengths == 0)),
@@ -150,13 +152,15 @@ def _sizes(dataset, n_train):
     }
 
 
-def _buckets(n_train, bucket):
+def _buckets(train_rows_of_label, bucket_of_label):
     """Return the number of labels of each bucket and their share of all label occurrences, by name."""
-    occurrences, statistics = int(n_train.sum()), {}
+    occurrences, statistics = int(train_rows_of_label.sum()), {}
     for name in BUCKETS:
-        in_bucket = bucket == name
+        in_bucket = bucket_of_label == name
         statistics[f"n_labels_{name}"] = int(np.count_nonzero(in_bucket))
-        statistics[f"share_occurrences_{name}"] = float(n_train[in_bucket].sum() / occurrences) if occurrences else 0.0
+        statistics[f"share_occurrences_{name}"] = (
+            float(train_rows_of_label[in_bucket].sum() / occurrences) if occurrences else 0.0
+        )
     return statistics
 
 
@@ -171,11 +175,11 @@ def _features(dataset):
     }
 
 
-def _absent(n_train, n_test):
+def _absent(train_rows_of_label, test_rows_of_label):
     return {
-        "n_labels_never_in_test": int(np.count_nonzero(n_test == 0)),
-        "n_labels_only_in_test": int(np.count_nonzero((n_train == 0) & (n_test > 0))),
-        "n_labels_never_used": int(np.count_nonzero((n_train == 0) & (n_test == 0))),
+        "n_labels_never_in_test": int(np.count_nonzero(test_rows_of_label == 0)),
+        "n_labels_only_in_test": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label > 0))),
+        "n_labels_never_used": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label == 0))),
     }
 
 
@@ -193,15 +197,15 @@ def _label_sets(dataset):
     }
 
 
-def _spread(dataset, n_train, n_test):
+def _spread(dataset, train_rows_of_label, test_rows_of_label):
     """Return a frame with means and quantiles of the numbers per row and per label, see :func:`describe`."""
     numbers = {
         ("features per row", "training"): np.diff(dataset.X_train.indptr),
         ("features per row", "test"): np.diff(dataset.X_test.indptr),
         ("labels per row", "training"): np.diff(dataset.Y_train.indptr),
         ("labels per row", "test"): np.diff(dataset.Y_test.indptr),
-        ("rows per label", "training"): n_train,
-        ("rows per label", "test"): n_test,
+        ("rows per label", "training"): train_rows_of_label,
+        ("rows per label", "test"): test_rows_of_label,
     }
     lines = []
     for (quantity, part), values in numbers.items():
@@ -211,21 +215,21 @@ def _spread(dataset, n_train, n_test):
     return pd.DataFrame(lines)
 
 
-def label_buckets(n_train: np.ndarray) -> np.ndarray:
+def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
     """Return the bucket of each label: head, torso or tail, by its frequency in training."""
     # Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of
     # all label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a
     # boundary belongs to the more frequent bucket, and a label without training rows to the tail.
-    order = _most_frequent_first(n_train)
-    occurrences = int(n_train.sum())
-    sorted_counts = n_train[order]
+    order = _most_frequent_first(train_rows_of_label)
+    occurrences = int(train_rows_of_label.sum())
+    sorted_counts = train_rows_of_label[order]
     before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
-    bucket = np.full(n_train.size, "tail", dtype=object)
-    bucket[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
-    bucket[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
-    return bucket
+    bucket_of_label = np.full(train_rows_of_label.size, "tail", dtype=object)
+    bucket_of_label[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
+    bucket_of_label[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
+    return bucket_of_label
 
 
-def _most_frequent_first(n_train):
+def _most_frequent_first(train_rows_of_label):
     """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
-    return np.lexsort((np.arange(n_train.size), -n_train))
+    return np.lexsort((np.arange(train_rows_of_label.size), -train_rows_of_label))
