@@ -137,7 +137,6 @@ def _are_single_ids(Y) -> bool:
 
 
 def _columns(Y):
-    """Return the columns of a DataFrame whose columns have names, else None."""
     columns = getattr(Y, "columns", None)
     if columns is None or sp.issparse(Y) or isinstance(Y, np.ndarray) or getattr(Y, "ndim", 2) != 2:
         return None

@@ -188,10 +188,7 @@ class WordNoise(RowPerturbation):
     def __post_init__(self):
         object.__setattr__(self, "rate", check_level(self.rate, "rate", 1.0))
         for name in ("drop", "swap", "insert"):
-            given = getattr(self, name)
-            if not isinstance(given, (bool, np.bool_)):
-                raise TypeError(f"{name} must be True or False, not {given!r}")
-            object.__setattr__(self, name, bool(given))
+            object.__setattr__(self, name, check_flag(getattr(self, name), name))
         if not (self.drop or self.swap or self.insert):
             raise ValueError("drop, swap and insert are all False: no word would change")
         if self.reference is not None:
@@ -247,6 +244,12 @@ class WordNoise(RowPerturbation):
 def check_level(value, name: str, most: float) -> float:
     """Return the level of a perturbation as a float; raise unless it is a finite number in [0, most]."""
     return check_number(value, name, 0.0, most)
+
+
+def check_flag(value, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
 
 
 def check_support(support) -> None:

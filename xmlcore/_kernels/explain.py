@@ -7,7 +7,8 @@ import numpy as np
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
-from xmlcore._kernels.plt_factors import LOGISTIC, log_probability
+from xmlcore._kernels.plt_factors import log_probability, log_slope
+from xmlcore._kernels.sorting import first_at_least
 
 MARGIN = 2  # beside the losses: the score is the margin itself
 NEAR = 1e-5  # two margins closer than this have the slope at their middle instead of the difference quotient
@@ -52,16 +53,9 @@ class Visited(NamedTuple):
 @inlined
 def place_of(ids, start, end, wanted):
     """Return the place of ``wanted`` in the ascending ``ids[start:end]``, or -1."""
-    low = start
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if ids[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and ids[low] == wanted:
-        return low
+    at = first_at_least(ids, start, end, wanted)
+    if at < end and ids[at] == wanted:
+        return at
     return np.int64(-1)
 
 
@@ -78,13 +72,7 @@ def mean_slope(start, end, loss):
         return 1.0
     if abs(end - start) > NEAR:
         return (log_probability(end, loss) - log_probability(start, loss)) / (end - start)
-    middle = 0.5 * (start + end)
-    if loss == LOGISTIC:
-        if middle > 0.0:
-            small = np.exp(-middle)
-            return small / (1.0 + small)
-        return 1.0 / (1.0 + np.exp(middle))
-    return 2.0 * max(0.0, 1.0 - middle)
+    return log_slope(0.5 * (start + end), loss)
 
 
 @kernel

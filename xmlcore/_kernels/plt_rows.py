@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.sorting import first_at_least
 
 ZONES = 8  # Number of zones that the columns of a row are sorted by.
 
@@ -38,17 +39,10 @@ def column_of_feature(feature, feature_ids, column_of):
     n_ids = feature_ids.size
     if n_ids == 0:
         return column_of[feature]
-    low = 0
-    high = n_ids
-    while low < high:
-        middle = (low + high) >> 1
-        if feature_ids[middle] < feature:
-            low = middle + 1
-        else:
-            high = middle
-    if low == n_ids or feature_ids[low] != feature:
+    at = first_at_least(feature_ids, 0, n_ids, feature)
+    if at == n_ids or feature_ids[at] != feature:
         return np.int32(-1)
-    return column_of[low]
+    return column_of[at]
 
 
 @kernel

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import click
 
+from xmlcore import datasets
 from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
-from xmlcore.cli.documents import are_documents, reading_of
+from xmlcore.cli.documents import are_documents, ending_of, reading_of
 from xmlcore.cli.output import ProgressLine, as_json
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
+from xmlcore.datasets.texts.text_datasets import label_matrix
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
               ".svmlight": "svmlight", ".libsvm": "svmlight"}  # fmt: skip
-_COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 @click.command("convert", cls=DocumentsCommand)
@@ -34,11 +35,8 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
     npz and ARFF keep names of features and labels; for the other formats they are written beside TARGET, one in each
     line. For example: xmlcore convert train.arff train.npz
     """
-    from xmlcore import datasets
-    from xmlcore.datasets.texts.text_datasets import label_matrix
-
     must_exist(source)
-    to = target_format or _BY_ENDING.get(_ending(target))
+    to = target_format or _BY_ENDING.get(ending_of(target))
     if to is None:
         raise ValueError(f"the name {target} does not say a format: end it with {', '.join(_BY_ENDING)}, or give --to")
     if Path(target).exists() and not force:
@@ -71,9 +69,3 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
         as_json(about)
     else:
         click.echo(f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {Y.shape[1]:,} labels: {', '.join(written)}")
-
-
-def _ending(target) -> str:
-    """Return the ending of a name, without that of a compression."""
-    path = Path(target)
-    return (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()

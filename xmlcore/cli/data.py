@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from xmlcore import datasets
 from xmlcore.cli.documents import are_documents, reading_of
 from xmlcore.datasets.readers.formats import READERS
 
@@ -51,13 +52,12 @@ def document_options(function):
 
 def read(data: str, options: dict, progress, vectorizer=None):
     """Return a data set: one of the catalog, by its name, or from files of rows or documents."""
-    from xmlcore import datasets
-
     if is_of_catalog(data):
         return datasets.load(data, progress)
     must_exist(data, or_of_catalog=True)
     for name in ("test", "vocabulary", *_OF_MATRICES):
         must_exist(options[name])
+    split = {"test_size": options["test_size"], "random_state": options["split_seed"]}
     if are_documents(data, options):
         wrong = [name for name in _OF_MATRICES if options[name] is not None]
         if wrong:
@@ -65,8 +65,7 @@ def read(data: str, options: dict, progress, vectorizer=None):
         return datasets.read_text_dataset(
             data,
             options["test"],
-            test_size=options["test_size"],
-            random_state=options["split_seed"],
+            **split,
             vectorizer=vectorizer,
             progress=progress,
             **reading_of(data, options),
@@ -74,8 +73,7 @@ def read(data: str, options: dict, progress, vectorizer=None):
     return datasets.read_dataset(
         data,
         options["test"],
-        test_size=options["test_size"],
-        random_state=options["split_seed"],
+        **split,
         test_labels=options["test_labels"],
         feature_names=options["feature_names"],
         label_names=options["label_names"],
@@ -87,8 +85,6 @@ def read(data: str, options: dict, progress, vectorizer=None):
 
 
 def is_of_catalog(data: str) -> bool:
-    from xmlcore import datasets
-
     return not Path(data).exists() and data in {entry.name for entry in datasets.catalog()}
 
 
@@ -98,8 +94,6 @@ def must_exist(path: str | None, or_of_catalog: bool = False) -> None:
         return
     if not or_of_catalog:
         raise FileNotFoundError(f"there is no file {path}")
-    from xmlcore import datasets
-
     raise FileNotFoundError(
         f"there is no file {path}, and no data set of this name in the catalog, which has "
         f"{', '.join(entry.name for entry in datasets.catalog()[:3])} and others (docs/catalog.md)"

@@ -2,6 +2,7 @@
 
 import click
 
+from xmlcore import datasets
 from xmlcore.cli.data import data_options, read
 from xmlcore.cli.output import ProgressLine, as_json, note, table
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
@@ -18,7 +19,6 @@ def command(ctx, data, to_json, quiet, **options):
 
     For example: xmlcore describe train.txt --test test.txt
     """
-    from xmlcore import datasets
     from xmlcore.models import looks_packed, read_packed
 
     if looks_packed(data):

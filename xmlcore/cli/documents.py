@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from xmlcore.cli.output import note
+from xmlcore.datasets import DatasetFormatError, guess_columns
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
@@ -11,24 +12,25 @@ _COMPRESSED = (".gz", ".bz2", ".xz")
 
 def are_documents(data: str, options: dict) -> bool:
     """Return whether a file is read as documents: ``--text`` says so, or what the file is."""
-    path = Path(data)
-    if options["text"] or path.is_dir():
+    if options["text"] or Path(data).is_dir():
         return True
-    ending = (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()
+    ending = ending_of(data)
     if ending not in _MAYBE or options["file_format"] not in ("auto", "csv"):
         return ending in _ONLY
-    from xmlcore.datasets import DatasetFormatError, guess_columns
-
     try:
         return guess_columns(data, encoding=options["encoding"]).text is not None
     except DatasetFormatError:
         return False  # the reader of tables says what is wrong
 
 
+def ending_of(name: str) -> str:
+    """Return the ending of a name, without that of a compression."""
+    path = Path(name)
+    return (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()
+
+
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
     """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said."""
-    from xmlcore.datasets import guess_columns
-
     guess = guess_columns(data, encoding=options["encoding"])
     read = guess.options | {"encoding": options["encoding"]}
     if options["text"]:

@@ -4,10 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import scipy.sparse as sp
 
 from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note
+from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 
 
 @click.command("evaluate")
@@ -53,8 +55,6 @@ def command(model, data, k, intervals, to_json, quiet, **options):
 
 def _rows_to_measure(packed, data, options, progress):
     """Return a data set in the columns of the model whose test rows are to be measured, and which rows these are."""
-    from xmlcore.datasets import DatasetFormatError, TextVectorizer
-
     every, which = f"all rows of {data}", "the test rows"
     as_trained = packed.vectorizer if packed.is_text else None
     try:
@@ -87,9 +87,5 @@ def _rows_to_measure(packed, data, options, progress):
 
 def _all_rows(data):
     """Return a data set whose test rows are all rows; they give the propensities as well."""
-    import scipy.sparse as sp
-
-    from xmlcore.datasets import Dataset
-
     X, Y = sp.vstack([data.X_train, data.X_test], "csr"), sp.vstack([data.Y_train, data.Y_test], "csr")
     return Dataset(data.name, X, Y, X, Y, data.feature_names, data.label_names)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from xmlcore import datasets
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
 from xmlcore.cli.output import ProgressLine, note
@@ -62,8 +63,6 @@ def command(model, rows, texts, columns, encoding, k, output, first_index, to_js
 
 def _read(rows, packed, options, first_index, progress):
     """Return the texts of a file, or its rows in the columns of the model; what is left out is said."""
-    from xmlcore import datasets
-
     if packed.is_text:
         return datasets.read_texts(rows, **reading_of(rows, options, with_labels=False), progress=progress)[0]
     found = datasets.read_new_rows(

@@ -6,6 +6,7 @@ import click
 
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.output import as_json, note
+from xmlcore.datasets import read_vocabulary
 
 
 @click.command("serve")
@@ -37,7 +38,6 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
     curl localhost:8000/predict -H 'Content-Type: application/json' -d '{"text": "some words", "k": 3}'
     """
     from xmlcore import serve
-    from xmlcore.datasets import read_vocabulary
     from xmlcore.serve.running import is_local
 
     limits = serve.Limits(max_bytes, max_rows, max_k, timeout, at_once, waiting)

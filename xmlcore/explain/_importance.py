@@ -51,7 +51,6 @@ def importance(
         occur).
     """
     progress = to_progress(progress)
-
     X = check_features(X, model.n_features_in_)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     n = None if n is None else check_count(n, "n")

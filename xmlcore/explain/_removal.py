@@ -76,7 +76,6 @@ def deletion_curve(
         those of the features of X (see :func:`explains_features`).
     """
     progress = to_progress(progress)
-
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     methods, counts = _checked(methods, counts)

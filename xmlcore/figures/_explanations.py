@@ -16,7 +16,7 @@ from xmlcore.figures._style import (
     need_columns,
     new_figure,
 )
-from xmlcore.metrics.statistics import student_reach
+from xmlcore.metrics.statistics import mean_intervals
 
 
 def deletion_curves(
@@ -43,7 +43,7 @@ def deletion_curves(
     figure = new_figure(title, shown=len(frame), total=len(frame))
     left = {}
     for method in dict.fromkeys(frame["method"]):
-        means = _intervals(frame[frame["method"] == method].groupby("removed")["score"])
+        means = mean_intervals(frame[frame["method"] == method].groupby("removed")["score"])
         color = RANKING_COLORS.get(method, GREY)
         add_band(figure, means.index, 100 * means["low"], 100 * means["high"], color, method)
         wording = [f"{100 * a:.2f} to {100 * b:.2f} %" for a, b in zip(means["low"], means["high"])]
@@ -77,7 +77,7 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
         ("spearman", "Spearman’s rank correlation", BLUE, "circle"),
         ("overlap", "overlap of the top features", VERMILION, "square"),
     ):
-        means = _intervals(per_row.groupby("sigma")[column])
+        means = mean_intervals(per_row.groupby("sigma")[column])
         add_band(figure, means.index, means["low"], means["high"], color, column)
         hover = f"{wording} %{{y:.3f}} at σ = %{{x:~g}}"
         look = {"mark": symbol, "size": 9, "width": 2.5, "legendgroup": column}
@@ -87,12 +87,3 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
     figure.update_xaxes(title_text="Noise σ, as a share of the mean size of a value", **spaced_axis(levels))
     figure.update_yaxes(title_text="Agreement, 1 is the same")
     return figure
-
-
-def _intervals(groups) -> pd.DataFrame:
-    """Return the mean of each group and its 95 % interval; an interval of one value has no width."""
-    statistics = groups.agg(["mean", "std", "count"])
-    half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
-    return statistics.assign(low=statistics["mean"] - half_width, high=statistics["mean"] + half_width)[
-        ["mean", "low", "high"]
-    ]

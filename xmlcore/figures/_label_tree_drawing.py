@@ -136,7 +136,6 @@ def _texts(frame, wide, upwards):
 
 
 def _hovers(frame, values, axis, percent):
-    """Return the hover texts: an object array of str."""
     numbers = [
         "unknown" if not np.isfinite(value) else f"{100 * value:.1f} %" if percent else f"{value:,.0f}"
         for value in values
@@ -160,7 +159,6 @@ def _outlines(frame, chosen, path) -> list[dict]:
 
 
 def _rectangle(line, pen) -> dict:
-    """Return an outline around the bar of a node, given as its line in the frame."""
     start, depth = line["start"], line["depth"]
     return {
         "type": "rect",

@@ -125,5 +125,4 @@ def _depths(first, last):
 
 
 def _named(row) -> str:
-    """Return the name and the number of a node; without a name, its number."""
     return f"{short(row['name'], 40)} (node {row['node']:,})" if "name" in row else f"node {row['node']:,}"

@@ -22,7 +22,7 @@ from xmlcore.figures._style import (
     short,
 )
 from xmlcore.metrics.buckets import BUCKETS
-from xmlcore.metrics.statistics import student_reach
+from xmlcore.metrics.statistics import mean_intervals
 
 # Column of the frame -> name, colour and mark of the measure. Accuracy has the colour of P@1, to which it is equal for
 # rows with one class. Candidate recall has the colour of R@k.
@@ -158,7 +158,8 @@ def sampling_sweep(
         line = points[points["axis"] == axis].sort_values(axis)
         if line.empty:
             continue
-        mean, low, high = (100 * part for part in _over_seeds(rows[rows["axis"] == axis], axis, "accuracy"))
+        over_seeds = 100 * mean_intervals(rows[rows["axis"] == axis].groupby(axis)["accuracy"])
+        mean, low, high = (over_seeds[column].to_numpy() for column in ("mean", "low", "high"))
         figure.add_scatter(
             x=line["fit_s"],
             y=mean,
@@ -252,14 +253,6 @@ def _stretches(counts):
     return start, place, mean, low, high
 
 
-def _over_seeds(rows, axis, column):
-    """Return the mean over seeds and the ends of its interval for each value of ``axis``; one seed has no interval."""
-    statistics = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
-    mean = statistics["mean"].to_numpy(np.float64)
-    half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
-    return mean, mean - half_width, mean + half_width
-
-
 def _panels(figure, n):
     heights = [2.0, *([1.0] * (n - 1))]
     return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
@@ -292,5 +285,4 @@ def _swept_axis(figure, x, title, name, own, n):
 
 
 def _time_unit(seconds):
-    """Return the factor and the name of the unit in which to show a time."""
     return (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")

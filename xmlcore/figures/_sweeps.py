@@ -76,7 +76,6 @@ def _add(figure, part, name, numbers, measure, group, color, place, first):
 
 
 def _add_best(figure, best, name, numbers, place, first):
-    """Mark the best training on most rows in one panel."""
     figure.add_scatter(
         x=best[name].astype(float) if numbers else best[name].map(_text), y=100 * best["value"], mode="markers",
         name="the best training", legendgroup="best", showlegend=first, hoverinfo="skip",

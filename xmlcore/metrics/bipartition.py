@@ -232,9 +232,6 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     return won / (2 * n_true * (n_pairs - n_true))
 
 
-# Helpers of all measures ----------------------------------------------------------------------------------------------
-
-
 def _count(Y_true, scores):
     """Return the true labels (CSR) and the counts of each row: float64 (n, N_COUNTS), see the kernel's constants."""
     Y, S = _read(Y_true, scores)

@@ -12,6 +12,14 @@ def student_reach(count, spread, level=0.95) -> np.ndarray:
     return np.where(count > 1, quantile * np.asarray(spread, np.float64) / np.sqrt(np.maximum(count, 1)), np.nan)
 
 
+def mean_intervals(groups):
+    """Return the mean of each group of a grouped Series, and its 95 % interval; that of one value has no width."""
+    statistics = groups.agg(["mean", "std", "count"])
+    half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
+    ends = {"low": statistics["mean"] - half_width, "high": statistics["mean"] + half_width}
+    return statistics[["mean"]].assign(**ends)
+
+
 def rank_correlation(a, b) -> float:
     """Return Spearman's correlation; nan for fewer than two values, or if all of one side are equal."""
     from scipy.stats import rankdata

@@ -89,8 +89,7 @@ class Estimator(HasParameters):
         names = feature_names(X)
         self._fit(X, Y, progress)
         self._protect()
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
+        self._keep_names(names, label_names)
         return self
 
     def _protect(self) -> None:
@@ -186,17 +185,12 @@ class Estimator(HasParameters):
         self._check_feature_names(X)
         return check_features(X, self.n_features_in_, model=type(self).__name__)
 
-    def _keep_feature_names(self, names: np.ndarray | None) -> None:
-        """Set ``feature_names_in_``, or remove it when ``names`` is None; ``fit`` calls this at its end."""
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
-
-    def _keep_label_names(self, names: list | None) -> None:
-        """Set ``label_names_``, or remove it when ``names`` is None; ``fit`` calls this at its end."""
-        self.__dict__.pop("label_names_", None)
-        if names is not None:
-            self.label_names_ = names
+    def _keep_names(self, features: np.ndarray | None, labels: list | None) -> None:
+        """Set ``feature_names_in_`` and ``label_names_``, or remove what is None; ``fit`` calls this at its end."""
+        for attribute, names in (("feature_names_in_", features), ("label_names_", labels)):
+            self.__dict__.pop(attribute, None)
+            if names is not None:
+                setattr(self, attribute, names)
 
     def _check_feature_names(self, X) -> None:
         """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
@@ -471,7 +465,7 @@ class LearnsMore(MultiLabelModel):
         Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
         self._learn_more(X, Y, progress)
         self._protect()
-        self._keep_label_names(names)
+        self._keep_names(getattr(self, "feature_names_in_", None), names)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:

@@ -65,7 +65,6 @@ def _count(value) -> str:
 
 
 def _table(head, rows) -> list[str]:
-    """Return the lines of a table in Markdown, and an empty one."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return lines + ["| " + " | ".join(_inline(cell) for cell in row) + " |" for row in rows] + [""]
 

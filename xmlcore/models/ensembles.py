@@ -35,13 +35,12 @@ def ensemble_of_trees(parts: list):
     joined = type(first)(**first.get_params(deep=False))
     (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
     names = getattr(first, "feature_names_in_", None)
-    joined._keep_label_names(getattr(first, "label_names_", None))
-    joined._keep_feature_names(None if names is None else np.asarray(names, dtype=object))
+    names = None if names is None else np.asarray(names, dtype=object)
+    joined._keep_names(names, getattr(first, "label_names_", None))
     return joined
 
 
 def _join_plt(model, parts):
-    """Set the fitted attributes of a PLT to those of models that have one tree each."""
     of = parts[0]
     trees, fitted = [part.trees_[0] for part in parts], [part.fitted_[0] for part in parts]
     model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.loss_)
@@ -50,6 +49,5 @@ def _join_plt(model, parts):
 
 
 def _join_ldsm(model, parts):
-    """Set the fitted attributes of an LdSM to those of models that have one tree each."""
     found = [fitted_from(*state_of(part)) for part in parts]
     model._set_fitted(found[0]._replace(trees=[tree for state in found for tree in state.trees]))

@@ -300,7 +300,6 @@ def read_packed(source: Source) -> PackedModel:
 
 
 def _listed(names, kind) -> list[str] | None:
-    """Return the labels or features in the names of a packed model."""
     listed = names.get(kind) if isinstance(names, dict) else names
     if listed is not None and not (isinstance(listed, list) and all(isinstance(name, str) for name in listed)):
         raise ModelFormatError(f"the {kind} in {NAMES} are no list of texts")

@@ -163,8 +163,7 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
         raise ModelFormatError(
             f"{folder / PARAMS_FILE} has {len(label_names)} names of labels, but the model has {model.n_labels_} labels"
         )
-    model._keep_feature_names(names)
-    model._keep_label_names(label_names)
+    model._keep_names(names, label_names)
     return model
 
 

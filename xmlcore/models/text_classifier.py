@@ -281,17 +281,12 @@ class TextClassifier(Estimator):
         try:
             labels = unpacked(arrays["labels"], arrays["label_ends"])
             vectorizer = TextVectorizer.from_plain(values["vectorizer"], _named(arrays, "vectorizer."))
+            model = model_from_parts(values["model"], _named(arrays, "model."))
+            self.__dict__.update(vars(self.from_parts(model, vectorizer, labels)))
+        except ModelFormatError:
+            raise
         except ValueError as error:
             raise ModelFormatError(str(error)) from error
-        model = model_from_parts(values["model"], _named(arrays, "model."))
-        if vectorizer.n_features_ != model.n_features_in_ or len(labels) != model.n_labels_:
-            raise ModelFormatError(
-                f"the vectoriser has {vectorizer.n_features_} features and there are {len(labels)} labels, but the "
-                f"model has {model.n_features_in_} features and {model.n_labels_} labels"
-            )
-        self.model = type(model)(**model.get_params(deep=False))
-        self.vectorizer = TextVectorizer(**vectorizer.get_params())
-        self._set_fitted(vectorizer, model, labels)
 
     def _set_fitted(self, vectorizer, model, labels):
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.noise import RowPerturbation, check_level, check_rows, check_seed, check_support
+from xmlcore.noise import RowPerturbation, check_flag, check_level, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import check_count, check_features, check_fitted, check_labels
 
@@ -179,7 +179,7 @@ class PGD(_Attack):
         check_count(self.n_steps, "n_steps")
         if self.step is not None and check_level(self.step, "step", LARGEST) == 0:
             raise ValueError("step must be above 0, or None for 2.5 * epsilon / n_steps")
-        _check_flag(self.random_start, "random_start")
+        check_flag(self.random_start, "random_start")
 
     def _moved(self, task, seed):
         length = 2.5 * self.epsilon / self.n_steps if self.step is None else self.step
@@ -336,12 +336,7 @@ def _check(attack):
     check_support(attack.support)
     if attack.objective not in ("margin", "loss"):
         raise ValueError(f'objective must be "margin" or "loss", not {attack.objective!r}')
-    _check_flag(attack.nonnegative, "nonnegative")
-
-
-def _check_flag(value, name):
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+    check_flag(attack.nonnegative, "nonnegative")
 
 
 def _is_two(norm):

@@ -1,6 +1,6 @@
 """Certificates: how far a row can be changed in any way before another label is ranked first."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from xmlcore.parallel import run_tasks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_features, check_fitted, csr_parts
-
-if TYPE_CHECKING:
-    from xmlcore.models import PLT
 
 FLOAT32_ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 FLOAT64_ROUNDING = 2.0**-53  # largest relative error of one float64 operation
@@ -33,9 +30,7 @@ class Certificates(NamedTuple):
 
 
 @documented
-def certified_radius(
-    model: "PLT", X: Matrix, n_jobs: int | None = None, progress: ProgressLike = silent
-) -> Certificates:
+def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress: ProgressLike = silent) -> Certificates:
     """Return lower bounds on the L2 norm of a change that ranks another label first.
 
     The bounds hold for every change, so that no attack can refute them: for each row x' of float32 values within the

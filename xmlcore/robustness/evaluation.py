@@ -112,7 +112,6 @@ def evaluate(
     probabilistic label trees", 2025, algorithm 1.
     """
     progress = to_progress(progress)
-
     levels = _check_levels(sigmas)
     ks = _check_ks(ks)
     n_repeats = check_count(n_repeats, "n_repeats")

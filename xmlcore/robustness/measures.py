@@ -34,7 +34,6 @@ class Measures:
         return values if self.weights is None else values | self._of_buckets(ranking)
 
     def _of_all_labels(self, ranking):
-        """Return the measures of all labels by name, each with its values at 1 to the largest k."""
         most = self.ks[-1]
         if self.weights is None:
             return metrics.measures(self.Y, ranking, most, names=["P@k", "nDCG@k"])
@@ -45,7 +44,6 @@ class Measures:
         return {name: values[name] for name in (*names[:2], "PSDCG@k (1/log)", *names[2:])}
 
     def _of_buckets(self, ranking):
-        """Return P@k and R@k of the labels of each bucket."""
         values = {}
         right = metrics.hits(self.Y, ranking)
         for bucket in BUCKETS:

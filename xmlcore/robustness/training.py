@@ -118,13 +118,9 @@ class AdversarialTraining(WrapsModel):
         self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
 
-    def _keep_feature_names(self, names):
-        super()._keep_feature_names(names)
-        self.model_._keep_feature_names(names)
-
-    def _keep_label_names(self, names):
-        super()._keep_label_names(names)
-        self.model_._keep_label_names(names)
+    def _keep_names(self, features, labels):
+        super()._keep_names(features, labels)
+        self.model_._keep_names(features, labels)
 
     def _perturbation(self, X):
         options = dict(self.options or {})

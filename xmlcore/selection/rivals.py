@@ -410,9 +410,6 @@ class MutualInformationSelection(_Selection):
         _by_products(X, Y, score, progress, keep)
 
 
-# Shared functions -----------------------------------------------------------------------------------------------------
-
-
 def binary_column(Y: sp.csc_array, label):
     y = np.zeros(Y.shape[0])
     y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0

@@ -57,7 +57,6 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         :func:`spearman` is nan; a mean leaves these labels out.
     """
     progress = to_progress(progress)
-
     runs = [
         (name, seed, selector)
         for name, several in fitted.items()

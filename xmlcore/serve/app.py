@@ -135,8 +135,6 @@ class _Service:
             self.busy -= 1
         return Response(body, media_type="application/json")
 
-    # --- addresses ---
-
     async def home(self, request):
         places = {
             "health": "/health",

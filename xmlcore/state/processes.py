@@ -38,7 +38,6 @@ def _began(pid):
 
 
 def _began_on_windows(pid):
-    """Return when a process of Windows began; None if it has ended."""
     system, times, status = ctypes.windll.kernel32, (ctypes.c_ulonglong * 4)(), ctypes.c_ulong()
     system.OpenProcess.restype = ctypes.c_void_p
     handle = ctypes.c_void_p(system.OpenProcess(0x1000, False, pid))  # only to ask for what is no secret

@@ -16,7 +16,6 @@ def crc(file) -> int:
 
 
 def facts(file) -> list[int]:
-
     return [Path(file).stat().st_size, crc(file)]
 
 

@@ -104,7 +104,6 @@ def inventory(kinds: Iterable[str] | None = None) -> Inventory:
 
 
 def _of_kind(kind, pins):
-    """Yield all artifacts of a kind that can be read."""
     for path in places.paths(kind):
         with contextlib.suppress(OSError, ValueError):
             if not places.is_there(path):
@@ -151,7 +150,6 @@ def unpin(kind: str, key: str, by: str = "0") -> None:
 
 
 def _pin_name(kind, key, by) -> str:
-    """Return the key of the row that is somebody's pin."""
     if not (isinstance(by, str) and by.isascii() and by.isalnum() and len(by) <= 64):
         raise ValueError(f"by must be up to 64 letters and digits, not {by!r}")
     return f"{kind}/{key}/{by}"

@@ -47,7 +47,6 @@ def parse(
     leave_out: bool = False,
     may_lack_labels: bool = False,
 ) -> Rows:
-
     try:
         header = read_header(text, source)
     except NotInBlocks:

@@ -43,6 +43,5 @@ def rows_of_label_set(dataset: Dataset, row: int) -> np.ndarray:
 
 
 def _rows(dataset):
-    """Return a hash of the labels of each row, and their number; training rows first."""
     parts = dataset.Y_train, dataset.Y_test
     return np.concatenate([row_hashes(Y) for Y in parts]), np.concatenate([np.diff(Y.indptr) for Y in parts])

@@ -197,9 +197,6 @@ def _json_form(text, is_whole, label, encoding) -> RecordForm:
     return replace(form, columns=tuple(names))
 
 
-# ---- tables ---------------------------------------------------------------------------------------------------------
-
-
 def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[RecordForm, list[list[str]]]:
     if not text.strip():
         raise DatasetFormatError(label, "it holds no rows, only blank lines", "Give one document per line.")
@@ -270,9 +267,6 @@ def _is_header(rows) -> bool:
             return True
     others = [max(map(len, row)) for row in rows[1:]]
     return max(map(len, first)) < sum(others) / len(others) / 2 and all(re.match(r"[^\W\d]", cell) for cell in first)
-
-
-# ---- which columns --------------------------------------------------------------------------------------------------
 
 
 def _guess(form, rows) -> tuple[Guess, dict[str, list]]:

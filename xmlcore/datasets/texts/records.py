@@ -74,9 +74,6 @@ def records(
                 yield from read(text, form, columns, label)
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
-
-
 class _Stream(io.RawIOBase):
     """Pieces of bytes as a stream."""
 
@@ -242,9 +239,6 @@ def whole(value):
     return [whole(each) for each in value] if isinstance(value, list) else value
 
 
-# ---- Parquet --------------------------------------------------------------------------------------------------------
-
-
 def open_parquet(source, label: str):
     """Open a Parquet file; raise DatasetFormatError if it is damaged, or cannot be read because pyarrow is missing."""
     try:
@@ -300,9 +294,6 @@ def _parquet_rows(source, columns, label, max_bytes, progress):
 
 def _first_line(error) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-
-
-# ---- folders --------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -62,7 +62,6 @@ def compare_selections(
 ) -> Comparison:
     """Train decision trees on the features that selections keep, and measure what they predict for the test rows."""
     progress = to_progress(progress)
-
     start = time.perf_counter()
     wanted = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
     study = _Study(dataset, filled(CompareSelections.PARAMETERS, wanted, "compare_selections"), progress)

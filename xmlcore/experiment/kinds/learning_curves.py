@@ -96,7 +96,6 @@ def learning_curve(
         Buckets are by the labels' rows in the whole training data, as :func:`xmlcore.datasets.describe` has them.
     """
     progress = to_progress(progress)
-
     start = time.perf_counter()
     given = {"model": model, "params": params, "shares": shares, "seeds": seeds}
     _, params, shares, seeds = with_settings(filled(MeasureLearningCurve.PARAMETERS, given, "learning_curve")).values()

@@ -39,7 +39,6 @@ def measure_ranking(
 ) -> "DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
     progress = to_progress(progress)
-
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     settings = {"n_resamples": n_resamples, "random_state": random_state}
     frames = []

@@ -45,7 +45,6 @@ def prefix_measures(
 ) -> "DataFrame":
     """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
     progress = to_progress(progress)
-
     if not isinstance(model, LdSM):
         raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")
     k = check_count(k, "k")

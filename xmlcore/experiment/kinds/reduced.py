@@ -61,7 +61,6 @@ class PerLabelOneVsRest:
     def fit(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> "PerLabelOneVsRest":
         """Train the classifier of each label."""
         progress = to_progress(progress)
-
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         used = sp.csr_array(columns[:, np.unique(self.selected)])
         params = self.params | OneVsRest(**self.params).choose(used, Y, progress).settings
@@ -239,7 +238,6 @@ def _per_label(dataset, selected, params, k, progress):
 
 
 def _both(whole, part):
-    """Join the measures on all features (``whole``) and on selected features (``part``) in one DataFrame."""
     return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
         ["features", "measure", "k", "value"]
     ]

@@ -94,7 +94,6 @@ def sampling_study(
     still measured. Test rows are predicted in blocks, whose memory :func:`candidate_bytes` estimates.
     """
     progress = to_progress(progress)
-
     n_repeats = check_count(n_repeats, "n_repeats")
     most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)
     params = params | {"n_adversarial": min(params["n_adversarial"], most)}

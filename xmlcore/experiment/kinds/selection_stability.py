@@ -50,7 +50,6 @@ def selection_stability(
 ) -> SelectionStability:
     """Make a selection with several seeds, and compare what each label keeps."""
     progress = to_progress(progress)
-
     start = time.perf_counter()
     given = {"method": method, "params": params, "seeds": seeds}
     given = with_settings(filled(MeasureSelectionStability.PARAMETERS, given, "selection_stability"))

@@ -315,7 +315,6 @@ def _table_of_measures(frame) -> str:
 
 
 def _figure(figures, figure) -> str:
-    """Remember a figure, and return its place in the page."""
     place = f"figure-{len(figures)}"
     figures[place] = figure
     return f'<figure id="{place}" style="min-height: {int(figure.layout.height or 380)}px"></figure>'

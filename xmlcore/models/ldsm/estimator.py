@@ -188,7 +188,6 @@ class LdSM(LearnsMore):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
-            """Rank the labels for a block of rows."""
             for first, end, *scored in scorer.scores(self._rows(x, block)):
                 best = np.full((end - first, width), -1, np.int32)
                 best_scores = np.zeros(best.shape, np.float32)
@@ -206,7 +205,6 @@ class LdSM(LearnsMore):
         x, scorer = csr_parts(X), self._scorer()
 
         def one_block(block):
-            """Return the probabilities of a block of rows as a CSR matrix."""
             parts = []
             for _, _, ptr, labels, shares in scorer.scores(self._rows(x, block), probabilities=True):
                 part = sp.csr_array((shares.astype(np.float32), labels, ptr), shape=(ptr.size - 1, self.n_labels_))
@@ -245,8 +243,6 @@ class LdSM(LearnsMore):
             "n_weights": int(np.count_nonzero(self.forest_.weights)),
             "model_bytes": bytes_of((*self.forest_, *self._columns, self.feature_of_column_, *(self.means_ or ()))),
         }
-
-    # Steps of the above ---------------------------------------------------------------------------------------------
 
     def _chosen_optimizer(self, X, n_columns):
         """Return the optimizer for the rows X; raise ValueError if "sgd" would need too much memory for them."""

@@ -185,7 +185,6 @@ class OneVsRest(LinearModel):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
-            """Rank the labels for a block of rows."""
             best = np.full((block[1] - block[0], width), -1, np.int32)
             margins = np.full(best.shape, -np.inf)
             kernels.best_margins(*self._take(x, block), *self._by_column, self.intercept_, best, margins)
@@ -201,7 +200,6 @@ class OneVsRest(LinearModel):
         x, n_labels = csr_parts(X), self.n_labels_
 
         def one_block(block):
-            """Return the values of a block of rows that reach the threshold, as a CSR matrix."""
             margins = np.empty((block[1] - block[0], n_labels))
             kernels.all_margins(*self._take(x, block), *self._by_column, self.intercept_, margins)
             # Compare as float32: a value of the result, used as threshold, then keeps its label.
@@ -253,8 +251,6 @@ class OneVsRest(LinearModel):
             "model_bytes": bytes_of(arrays),
         }
 
-    # The fitted model -------------------------------------------------------------------------------------------------
-
     def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss):
         """Set the fitted attributes, given the weights of each label as lists of columns and values."""
         self.loss_ = loss
@@ -292,8 +288,6 @@ class OneVsRest(LinearModel):
         """See :meth:`MultiLabelModel._warm_up_pieces`; trials use the kernels of label trees."""
         own = super()._warm_up_pieces()
         return own | warm_up_pieces(self._trial_tree(8)) if self.C == AUTO else own
-
-    # Saving ---------------------------------------------------------------------------------------------------------
 
     def _state(self):
         column_of = np.full(self.n_features_in_, -1, np.int32)

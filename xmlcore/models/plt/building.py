@@ -81,7 +81,6 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
             node_labels[:] = node_labels[np.argsort(clusters, kind="stable")]
 
     def at_level(level):
-        """Return a callback that reports the progress of one level as a part of all levels."""
         return lambda phase, fraction, _: progress(
             phase, (level + fraction) / n_levels, f"level {level + 1} of {n_levels}"
         )

@@ -170,7 +170,6 @@ class PLT(LinearModel):
         scores = np.zeros((X.shape[0], width))
 
         def one_block(block):
-            """Find the best labels of a block of rows."""
             part, rows = slice(*block), search.take(x, block)
             labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam)
 
@@ -184,7 +183,6 @@ class PLT(LinearModel):
         x, search = csr_parts(X), self._search()
 
         def one_block(block):
-            """Return the probabilities of a block of rows as a CSR matrix."""
             return search.at_least(search.take(x, block), block[1] - block[0], threshold)
 
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
@@ -199,7 +197,6 @@ class PLT(LinearModel):
         x, search, out = csr_parts(X), self._search(), np.empty(flat.size)
 
         def one_block(block):
-            """Compute the requested probabilities of a block of rows."""
             part, rows = slice(block[0] * per_row, block[1] * per_row), np.arange(block[1] - block[0])
             ptr = np.arange(rows.size + 1) * per_row
             out[part] = search.probabilities(search.take(x, block), rows, ptr, flat[part])
@@ -237,7 +234,6 @@ class PLT(LinearModel):
         x, trees, shape = csr_parts(X), [self.linear_nodes(tree) for tree in range(len(self.trees_))], X.shape
 
         def one_block(block):
-            """Compute the logs and gradients of a block of rows."""
             ptr = x[0][block[0] : block[1] + 1]
             rows = (ptr - ptr[0], *(part[ptr[0] : ptr[-1]] for part in x[1:]))
             return log_mean_gradient([path_gradients(nodes, *rows, labels[slice(*block)]) for nodes in trees])
@@ -258,8 +254,6 @@ class PLT(LinearModel):
             "n_weights": self.n_weights_,
             "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
         }
-
-    # Steps of fit ---------------------------------------------------------------------------------------------------
 
     def _n_labels_of_tree(self, Y) -> int | None:
         """Return the number of labels if ``tree`` is a LabelTree, else None."""
@@ -333,8 +327,6 @@ class PLT(LinearModel):
         self.n_weights_ = sum(count_weights(arrays) for arrays in fitted)
         self._linear_nodes = {}
         self._make_search()
-
-    # Prediction, saving, copying ------------------------------------------------------------------------------------
 
     def _search(self) -> TreeSearch:
         """Return the search over the fitted trees, made with them; and made anew if they have been replaced."""

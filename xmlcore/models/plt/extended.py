@@ -108,8 +108,7 @@ class ExtendedPLT(PLT):
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, progress, both.rows.size)
-        self._keep_feature_names(names)
-        self._keep_label_names(label_names)
+        self._keep_names(names, label_names)
         return self
 
     def explain(self, x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -174,7 +173,6 @@ class ExtendedPLT(PLT):
         xmlcore.robustness.evaluate : Measure any model and noise, with repeats, intervals and label buckets.
         """
         progress = to_progress(progress)
-
         X = self._check_input(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)
         if X.shape[0] == 0:

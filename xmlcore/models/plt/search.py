@@ -54,8 +54,6 @@ class TreeSearch:
     def is_of(self, trees, loss) -> bool:
         return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
 
-    # Rows -----------------------------------------------------------------------------------------------------------
-
     def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
         """Split the rows of a CSR matrix into the tasks of a prediction."""
         n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
@@ -86,8 +84,6 @@ class TreeSearch:
             return False
         is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.trees)
         return (dense or is_large) and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.trees)
-
-    # The k most probable labels -------------------------------------------------------------------------------------
 
     def top(self, x, n_rows: int, k: int, beam: int | None):
         """Find the k most probable labels of each row."""
@@ -129,8 +125,6 @@ class TreeSearch:
         if beam is None:
             _fill_with_zeros(labels, np.flatnonzero(labels[:, -1] < 0))
         return labels, sums / len(self.trees)
-
-    # All probabilities ----------------------------------------------------------------------------------------------
 
     def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
         """Find every label whose probability reaches ``threshold``: csr_array of float32 (n_rows, L)."""

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.base import MultiLabelModel, checked_rows, stacked
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -25,7 +25,7 @@ from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
 from xmlcore.typing import DataFrame, Matrix, RandomState
-from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts
+from xmlcore.validation import check_count, check_threshold, csr_parts
 
 
 @described
@@ -107,10 +107,7 @@ class FALS(KeepsColumns, MultiLabelModel):
     n_jobs: int | None = None
 
     def _fit(self, X, Y, progress):
-        X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0])
-        if Y.nnz == 0:
-            raise ValueError("no row of Y has a label: there is nothing to learn")
+        X, Y = checked_rows(X, Y)
         k = selected_count(self.n_features, X.shape[1])
         check_n_scored_rows(self, X.shape[0])
         check_memory(self, X, Y.shape[1])
@@ -249,8 +246,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         for a, b in row_blocks(X.shape[0], ROWS):
             f = self._outputs(X[a:b])
             parts.append(sp.csr_array(np.where(f >= threshold, f, 0)))
-        empty = sp.csr_array((0, self.n_labels_), dtype=np.float32)
-        return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
+        return stacked(parts, self.n_labels_)
 
     def __getattr__(self, name):
         # Python calls this method only for attributes that do not exist.
