@@ -1,4 +1,4 @@
-"""Names of labels: found in training labels, kept by fitted models, and turned into ids.
+"""Names of labels: found in training labels, kept by fitted models, and turned into ids. No file is read here.
 
 A label is a number, its id: the place of its column. Its name is what the user calls it. Any hashable value can be a
 name, such as a string or a member of an Enum; in lists of labels whole numbers are always ids, never names.

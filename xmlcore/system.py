@@ -254,7 +254,7 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 def _jobs_of_joblib() -> int:
-    """Return what ``n_jobs=None`` stands for: 1 in a call of joblib's, if nothing else was said; -1 outside."""
+    """Return what ``n_jobs=None`` stands for: joblib's configured number, else 1 in a call of joblib's, else -1."""
     joblib = sys.modules.get("joblib.parallel")
     if joblib is None:  # nothing can have been said with it
         return -1

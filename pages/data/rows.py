@@ -31,7 +31,7 @@ def show(data, fingerprint) -> None:
         shown = _looked_at(part, found)
         st.button(
             "Random row",
-            on_click=_random_row,
+            on_click=_look_at_random_row,
             args=(fingerprint, part, found, shown),
             disabled=found.size < 2,
             width="stretch",
@@ -109,7 +109,7 @@ def _one_row(data, X, Y, names, part, row):
     tables.show_features(frame, key="rows.features", most=300)
 
 
-def _random_row(fingerprint, part, found, shown):
+def _look_at_random_row(fingerprint, part, found, shown):
     """Choose a random row among the rows ``found``, other than the row ``shown``; called by the button."""
     others = found[found != shown] if found.size > 1 else found
     row = int(others[np.random.default_rng().integers(others.size)])

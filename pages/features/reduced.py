@@ -13,7 +13,7 @@ from xmlcore import experiment
 def show(view) -> None:
     st.header("A model on the selected features")
     selection = view.selection
-    model, params, m, per_label = _choose(view)
+    model, params, m, per_label = _choose_training(view)
     used = experiment.union_of_features(selection.selected, m).size
     learned = (
         f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
@@ -37,7 +37,7 @@ def show(view) -> None:
     )
 
 
-def _choose(view):
+def _choose_training(view):
     selection = view.selection
     options, titles = _models(view)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")

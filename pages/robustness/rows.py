@@ -30,7 +30,7 @@ def rows(data, fingerprint, runs, titles, settings, files) -> None:
     if drawn is None:
         return
     noisy, attacked = drawn
-    frame = _named(data, chosen, robustness.changed_values(X, noisy, FEATURES_SHOWN))
+    frame = _named(data, chosen, robustness.values_under_noise(X, noisy, FEATURES_SHOWN))
     if frame.empty:
         st.caption("These rows have no features.")
         return
@@ -38,7 +38,7 @@ def rows(data, fingerprint, runs, titles, settings, files) -> None:
     lengths = "; ".join(f"row {row:,} has {a:.3g}, what is added {b:.3g}" for row, a, b in zip(chosen, own, added))
 
     def all_values():
-        every = robustness.changed_values(X, noisy, data.n_features, new=data.n_features)
+        every = robustness.values_under_noise(X, noisy, data.n_features, new=data.n_features)
         return tables.csv_safe(_named(data, chosen, every))
 
     charts.show_figure(

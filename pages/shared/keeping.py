@@ -1,4 +1,4 @@
-"""What every page says when nothing can be kept: the disk is full, or the folder for results is gone or not safe."""
+"""What every page says when nothing can be kept (disk full, folder gone or not safe) or the database was damaged."""
 
 import streamlit as st
 

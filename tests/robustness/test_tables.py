@@ -11,8 +11,8 @@ X = sp.csr_array(np.array([[3.0, 0, -4, 1, 0, 0], [0, 0, 0, 0, 0, 0]], np.float3
 NOISY = sp.csr_array(np.array([[2.0, 0.1, -4, 0, 0.9, -0.2], [0, 0, 0, 0, 0, 1]], np.float32))
 
 
-def test_changed_values_are_the_largest_and_some_that_noise_made():
-    found = robustness.changed_values(X, NOISY, 4)
+def test_values_under_noise_are_the_largest_and_some_that_noise_made():
+    found = robustness.values_under_noise(X, NOISY, 4)
     assert found.to_numpy().tolist() == [
         [0, 2, -4, -4],
         [0, 0, 3, 2],
@@ -20,7 +20,7 @@ def test_changed_values_are_the_largest_and_some_that_noise_made():
         [0, 5, 0, pytest.approx(-0.2)],
         [1, 5, 0, 1],
     ]
-    assert len(robustness.changed_values(X, NOISY, 6, new=6)) == 7
+    assert len(robustness.values_under_noise(X, NOISY, 6, new=6)) == 7
 
 
 def test_lengths_are_of_rows_and_of_what_noise_adds():

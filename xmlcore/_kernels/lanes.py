@@ -157,11 +157,13 @@ def _spread(builder, scalar):
 
 
 def lane_operation(n_arrays, n_scalars):
-    """Return a decorator that turns an expression over sixteen lanes into a function for kernels."""
-    # The expression gets the operations (:class:`CompiledOps` or :class:`ArrayOps`), values from ``n_arrays`` arrays,
-    # and ``n_scalars`` scalars, and returns the values to store in the arrays, and a float32. The function gets a
-    # position, the arrays and the scalars: it works on sixteen numbers, in the first array from the position on, in the
-    # others from the beginning.
+    """Return a decorator that turns an expression over sixteen lanes into a function for kernels.
+
+    The expression gets the operations (:class:`CompiledOps` or :class:`ArrayOps`), values from ``n_arrays`` arrays,
+    and ``n_scalars`` scalars, and returns the values to store in the arrays, and a float32. The function gets a
+    position, the arrays and the scalars: it works on sixteen numbers, in the first array from the position on, in the
+    others from the beginning.
+    """
 
     def decorate(expression):
         if config.DISABLE_JIT:

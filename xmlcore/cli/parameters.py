@@ -57,7 +57,7 @@ def _number(text, kind):
 
 
 def options_of(parameters) -> list[click.Option]:
-    """Return an option for each parameter; :func:`was_given` says which stand on the command line."""
+    """Return an option for each parameter."""
     made = []
     for about in parameters:
         names = [about.name, "--" + about.name.replace("_", "-")]  # the first one keeps its capitals

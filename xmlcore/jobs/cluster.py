@@ -47,7 +47,7 @@ class Cluster(Place):
                 self._tried.set()
                 self._changed()
             if self._client is not None:
-                self._count()
+                self._check_connection()
             self._ended.wait(TRY_AGAIN if self._client is None else COUNT_SECONDS)
 
     def _connect(self):
@@ -68,7 +68,8 @@ class Cluster(Place):
         client.subscribe_topic(self._topic, self._hear)
         self._client, self.problem = client, ""
 
-    def _count(self):
+    def _check_connection(self):
+        """Note the threads of each worker; if the scheduler is lost, end all its jobs."""
         try:
             threads = self._client.nthreads()
             if self._client.status != "running":

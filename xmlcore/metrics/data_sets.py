@@ -53,7 +53,7 @@ def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
     """
     from scipy import stats
 
-    frame = _table(frame)
+    frame = _as_data_frame(frame)
     values = _values(frame)
     p_values = np.ones((values.shape[1], values.shape[1]))
     for i in range(values.shape[1]):
@@ -115,7 +115,7 @@ def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_
     """
     from scipy import stats
 
-    frame = _table(frame)
+    frame = _as_data_frame(frame)
     values = _values(frame)
     n, m = values.shape
     if n < 2:
@@ -142,7 +142,7 @@ def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_
     )
 
 
-def _table(frame):
+def _as_data_frame(frame):
     if isinstance(frame, pd.DataFrame):
         return frame
     # Without dtype object, one text among the values would make NumPy convert all numbers to text.

@@ -7,11 +7,11 @@ from xmlcore.robustness.certificates import certified_radius
 from xmlcore.robustness.evaluation import evaluate, summarise
 from xmlcore.robustness.levels import ValueScale, default_levels, training_sigma
 from xmlcore.robustness.perturbations import perturbation
-from xmlcore.robustness.tables import changed_values, lengths, loss_table
+from xmlcore.robustness.tables import lengths, loss_table, values_under_noise
 from xmlcore.robustness.training import AdversarialTraining
 
 __all__ = [
     "FGSM", "PGD", "AdversarialTraining", "GaussianNoise", "ValueScale", "WordNoise", "augment", "augmented_bytes",
-    "certified_radius", "changed_values", "default_levels", "evaluate", "lengths", "loss_table", "perturbation",
+    "certified_radius", "values_under_noise", "default_levels", "evaluate", "lengths", "loss_table", "perturbation",
     "summarise", "training_sigma",
 ]  # fmt: skip

@@ -37,8 +37,11 @@ def loss_table(
     return pd.DataFrame(lines)
 
 
-def changed_values(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataFrame":
-    """Return feature values of rows without and with noise."""
+def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataFrame":
+    """Return n features of each row, of largest values, with their values without and with noise.
+
+    At least ``new`` of them are features that only the noise gave the row, if there are so many.
+    """
     parts = []
     for row in range(X.shape[0]):
         features, clean = _values(X, row)

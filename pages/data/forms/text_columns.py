@@ -9,6 +9,7 @@ import streamlit as st
 from pages.data.forms import uploads
 from pages.shared import format, tables
 from xmlcore import datasets
+from xmlcore.datasets.texts.guess import FORMATS
 from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
 
 LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and what its beginning says
@@ -16,13 +17,6 @@ FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
 MOST_DISTINCT = 0.7  # share of different labels among all from which they are rather texts
 LONGEST = 300  # characters of a text in the table
-KINDS = {
-    "csv": "a table",
-    "tsv": "a table with tabs",
-    "jsonl": "JSON lines",
-    "parquet": "a Parquet file",
-    "folder": "a folder of documents",
-}
 BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
     LISTS: "nothing: cells are lists, [“a”, “b”]",
     URIS: "nothing: cells are URIs",
@@ -85,7 +79,7 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
 
 
 def _about(train, guess) -> str:
-    notes = f"{format.plain(train.name)} is {KINDS[guess.format]}"
+    notes = f"{format.plain(train.name)} is {FORMATS[guess.format]}"
     if guess.format == "folder":
         return f"{notes}, with subjects beside the texts."
     notes += f" of {format.count(len(guess.columns), 'column')}"

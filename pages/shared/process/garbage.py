@@ -50,14 +50,14 @@ def tidy_later() -> None:
         _tidying.start()
 
 
-def _tidy(again=True):
+def _tidy(is_first=True):
     """Collect garbage now, and once more when the sessions of closed tabs are over, unless pages are drawn before."""
     global _tidying, _tidy_by
     with _tidy_lock:
         _tidy_by = None
-    collect(everything=not again)
+    collect(everything=not is_first)
     with _tidy_lock:
-        if not again or _tidy_by is not None or not serving.is_set():
+        if not is_first or _tidy_by is not None or not serving.is_set():
             return
         # What belongs to tabs that have been closed becomes garbage when Streamlit no longer waits for them to return.
         _tidying = threading.Timer(st.get_option("server.disconnectedSessionTTL") + UNTIDY, _tidy, [False])

@@ -15,13 +15,16 @@ def of(data: dict) -> dict:
     return {name: deepcopy(data[name]) for name in FIELDS}
 
 
-def merged(data: dict, view: dict, since: dict, selection: str) -> dict:
-    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added."""
+def merged(data: dict, view: dict, since: dict, selection_prefix: str) -> dict:
+    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added.
+
+    ``since`` has the time when this tab last chose each field, ``selection_prefix`` begins the keys of its selections.
+    """
     drop_removed(data, view)
     if data["used"] > since.get("dataset", since[""]) or view["dataset"] is None:
         view["dataset"] = data["dataset"]
         since["dataset"] = max(data["used"], since[""])
-    for field, name, record in _shown(data, selection):
+    for field, name, record in _shown(data, selection_prefix):
         asked = record.get("asked") or 0.0
         if asked > since.get((field, name), since[""]):
             view[field][name] = record["key"]
@@ -65,7 +68,7 @@ def _chose_dataset(before, after):
     return before["dataset"] != after["dataset"] or before["used"] != after["used"]
 
 
-def _shown(data, selection):
+def _shown(data, selection_prefix):
     """Yield what the row says is shown: a field, a name in it, and the record of the run or selection."""
     runs = {record["key"]: record for record in data["runs"]}
     selections = {record["key"]: record for record in data["selections"]}
@@ -73,5 +76,5 @@ def _shown(data, selection):
         if key in runs:
             yield "shown", name, runs[key]
     for name, key in data["widgets"].items():
-        if name.startswith(selection) and isinstance(key, str) and key in selections:
+        if name.startswith(selection_prefix) and isinstance(key, str) and key in selections:
             yield "widgets", name, selections[key]

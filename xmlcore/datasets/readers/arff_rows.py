@@ -39,8 +39,8 @@ class _Bounds:
         self.given = max_bytes is not None
         self.n_rows = self.n_sparse = self.n_filled = 0
 
-    def of(self, text):
-        """Return the most rows, features and labels of a text; raise DatasetFormatError if all so far are too many."""
+    def most_of(self, text):
+        """Return how many rows and values of X and Y a text has at most; raise an error if all so far are too many."""
         n_rows, n_sparse, separators = kernels.count_entries(text)
         n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
         self.n_rows, self.n_sparse = self.n_rows + n_rows, self.n_sparse + n_sparse
@@ -75,7 +75,7 @@ class ArffReader:
 
     def __init__(self, text, header, columns, max_bytes, source):
         self.text, self.header, self.columns = text, header, columns
-        n_rows, n_x, n_y = _Bounds(columns, max_bytes, source).of(text[header.start :])
+        n_rows, n_x, n_y = _Bounds(columns, max_bytes, source).most_of(text[header.start :])
         self.arrays = RowArrays.empty(n_rows, n_x, n_y)
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
@@ -102,7 +102,7 @@ class ArffBlockReader:
         grown, out = Growing(), self.out
         start, line, total = self.header.start, self.header.data_line + 1, np.zeros_like(self.out)
         for block, share in self.text.blocks():
-            arrays = grown.room(*self.bounds.of(block[start:]), share)
+            arrays = grown.room(*self.bounds.most_of(block[start:]), share)
             status = with_hard_numbers(kernels, out, block, start, line, self.columns.attributes, arrays)
             if status != kernels.OK:
                 raise NotInBlocks

@@ -25,6 +25,7 @@ class Look:
 
 
 def look(source, name: str | None = None) -> Look:
+    """Return what the beginning of a file says; of an archive, that of its training rows."""
     inside, content = archived.beginning(source, _HEAD + 1)
     if inside:
         return replace(look(content, inside["train"]), inside=inside)

@@ -13,7 +13,13 @@ from xmlcore.datasets.texts.records import RecordForm, RecordPlace, UnreadableRo
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder")
+FORMATS = {
+    "csv": "a table",
+    "tsv": "a table with tabs",
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "folder": "a folder of documents",
+}
 HEAD = 4 << 20  # bytes that are looked at
 SAMPLE = 1000  # rows that are looked at
 DELIMITERS = ("\t", ",", ";", "|")

@@ -50,7 +50,7 @@ class WordFinder:
         return [match.span(self._pattern.groups) for match in self._pattern.finditer(text, **options)]
 
     def _search(self, find, texts):
-        """Yield what ``find`` returns for each text; a user's pattern has a limit of time, and other threads run on."""
+        """Yield what ``find`` returns for each text; a user's pattern has one limit of time for all; threads run on."""
         if isinstance(self._pattern, re.Pattern):
             yield from map(find, texts)
             return

@@ -57,7 +57,7 @@ class LabelTree:
     def __post_init__(self):
         parent, label = _whole_numbers(self.parent, "parent"), _whole_numbers(self.label, "label")
         _check_sizes(parent, label)
-        _check_roots(parent)
+        _check_parents(parent)
         if parent[0] != -1:
             raise ValueError(f"node {np.flatnonzero(parent == -1)[0]} is the root, which must be node 0. {RENUMBER}")
         early = np.flatnonzero(parent[1:] >= np.arange(1, parent.size))
@@ -85,7 +85,7 @@ class LabelTree:
         """
         parents, labels = _whole_numbers(parents, "parents"), _whole_numbers(labels, "labels")
         _check_sizes(parents, labels)
-        _check_roots(parents)
+        _check_parents(parents)
         reached = breadth_first(parents.astype(np.int32))
         if reached.size < parents.size:
             circle = _circle(parents, reached)
@@ -310,7 +310,7 @@ def _check_sizes(parent, label):
         raise ValueError(f"{parent.size} parents and {label.size} labels were given: one of each per node is needed")
 
 
-def _check_roots(parent):
+def _check_parents(parent):
     odd = np.flatnonzero((parent < -1) | (parent >= parent.size))
     if odd.size:
         v = int(odd[0])
