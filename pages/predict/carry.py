@@ -16,8 +16,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
     st.header("Take the model with you")
     if chosen.run is None:
         st.caption("This model was opened from a file, which you have.")
-        _card(server.loaded_by_key("open_model", chosen.key).text)
         _lines(chosen, question, "model.zip")
+        _card(server.loaded_by_key("open_model", chosen.key).text)
         return
     st.caption(
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
@@ -27,12 +27,12 @@ def take(chosen, dataset_name: str | None, question) -> None:
 
     def draw(result):
         path = task.file()
-        label = f"{chosen.files}.zip, {format.size(path.stat().st_size)}"
-        charts.file_button(
-            label, path.read_bytes, f"{chosen.files}.zip", "Model, names and card; nothing in it is executed"
-        )
+        name = f"{chosen.files}.zip"
+        label, help = f"{name}, {format.size(path.stat().st_size)}", "Model, names and card; nothing in it is executed"
+        with st.container(horizontal=True, gap="small"):
+            charts.file_button(label, path.read_bytes, name, help)
+            _lines(chosen, question, name)
         _card(result.text)
-        _lines(chosen, question, f"{chosen.files}.zip")
 
     tasks.shown(task, draw, automatic_below=0, button="Pack the model", key="predict.pack")
 
@@ -43,7 +43,7 @@ def _card(text: str) -> None:
 
 
 def _lines(chosen, question, file_name: str) -> None:
-    """Show the lines that serve the model, and ask it what is asked above."""
+    """Show the lines that serve the model, and ask it what is asked above, or an example."""
     asked = None if question is None else question.x if question.text is None else question.text
     with st.popover("Serve it", icon=":material/terminal:", type="tertiary", key="predict.serve"):
         st.code(serve.commands(chosen.packed, asked, file_name), language="sh", wrap_lines=True)

@@ -1,6 +1,7 @@
 """The command lines that serve a model and ask it, run as they are written."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,11 @@ def test_a_row_is_sent_by_the_names_of_features_or_their_ids_and_a_long_one_in_p
             np.testing.assert_allclose([one["score"] for one in found], scores[0], rtol=1e-5)
 
 
-def test_nothing_is_asked_without_a_question_and_no_text_of_a_model_of_rows(of_rows):
-    assert commands(of_rows, None, "my model.zip") == "xmlcore serve 'my model.zip'"
+def test_an_example_is_asked_without_a_question_and_no_text_of_a_model_of_rows(of_rows, of_texts):
+    for packed, kind in ((of_rows, "row"), (of_texts, "text")):
+        serve, example, ask = commands(packed, None, "my model.zip").split("\n")
+        assert serve == "xmlcore serve 'my model.zip'" and example.startswith("# an example")
+        sent = json.loads(shlex.split(ask)[-1])[kind]
+        assert (sent.split() if kind == "text" else list(sent)) == packed.feature_names[:3]
     with pytest.raises(ValueError, match="rows of features, not texts"):
         commands(of_rows, "a text")

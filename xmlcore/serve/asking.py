@@ -4,6 +4,7 @@ import json
 import shlex
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.models import PackedModel
 from xmlcore.typing import Matrix
@@ -17,15 +18,19 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     """Return the lines for a POSIX shell that serve a packed model, and ask it for k labels of a text or a row.
 
     A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. Without
-    ``asked`` the line that asks is left out. ValueError if a model that takes rows only is asked for a text.
+    ``asked`` an example is asked. ValueError if a model that takes rows only is asked for a text.
     """
     serve = f"xmlcore serve {shlex.quote(path)}"
     if asked is None:
-        return serve
-    if isinstance(asked, str):
+        few = min(packed.n_features, 3)
+        row = sp.csr_array((np.ones(few, np.float32), range(few), [0, few]), shape=(1, packed.n_features))
+        values = _values(packed, row)
+        body: dict[str, object] = {"text": " ".join(values)} if packed.is_text else {"row": values}
+        cut = "\n# an example: write what you want to ask in its place"
+    elif isinstance(asked, str):
         if not packed.is_text:
             raise ValueError("the model takes rows of features, not texts")
-        body: dict[str, object] = {"text": asked[:LONGEST_TEXT]}
+        body = {"text": asked[:LONGEST_TEXT]}
         cut = f"\n# its first {LONGEST_TEXT:,} characters" if len(asked) > LONGEST_TEXT else ""
     else:
         row = check_features(asked, packed.n_features)[[0]]
