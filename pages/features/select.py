@@ -22,7 +22,7 @@ def begin(data, fingerprint, name) -> None:
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, params=None)
-        time = tasks.time_in_brackets(task, "selected already", unknown=nothing)
+        time = tasks.time_in_brackets(task, unknown=nothing)
         actions.button(
             f"Select features by {method} with its default settings{time}",
             type="primary",

@@ -62,7 +62,7 @@ def no_run(
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, model in enumerate(train.split(", ")):
             task = tasks.train_task(fingerprint, model, params=None, k=results.K)
-            time = tasks.time_in_brackets(task, "trained already", unknown=data.Y_train.nnz == 0)
+            time = tasks.time_in_brackets(task, unknown=data.Y_train.nnz == 0)
             actions.button(
                 f"Train {model} with its default settings{time}",
                 type="secondary" if number else "primary",

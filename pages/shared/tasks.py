@@ -34,10 +34,10 @@ def takes(seconds: float) -> str:
     return f"{about}, with compiling code, once" if compiling else about
 
 
-def time_in_brackets(task, done: str, unknown: bool) -> str:
-    """Return how long a task takes, in brackets; ``done`` if its result is kept, and nothing if the time is unknown."""
+def time_in_brackets(task, unknown: bool) -> str:
+    """Return how long a task takes, in brackets; nothing if the time is unknown."""
     if task.exists():  # made in another workspace, or removed from this one
-        return f" ({done})"
+        return " (at once, from a result that is kept)"
     seconds = None if unknown else server.estimated_seconds(task)
     return "" if seconds is None else f" ({takes(seconds)})"
 

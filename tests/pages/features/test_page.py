@@ -64,7 +64,7 @@ def test_a_selection_that_another_workspace_made_is_not_said_to_take_time(ready)
     fingerprint = making.workspace_row(ready).read()["dataset"]
     experiment.keep(experiment.task("select", {"dataset": fingerprint}, {"method": "FALS", "params": None}))
     assert ready.go("features").text().count("Selected already") == 1 and "of memory" not in ready.text()
-    assert ready.at.button(key="features.begin").label.endswith("(selected already)")
+    assert ready.at.button(key="features.begin").label.endswith("(at once, from a result that is kept)")
 
 
 def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twice(ready, monkeypatch):
