@@ -26,10 +26,14 @@ def main() -> None:
 
 def _answer(own, queue):
     running = sum(job.state == "running" or job.starting for job in own if job.active)
-    waits = sum(job.active for job in own) - running + sweeping.not_begun()
-    text = f"{format.count(running, 'job runs', 'jobs run')} and {format.count(waits, 'waits', 'wait')}"
-    if not running and not waits:
-        text = "No job runs or waits"
+    line = [job for job in own if job.active and job.state != "running" and not job.starting]
+    paused = sum(map(queue.is_paused, line))
+    waits = len(line) - paused + sweeping.not_begun(paused=False)
+    paused += sweeping.not_begun(paused=True)
+    parts = [format.count(running, "job runs", "jobs run")]
+    parts += [format.count(waits, "waits", "wait")] if waits or not paused else []
+    parts += [format.count(paused, "is paused", "are paused")] if paused else []
+    text = format.listed(parts) if running or waits or paused else "No job runs or waits"
     return f"**{text}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
 
 

@@ -118,6 +118,12 @@ def goes_on_elsewhere(record: dict) -> bool:
     return any(not queue.paused(owner) and not queue.paused(owner, record["key"]) for owner in others)
 
 
+def rests(record: dict) -> bool:
+    """Return whether a sweep is paused, by itself or with all of its workspace, and no other one goes on with it."""
+    paused = is_paused(record) or job_queue.queue().paused(workspace.token())
+    return paused and not goes_on_elsewhere(record)
+
+
 def buttons(record: dict, where: str) -> None:
     """Show what stops or pauses a sweep that goes on; ``where`` tells the buttons from those elsewhere on the page."""
     key, stopping = f"{where}-{record['key']}", state(record) == "stopping"
@@ -160,9 +166,9 @@ def trainings(record: dict) -> list:
     return [] if driver is None else [job for job in list(driver.jobs.values()) if job.active]
 
 
-def not_begun() -> int:
-    """Return how many trainings of this workspace's sweeps are to come that are no jobs yet."""
-    plans = [(plan(record), trainings(record)) for record in running()]
+def not_begun(paused: bool) -> int:
+    """Return how many trainings are to come, and no jobs yet, of this workspace's sweeps that are paused, or not."""
+    plans = [(plan(record), trainings(record)) for record in running() if rests(record) is paused]
     return sum(max(0, trials.total - trials.done - len(own)) for trials, own in plans)
 
 
@@ -185,8 +191,11 @@ def waits(record: dict) -> str:
     return active[0].words
 
 
-def time_left(task, plan) -> str:
-    """Return about how long the trials go on, from those that are done; empty while there are few."""
+def time_left(record: dict, plan) -> str:
+    """Return about how long the trials go on, from those that are done, or that they rest; empty while few are done."""
+    if rests(record):
+        return ", paused"
+    task = task_of(record)
     seconds = [line["seconds"] for line in plan.trials if line["state"] == "done"]
     expected = server.estimated_seconds(task)
     if not seconds or expected is None:
@@ -217,12 +226,12 @@ def facts() -> list:
     return [(record["key"], is_paused(record)) for record in running()]
 
 
-def show_progress(record: dict, more=lambda task, plan: "") -> None:
+def show_progress(record: dict, more=lambda record, plan: "") -> None:
     """Show how many trainings of a sweep are done, and what ``more`` says of it."""
 
     def draw(place):
-        task, trials = task_of(record), plan(record)
-        text = f"{trials.done:,} of {trials.total:,} trainings{more(task, trials)}"
+        trials = plan(record)
+        text = f"{trials.done:,} of {trials.total:,} trainings{more(record, trials)}"
         place.progress(trials.done / max(trials.total, 1), text=format.plain(text))
 
     fragments.live(draw)

@@ -51,7 +51,7 @@ def _say_progress(record, task, plan, state):
     model, n = task.params["model"], format.count(len(task.settings), "setting")
     done = f"{plan.done:,} of {plan.total:,} trainings done"
     text = {
-        "running": f"Trying {n} of {model}: {done}{sweeping.time_left(task, plan)}.",
+        "running": f"Trying {n} of {model}: {done}{sweeping.time_left(record, plan)}.",
         "stopping": f"Stopping: {done}.",
         "stopped": f"Stopped: {done}. Resume goes on where it was.",
         "interrupted": f"Interrupted, as the app ended: {done}. Resume goes on where it was.",
