@@ -30,7 +30,7 @@ def show(fingerprint: str, model: str) -> None:
     info = experiment.MODELS[model]
     offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
     with st.expander("Try several settings", key=f"try.{model}.form", icon=":material/tune:"):
-        first = {"PLT": ("C", "max_leaf_labels"), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
+        first = {"PLT": ("C",), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
         names = fields.several(
             "Settings to vary",
             {name: parameter.label for name, parameter in offered.items()},
