@@ -52,21 +52,22 @@ def _best(lines, choice) -> None:
     if len(lines) == 1:
         st.markdown(f"On {where} there is one result, {best}: {value}.")
         return
-    text = [f"On {where}, {best} is the best of {format.count(len(lines), WORDS[choice.lines])}: {value}"]
+    text = [f"On {where}, {best} is the best of {format.count(len(lines), WORDS[choice.lines])}: {value}."]
     a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
     following = f"**{format.plain(lines['title'].iloc[1])}**"
     difference = of_runs.difference(a, b, measure)
     if difference is None:
-        text.append(f", before {following}, {format.percent(lines[measure].iloc[1])}.")
+        text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
     else:
         sure = difference.difference > 0 and difference.p_value < side_by_side.SURE
-        text.append(f", {'surely' if sure else 'perhaps by chance'} before {following}.")
+        text.append(f" Its lead over {following} {'is more than chance explains' if sure else 'may be chance'}.")
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, results.KS[-1])).iloc[-1]
-        text.append(f" {best} predicts {wins['a']:,} labels better, {following} {wins['b']:,}.")
+        text.append(f" It predicts {format.count(wins['a'], 'label')} better than {following}, and {wins['b']:,} worse.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        name = "it" if rare["title"] == lines["title"].iloc[0] else f"**{format.plain(rare['title'])}**"
-        text.append(f" For rare labels {name} is best ({RARE} {format.percent(rare[RARE])}).")
+        also = rare["title"] == lines["title"].iloc[0]
+        name = "It is also" if also else f"**{format.plain(rare['title'])}** is"
+        text.append(f" {name} the best for rare labels ({RARE} {format.percent(rare[RARE])}).")
     st.markdown("".join(text))
 
 
