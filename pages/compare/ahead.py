@@ -1,7 +1,6 @@
 """What the Compare page shows first, made before it is opened."""
 
 from pages.compare import listed, more, of_runs, side
-from pages.shared.results import results
 
 
 def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
@@ -15,7 +14,7 @@ def read(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], side.FIRST)
     if len(keys) > 1:
         of_runs.difference(*keys[:2], choice.measure)
-        of_runs.labels(*keys[:2], results.KS[-1])
+        of_runs.labels(*keys[:2], of_runs.ks(keys[0])[-1])
         of_runs.differences(keys, {}, choice.measure)
         of_runs.measures(keys, {}, more.names(choice.more))
 

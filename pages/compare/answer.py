@@ -6,7 +6,7 @@ import streamlit as st
 from pages.compare import of_runs
 from pages.shared import addresses, fields, format, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured, results
+from pages.shared.results import measured
 from pages.shared.workspaces import workspace
 from xmlcore.experiment import side_by_side
 
@@ -61,8 +61,9 @@ def _best(lines, choice) -> None:
     else:
         sure = difference.difference > 0 and difference.p_value < side_by_side.SURE
         text.append(f" Its lead over {following} {'is more than chance explains' if sure else 'may be chance'}.")
-        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, results.KS[-1])).iloc[-1]
-        text.append(f" It predicts {format.count(wins['a'], 'label')} better than {following}, and {wins['b']:,} worse.")
+        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
+        better = format.count(wins["a"], "label")
+        text.append(f" It predicts {better} better than {following}, and {wins['b']:,} worse.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
         also = rare["title"] == lines["title"].iloc[0]

@@ -7,6 +7,7 @@ from collections import OrderedDict
 import pandas as pd
 
 from pages.shared import format, server
+from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
@@ -71,6 +72,11 @@ def _read(keys: str) -> tuple:
 def _difference(a, b, measure):
     data, runs = _read(f"{a} {b}")
     return side_by_side.difference_of(data, *runs.values(), measure)
+
+
+def ks(key: str) -> tuple[int, ...]:
+    """Return what :func:`pages.shared.results.results.ks` does for the data set of a result."""
+    return results.ks(server.dataset(server.run(key).fingerprint).n_labels)
 
 
 def in_words(difference, a: str, b: str, measure: str) -> str:
@@ -146,7 +152,9 @@ def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
 @server.shared(max_entries=20)
 def _differences(keys: str, measure: str):
     data, runs = _read(keys)
-    return side_by_side.differences(data, runs, list(dict.fromkeys((measure, *DIFFERENCES))))
+    most = ks(next(iter(runs)))[-1]
+    drawn = [name.replace("@5", f"@{most}") for name in (measure, *DIFFERENCES)]
+    return side_by_side.differences(data, runs, list(dict.fromkeys(drawn)))
 
 
 def differences(keys: list[str], names: dict, measure: str):

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.compare import of_runs
 from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
-from pages.shared.results import predictions, results
+from pages.shared.results import predictions
 from pages.shared.rows import row_text
 from xmlcore.experiment import side_by_side
 
@@ -32,7 +32,8 @@ def show(keys, names, measure, file_name) -> None:
 
 
 def _details(a, b, names, file_name) -> None:
-    k = fields.radio("Labels predicted for a row, in the tables below", results.KS, "compare.pair.k", results.KS[-1])
+    ks = of_runs.ks(a)
+    k = fields.radio("Labels predicted for a row, in the tables below", ks, "compare.pair.k", ks[-1])
     _labels_compared(a, b, k, names, file_name)
     _rows(a, b, k, names, file_name)
 

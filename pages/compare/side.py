@@ -8,7 +8,6 @@ import streamlit as st
 from pages.compare import across, answer, more, of_runs, one, pairs, trials
 from pages.shared import fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
-from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
@@ -182,7 +181,8 @@ def _buckets(keys, names, file_name) -> None:
     st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
         measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
-        k = fields.radio("Labels predicted for a row", results.KS, "compare.buckets.k", results.KS[-1])
+        ks = of_runs.ks(keys[0])
+        k = fields.radio("Labels predicted for a row", ks, "compare.buckets.k", ks[-1])
     frame = of_runs.buckets(keys, names, k)
     charts.show_figure(
         figures.buckets_compared(frame, measure),

@@ -94,7 +94,7 @@ def _compare(view, result):
         }
         for measure in measured.SHOWN_MEASURES
         if ("all", measure, 1) in values.index
-        for k in results.KS
+        for k in results.ks(view.data.n_labels)
     ]
     table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
     _sentence(result, percent("all", "P@k", 1), percent("selected", "P@k", 1))

@@ -22,7 +22,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
     with second_column:
         # With few labels, nearly all are among the five predicted, whatever the noise: k = 1 tells more.
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
-        k = fields.choice("k of both figures", results.KS, "robustness.buckets.k", first)
+        k = fields.choice("k of both figures", results.ks(n_labels), "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     level = noise.level_title(settings.kind, settings.options)
     texts = {

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import fields, tables
+from pages.shared import fields, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, predictions, results
 from xmlcore import figures, metrics
@@ -18,8 +18,9 @@ def show(run, key: str, file_name: str) -> None:
         "Are its scores right as probabilities?" if meaning else "Are its probabilities right?", help=meaning or None
     )
     left, right = st.columns([2, 3], gap="large")
+    ks = results.ks(server.dataset(run.fingerprint).n_labels)
     with left:
-        k = fields.radio("Labels predicted for a row", results.KS, "train.calibration.k", results.KS[-1])
+        k = fields.radio("Labels predicted for a row", ks, "train.calibration.k", ks[-1])
         bins = fields.radio(
             "Bins of probabilities",
             BINS,

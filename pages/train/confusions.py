@@ -10,13 +10,13 @@ from pages.train import labels
 from xmlcore import figures, metrics
 
 LISTED = 200  # most pairs in the table
-KS = {0: "as many as are true"} | {k: f"{k}" for k in results.KS}
 
 
 def show(data, run, key, name) -> None:
     left, right = st.columns(2, gap="large")
+    ks = {0: "as many as are true"} | {k: f"{k}" for k in results.ks(data.n_labels)}
     with left:
-        k = fields.radio("Labels predicted for a row", KS, "train.confusions.k", help=(
+        k = fields.radio("Labels predicted for a row", ks, "train.confusions.k", help=(
             f"As many as are true: as many as the row has true labels, at most {run.ranking.labels.shape[1]}."
         ))  # fmt: skip
     query_key = selectors.query_key("train.confusions.query", data)

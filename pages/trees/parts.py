@@ -31,11 +31,12 @@ def _curves(found, model, key, files):
         "Measures", measures, "trees.measures", measures[:2], widget="pills", selection_mode="multi"
     )
     chosen = [m for m in measures if m in chosen] or measures[:1]
+    ks = results.ks(model.n_labels_)
     left, right = st.columns(2, gap="large")
     with left:
         drawn = found[found["axis"] == "n_trees"]
         charts.show_figure(
-            figures.measures_of_prefixes(found, "n_trees", chosen, results.KS, "Fewer trees"),
+            figures.measures_of_prefixes(found, "n_trees", chosen, ks, "Fewer trees"),
             drawn,
             f"{files}-fewer-trees",
             "Measures when only the first trees are used, at their full size; the last point is the whole model. "
@@ -45,7 +46,7 @@ def _curves(found, model, key, files):
     with right:
         drawn = found[found["axis"] == "max_nodes"]
         charts.show_figure(
-            figures.measures_of_prefixes(found, "max_nodes", chosen, results.KS, "Smaller trees"),
+            figures.measures_of_prefixes(found, "max_nodes", chosen, ks, "Smaller trees"),
             drawn,
             f"{files}-smaller-trees",
             "Measures of all trees, cut to their first nodes, as if “Max nodes per tree” were smaller, and their "

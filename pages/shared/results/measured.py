@@ -23,14 +23,14 @@ def headline(key: str):
     run = server.run(key)
     data = server.dataset(run.fingerprint)
     inv_ps = metrics.inverse_propensity(data.Y_train)
-    return metrics.intervals(data.Y_test, run.ranking, results.KS, measures=HEADLINE, inv_ps=inv_ps)
+    return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
 
 
 def cards(key: str) -> list[tuple]:
     """Return the main measures and the training time of a run: what :func:`pages.shared.tables.cards` shows."""
     frame, run = headline(key).set_index(["measure", "k"]), server.run(key)
-    shown = []
-    for measure, k in CARDS:
+    shown, most = [], headline(key)["k"].max()
+    for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS):
         line = frame.loc[measure, k]
         text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
         shown.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))

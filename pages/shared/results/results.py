@@ -13,6 +13,11 @@ from xmlcore.ranking import KS as KS
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
 
 
+def ks(n_labels: int) -> tuple[int, ...]:
+    """Return the numbers of labels at which there are measures on data with so many labels."""
+    return tuple(k for k in KS if k <= n_labels)
+
+
 def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first."""
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]

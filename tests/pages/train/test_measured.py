@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from pages.train import calibration, every
-from tests.pages.making import figure, said_plainly, train
-from xmlcore import experiment, metrics
+from tests.pages.making import figure, said_plainly, train, word_data
+from xmlcore import datasets, experiment, metrics
 
 
 def said(*bins):
@@ -41,6 +41,17 @@ def test_measures_are_lines_of_text_with_their_meaning_left_out_only_where_they_
 def test_a_small_measure_has_three_significant_digits():
     small = pd.Series({"value": 0.00024681, "low": 0.00023681, "high": 0.00025681})
     assert every.in_percent(small) == "0.0247 (0.0237 to 0.0257)"
+
+
+@pytest.mark.usefixtures("all_sections_open")
+def test_of_four_labels_there_is_no_measure_at_5(ready):
+    data = word_data()
+    few = datasets.Dataset("few", data.X_train, data.Y_train[:, :4], data.X_test, data.Y_test[:, :4])
+    assert experiment.load("train", train(ready, "PLT", few)).measures["k"].max() == 4
+    page = ready.go("train")
+    assert {"P@1", "P@3", "PSP@3"} <= set(page.metrics()) and "P@5" not in page.metrics()
+    assert "k = 5" not in page.frame("measure", "k = 3")
+    assert all("5" not in radio.options for radio in page.at.radio if radio.label == "Labels predicted for a row")
 
 
 @pytest.mark.parametrize("model", ["PLT", "LdSM"])
