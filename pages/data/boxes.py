@@ -3,9 +3,11 @@
 import streamlit as st
 
 
-def show(title: str, forms: dict, opened: bool = False) -> None:
+def show(title: str, forms: dict, opened: bool = False, key: str | None = None) -> None:
+    """Show the box; under another ``key`` the tabs are new, and open on the form in use again."""
     used = [name for name, (in_use, _) in forms.items() if in_use]
     with st.expander(title, expanded=opened or bool(used)):
-        for tab, (_, draw) in zip(st.tabs(list(forms), default=used[0] if used else None), forms.values()):
+        tabs = st.tabs(list(forms), default=used[0] if used else None, key=key)
+        for tab, (_, draw) in zip(tabs, forms.values()):
             with tab:
                 draw()

@@ -25,7 +25,8 @@ def show(fingerprint) -> None:
         "Published": (_stays_open("download", published.busy(), fingerprint), _published),
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
-    boxes.show("Add a data set", forms, opened=st.session_state.pop(ADDING, False))
+    tabs = upload.FORM.chosen.key("tabs")  # with the form emptied, as when its file is taken over by that of texts
+    boxes.show("Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
 
 
 def _published():

@@ -71,11 +71,15 @@ class ChosenFiles:
         st.session_state[self._reading] = task.key, self.ids()
 
     def empty_when_read(self) -> None:
-        """Make new, empty widgets when the files of the form have been read, which frees the memory of the files."""
+        """Empty the form when its files have been read, which frees their memory."""
         key, read = st.session_state.get(self._reading, (None, None))
         if key is None or jobs.active(self.kind, key=key):
             return
         st.session_state.pop(self._reading)
         if jobs.kept(self.kind, key) and read == self.ids():  # others may have been chosen meanwhile
-            st.session_state.pop(self._before, None)
-            st.session_state[self._round] += 1
+            self.empty()
+
+    def empty(self) -> None:
+        """Make new, empty widgets."""
+        st.session_state.pop(self._before, None)
+        st.session_state[self._round] += 1

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,6 +17,7 @@ LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and wha
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
 MOST_DISTINCT = 0.7  # share of different labels among all from which they are rather texts
+WORDS = 3  # that a cell of a column of texts has on average, at least
 LONGEST = 300  # characters of a text in the table
 BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
     LISTS: "nothing: cells are lists, [“a”, “b”]",
@@ -51,6 +53,16 @@ def may_be_encoded_otherwise(train) -> bool:
     """Return whether a file cannot be read as UTF-8."""
     found, notes = _seen(("utf-8", train.file_id), lambda: datasets.guess_columns(train))
     return notes is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
+
+
+def holds_texts(train, beginning) -> bool:
+    """Return whether a file has a column of texts, by its beginning, as ``label_choice.look_at`` returns it."""
+    if getattr(beginning, "format", "csv") != "csv":
+        return False
+    guess, notes = _seen(("guess", train.file_id, "utf-8"), lambda: datasets.guess_columns(train))
+    if notes is None or guess.text is None:
+        return False
+    return np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
 
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from pages.data.forms import form, formats, label_choice, uploads
+from pages.data.forms import form, formats, label_choice, text_columns, texts, uploads
 from pages.data.forms.chosen_files import ChosenFiles
-from pages.shared import fields
+from pages.shared import actions, fields, format
 from pages.shared.workspaces import made
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
@@ -25,6 +25,9 @@ def _fields(fingerprint) -> form.Request | None:
         "Repository with the row numbers of a split.",
     )
     look = label_choice.look_at(train)
+    if train is not None and text_columns.holds_texts(train, look):
+        st.info(f"{format.plain(train.name)} holds texts. *Upload texts* reads them: their words become the features.")
+        actions.button("Read it at Upload texts", key="upload.to_texts", type="primary", on_click=_to_texts)
     kind = getattr(look, "format", None)
     inside = getattr(look, "inside", {})  # names of files, if the training file is an archive of several
     labels = None
@@ -73,6 +76,11 @@ def _fields(fingerprint) -> form.Request | None:
     task, files = uploads.reading(train, test, **given, **options)
     name = name or made.file_name(uploads.names_of(files)) or label_choice.relation(train)
     return form.Request(task, files, name)
+
+
+def _to_texts():
+    texts.FILES.chosen()["train"] = FILES.file("train")
+    FILES.empty()
 
 
 def _options(kind, has_test):
