@@ -24,6 +24,12 @@ def kept(kind: str, fingerprint: str) -> list:
     return [r for r in of if store.exists(kind, r["key"])][::-1]
 
 
+def say_warnings(run) -> None:
+    """Say in one quiet line what a training warned of."""
+    if sentences := [format.plain(settings.sentence(run.model, text)) for text in dict.fromkeys(run.warnings)]:
+        st.caption(f":material/warning: {' '.join(sentences)}")
+
+
 def is_given(record: dict) -> bool:
     """Return whether a result is the predictions of another program, so that there is no model."""
     return record.get("model") == experiment.GIVEN
