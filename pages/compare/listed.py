@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import more
-from pages.shared import fields, server, settings
+from pages.shared import fields, format, server, settings
 from pages.shared.results import run_changes
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -90,7 +90,10 @@ def choose(frame) -> Listing:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         measure = fields.choice("Best by", MEASURES, "compare.measure", width=100)
         text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
-        how = st.popover("Lines and columns", icon=":material/tune:", key="compare.how")
+        widgets, several = workspace.get("widgets"), {"dataset": datasets, "model": models, "tag": [*tags, ANY]}
+        on = sum(widgets.get(f"compare.{of}", ANY) in {*own} - {ANY} for of, own in several.items() if len(own) > 1)
+        filters = f" ({format.count(on, 'filter')})" if on else ""
+        how = st.popover(f"Lines and columns{filters}", icon=":material/tune:", key="compare.how")
     with how:
         lines = fields.choice("One line for", LINES, "compare.lines")
         dataset = model = tag = ANY

@@ -228,6 +228,7 @@ def test_a_filter_that_fits_nothing_keeps_the_tabs_and_is_cleared_by_a_button(re
     before = list(tabs(page))
     page.at.text_input(key="compare.text").set_value("nothing like this")
     page.set("compare.model", "PLT")
+    assert "Lines and columns (1 filter)" in [block.proto.popover.label for block in page.at.get("popover")]
     assert "Showing 0 of 6 results." in page.text() and "Nothing is compared" in page.text()
     assert list(tabs(page)) == before
     assert "Report, HTML" not in page.downloads(), "there is nothing to report on"
