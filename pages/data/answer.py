@@ -72,8 +72,9 @@ def _tail(data, counts):
     """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
     if not counts.any() or data.n_train < TAIL_HEAD:
         return ""
-    share = float(np.mean(counts <= RARE))
-    if share == 0:
+    number = int(np.count_nonzero(counts <= RARE))
+    if not number:
         return f", each with more than {RARE} training rows" if counts.size > 1 else ""
-    rare = f"{100 * share:.{0 if share >= 0.1 else 1}f}\u00a0% of the labels have at most {RARE} training rows"
+    have = "has" if number == 1 else "have"
+    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most {RARE} training rows"
     return f" with a long tail: {rare}" if has_long_tail(counts) else f"; {rare}"
