@@ -96,9 +96,9 @@ def around(page, compare) -> None:
 def _draw(page, compare):
     guard.let_in(workspace.token())
     fragments.begin()
+    view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
     tasks.collect()
     first_results.go_on()
-    view.follow()
     with st.container(key="in-address"):  # hidden: see STYLE
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()

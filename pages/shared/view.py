@@ -111,12 +111,11 @@ def follow() -> None:
             workspace.notify(UNKNOWN.format(what=format.listed(missing)))
         if not st.query_params.get(FIELD):
             st.session_state[_BARE] = now().text()
-    else:
-        st.session_state[NOW] = _in_use(now())
 
 
 def keep() -> None:
-    """Write the view into the address; called within a hidden container."""
+    """Look at what is in use now, and write the view into the address; called within a hidden container."""
+    st.session_state[NOW] = _in_use(now())
     text = now().text()
     address_fields.keep(FIELD, "" if text == st.session_state.get(_BARE) else text)
 

@@ -9,6 +9,7 @@ from pages.shared.rows import row_edits
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row, fields_of, show, train, written
 from tests.pages.small import small_data
+from xmlcore import experiment
 
 pytestmark = pytest.mark.usefixtures("all_sections_open")
 
@@ -51,6 +52,23 @@ def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two
     again = session(two_runs.token, view)
     assert (f"does not have the {lacks} of the link" in again.text()) == (lacks is not None)
     assert {name: written(again)[name] for name in before} == before
+
+
+def test_a_data_set_that_came_while_the_tab_was_away_is_in_use_whatever_its_address_names(two_runs, session):
+    task = experiment.task("synthetic", {}, {"n_train": 60, "n_test": 20, "n_features": 80, "n_labels": 8})
+    experiment.keep(task)
+    before = written(two_runs)
+    ended = {
+        "id": "e" * 32,
+        "key": task.key,
+        "fingerprint": before["dataset"],
+        "title": "Making",
+        "about": {"name": "my"},
+    }
+    with fields_of(two_runs) as fields:
+        fields["jobs"].append(task.to_record() | ended)
+    again = session(two_runs.token, f"result-{before['runs'][0]['key'][:12]}").go("train")
+    assert written(again)["dataset"] == task.load().dataset and "No model has been trained on **my**" in again.text()
 
 
 def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_form(two_runs, session, server):
