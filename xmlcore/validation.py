@@ -67,6 +67,17 @@ def feature_names(X) -> np.ndarray | None:
     return names if is_string and all(is_string) else None
 
 
+def check_names(names, name: str, count: int | None = None) -> list[str]:
+    """Return names of features or labels as a list: ``count`` of them, if that is given."""
+    names, noun = list(names), name.removesuffix("_names")
+    if count is not None and len(names) != count:
+        raise ValueError(f"{name} has {len(names):,} names, but there are {count:,} {noun}s")
+    for i, text in enumerate(names):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{i}] is {text!r}: names are strings")
+    return names
+
+
 def difference_of_names(fitted, names) -> str:
     """Return scikit-learn's message about feature names that differ from those of the training rows."""
     lines = ["The feature names should match those that were passed during fit."]

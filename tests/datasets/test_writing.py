@@ -63,7 +63,7 @@ def test_what_a_format_cannot_hold_is_not_written(tmp_path):
     path = tmp_path / "d"
     with pytest.raises(ValueError, match="xmlc has no place for names"):
         write_matrix(path, np.eye(2), [[0], [1]], label_names=["a", "b"])
-    with pytest.raises(ValueError, match="label_names has 1 names, but 2 are needed"):
+    with pytest.raises(ValueError, match="label_names has 1 names, but there are 2 labels"):
         write_matrix(path, np.eye(2), [[0], [1]], "npz", label_names=["a"])
     with pytest.raises(ValueError, match="use one of 'xmlc', 'svmlight', 'arff', 'npz'"):
         write_matrix(path, np.eye(2), [[0], [1]], "excel")

@@ -56,7 +56,7 @@ def test_what_is_written_is_what_mulan_and_meka_read(tmp_path):
     [
         ({"feature_names": ["a", "b"], "label_names": ["b", "c"]}, "but 'b' names a feature and a label: rename"),
         ({"feature_names": ["a", "a"], "label_names": ["b", "b"]}, "'a' is given twice .2 names occur twice"),
-        ({"feature_names": ["a"]}, "feature_names holds 1 names, but there are 2 features"),
+        ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 2 features"),
         ({"label_names": ["\ud800", "b"]}, "not valid Unicode"),
         ({"label_names": ["a\x01", "b"], "xml": "a.xml"}, "XML cannot hold the label name 'a.x01'"),
         ({"relation": "r: -C 3"}, "has an option -C"),

@@ -113,7 +113,7 @@ def judged():
 
 def test_patterns_compared_has_a_box_per_method_and_knows_the_best():
     figure = figures.patterns_compared(judged(), "average precision", share=0.1)
-    assert list(figure.layout.yaxis.ticktext)[::-1] == ["all features", "FALS", "FIMS", "FALS (lrp)"]
+    assert list(figure.layout.yaxis.ticktext) == ["all features", "FALS", "FIMS", "FALS (lrp)"]
     boxes = {trace.name: list(trace.x) for trace in figure.data}
     assert boxes["FALS"] == pytest.approx([0.36, 0.37]) and boxes["all features"] == [0.3, 0.3]
     assert figure.layout.meta["best"] == "FALS"

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.label_names import are_names, read_label_names
-from xmlcore.validation import check_features, check_labels
+from xmlcore.validation import check_features, check_labels, check_names
 
 if TYPE_CHECKING:
     from xmlcore.typing import Labels, Matrix
@@ -272,8 +272,4 @@ def _check_names(names, field):
         return None
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
         raise TypeError(f"{field} must be a list of strings, not {type(names).__name__}")
-    names = list(names.tolist() if hasattr(names, "tolist") else names)
-    for i, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(f"{field}[{i}] is {name!r}: names are strings")
-    return names
+    return check_names(names.tolist() if hasattr(names, "tolist") else names, field)

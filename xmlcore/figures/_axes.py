@@ -62,6 +62,16 @@ def spaced_axis(points):
     return {"tickvals": shown, "ticktext": [f"{point:g}" for point in shown], "zeroline": False}
 
 
+def spread_from_the_last(places, distance: float) -> list[int]:
+    """Return the positions of ascending places, of which each is so far from the next one; the last is kept."""
+    shown, last = [], np.inf
+    for at in range(len(places) - 1, -1, -1):
+        if last - places[at] >= distance:
+            shown.append(at)
+            last = places[at]
+    return shown[::-1]
+
+
 def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=None):
     """Add the bars of one colour to a figure of horizontal bars, of which the first is on top."""
     place = (len(values) - 1 - np.arange(len(values)))[mine]
@@ -104,12 +114,17 @@ def add_pairs(figure, frame, y, columns, names, hover, **trace):
         )
 
 
-def bar_axes(figure, texts, count):
-    """Set the height of a figure of ``count`` horizontal bars, and write a text beside each bar."""
-    figure.update_layout(height=max(LINE * count + AROUND, 220), barmode="overlay")
-    figure.update_yaxes(
-        tickvals=np.arange(count)[::-1], ticktext=texts, range=[-0.7, count - 0.3], showgrid=False, ticks=""
-    )
+def bar_axes(figure, texts):
+    """Set the height of a figure of horizontal bars, and write a text beside each bar."""
+    figure.update_layout(height=max(LINE * len(texts) + AROUND, 220), barmode="overlay")
+    figure.update_yaxes(**name_axis(texts), ticks="")
+
+
+def name_axis(texts, room: float = 0.7) -> dict:
+    """Return an axis with a text at each place, of which the first is on top, and some room beyond the last ones."""
+    count = len(texts)
+    ticks = {"tickvals": np.arange(count)[::-1], "ticktext": texts}
+    return {**ticks, "range": [-room, count - 1 + room], "showgrid": False}
 
 
 def percent_ticks(low: float, high: float) -> dict:

@@ -70,7 +70,7 @@ def contribution_bars(
     ):
         if mine.any():
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
-    bar_axes(figure, texts, len(values))
+    bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     if ends is not None and ends[0] < ends[1]:
         room = 0.05 * (ends[1] - ends[0])
@@ -105,7 +105,7 @@ def magnitude_bars(
     for wording, mine, opacity in (("among the largest contributions", inside, 1.0), ("not among them", ~inside, 0.35)):
         if mine.any():
             bars(figure, values, mine, hovers, ORANGE, wording, "value %{x:.5~g}", opacity=opacity)
-    bar_axes(figure, texts, len(values))
+    bar_axes(figure, texts)
     figure.update_xaxes(title_text="Value of the feature", zeroline=True, zerolinecolor=MARK)
     figure.update_layout(showlegend=len(marked) > 0)
     return figure
@@ -144,7 +144,7 @@ def importance_bars(
         customdata=hovers,
         hovertemplate="%{customdata}<br>mean %{x:+.4~f}<extra></extra>",
     )
-    bar_axes(figure, texts, len(values))
+    bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}, mean over rows", zeroline=True, zerolinecolor=MARK)
     figure.update_layout(showlegend=True)
     return figure
@@ -174,7 +174,7 @@ def contributions_compared(
     figure = new_figure(title, shown=len(frame), total=len(frame))
     y = np.arange(len(frame))[::-1]
     add_pairs(figure, frame, y, ("first", "second"), (short(first, 60), short(second, 60)), "%{x:+.4~f}")
-    bar_axes(figure, [short(name) for name in frame["name"]], len(frame))
+    bar_axes(figure, [short(name) for name in frame["name"]])
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     figure.update_layout(showlegend=True)
     return figure

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import spread_from_the_last
 from xmlcore.figures._style import (
     BLUE,
     EDGE,
@@ -215,16 +216,12 @@ def _log_ticks(points):
     if points.size == 0:
         return {"type": "log"}
     low, high = np.log10(points[0]), np.log10(max(points[-1], 2 * points[0]))
-    shown, last = [], np.inf
-    for point in points[::-1]:  # from the largest, so that the whole model has a tick
-        place = (np.log10(point) - low) / (high - low)
-        if last - place >= 0.14:  # share of the axis that a number needs on a phone
-            shown.append(int(point))
-            last = place
+    # The whole model has a tick; a number needs 14 percent of the axis on a phone.
+    shown = points[spread_from_the_last(np.log10(points), 0.14 * (high - low))].tolist()
     room = 0.04 * (high - low)
     return {
         "type": "log",
         "range": [float(low - room), float(high + room)],
-        "tickvals": shown[::-1],
-        "ticktext": [f"{point:,}" for point in shown[::-1]],
+        "tickvals": shown,
+        "ticktext": [f"{point:,}" for point in shown],
     }

@@ -93,7 +93,7 @@ def node_bars(
             **NOT_PALE,
         )
     names = [f"<b>{short(n)}</b>" if v == chosen else short(n) for v, n in zip(frame["node"], frame["name"])]
-    bar_axes(figure, names, len(frame))
+    bar_axes(figure, names)
     largest = 100.0 if percent else max(float(values[known].max()), 1.0) if known.any() else 1.0
     figure.update_xaxes(title_text=axis + (", %" if percent else ""), range=[0, 1.18 * largest])  # room for the texts
     figure.update_layout(showlegend=frame["kind"].nunique() > 1)
@@ -131,7 +131,7 @@ def feature_bars_of_node(
     for number, wording in enumerate(frame[group].unique()):
         mine = (frame[group] == wording).to_numpy()
         bars(figure, values, mine, hovers, GROUP_COLORS[number % len(GROUP_COLORS)], wording, "%{x:+.4~g}")
-    bar_axes(figure, [short(name) for name in frame["name"]], len(frame))
+    bar_axes(figure, [short(name) for name in frame["name"]])
     figure.update_xaxes(title_text=axis, zeroline=True, zerolinecolor=EDGE, zerolinewidth=1.5)
     figure.update_layout(showlegend=True)
     return figure

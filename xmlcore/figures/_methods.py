@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import LINE, spaced_axis
+from xmlcore.figures._axes import LINE, name_axis, spaced_axis
 from xmlcore.figures._style import (
     BLUE,
     BROWN,
@@ -78,13 +78,7 @@ def patterns_compared(
     if ALL in means.index:
         figure.add_vline(x=float(means[ALL]), line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
     figure.update_layout(height=max((LINE + 12) * len(methods) + 130, 240), showlegend=False, margin={"l": 16})
-    figure.update_yaxes(
-        tickvals=np.arange(len(methods)),
-        ticktext=[short(method, 24) for method in methods[::-1]],
-        range=[-0.6, len(methods) - 0.4],
-        showgrid=False,
-        ticks="",
-    )
+    figure.update_yaxes(**name_axis([short(method, 24) for method in methods], 0.6), ticks="")
     figure.update_xaxes(title_text=_axis(measure), nticks=6)
     return figure
 
@@ -162,13 +156,7 @@ def stability_boxes(
         figure.add_vline(x=chance, line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
         add_note(figure, "Jaccard by chance", chance, xanchor="left", xshift=-4)
     figure.update_layout(height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
-    figure.update_yaxes(
-        tickvals=np.arange(len(shown)),
-        ticktext=[AGREEMENT[column][0] for column in shown[::-1]],
-        range=[-0.6, len(shown) - 0.4],
-        showgrid=False,
-        ticks="",
-    )
+    figure.update_yaxes(**name_axis([AGREEMENT[column][0] for column in shown], 0.6), ticks="")
     low = min([0.0, *(float(frame[column].min()) for column in shown)])
     figure.update_xaxes(title_text="Agreement between two seeds, 1 is the same", range=[low - 0.02, 1.02])
     return figure

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import add_pairs
+from xmlcore.figures._axes import add_pairs, name_axis
 from xmlcore.figures._style import MARK, add_note, need_columns, new_figure, short
 
 LINE = 22  # height of a feature's row, in pixels
@@ -49,13 +49,7 @@ def _panel(grid, part, place):
     y = np.arange(len(part))[::-1]
     where, names = {"row": place, "col": 1}, ("without noise", "with noise")
     add_pairs(grid, part, y, ("clean", "noisy"), names, "%{x:.4~g}", showlegend=place == 1, **where)
-    grid.update_yaxes(
-        tickvals=y,
-        ticktext=[short(name) for name in part["name"]],
-        range=[-0.7, len(part) - 0.3],
-        showgrid=False,
-        **where,
-    )
+    grid.update_yaxes(**name_axis([short(name) for name in part["name"]]), **where)
     grid.update_xaxes(zeroline=True, zerolinecolor=MARK, **where)
     panel = {"yref": f"y{'' if place == 1 else place} domain", "font": {"size": 13}}
     add_note(grid, f"<b>{short(part['row_name'].iloc[0], 44)}</b>", 0, xref="paper", xanchor="left", **panel)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import AROUND, LINE, bars
+from xmlcore.figures._axes import AROUND, LINE, bars, name_axis
 from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_figure, shade, short
 
 MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates
@@ -33,7 +33,6 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
         + "".join(f"<br>{short(line, 60)}" for line in textwrap.wrap(str(meaning), 42))
         for name, weight, scale, meaning in zip(frame["name"], frame["weight"], frame["scale"], meanings)
     ]
-    y = np.arange(len(frame))[::-1]
     for wording, mine, color in (
         ("larger raises the score", values > 0, FOR),
         ("larger lowers the score", values < 0, AGAINST),
@@ -41,9 +40,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     ):
         if mine.any():
             bars(figure, values, mine, hover, color, wording, "%{x:+.4~f}")
-    figure.update_yaxes(
-        tickvals=y, ticktext=[short(name) for name in frame["name"]], range=[-0.7, len(frame) - 0.3], showgrid=False
-    )
+    figure.update_yaxes(**name_axis([short(name) for name in frame["name"]]))
     figure.update_xaxes(title_text="Weight × scale", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     figure.update_layout(showlegend=True, height=LINE * len(frame) + AROUND, bargap=0.25)
     return figure

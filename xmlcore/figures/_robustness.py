@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import spread_from_the_last
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -165,16 +166,11 @@ def _levels(sigma):
     if points.size == 0:
         return {}
     span = float(points[-1] - points[0]) or 1.0
-    shown, last = [], np.inf
-    for point in points[::-1]:
-        if (last - point) / span >= 0.12:
-            shown.append(float(point))
-            last = point
-    if shown[-1] != points[0]:  # the smallest level always has a tick
-        shown[-1 if (shown[-1] - points[0]) / span < 0.12 and len(shown) > 1 else len(shown) :] = [float(points[0])]
+    shown = points[spread_from_the_last(points, 0.12 * span)].tolist()
+    shown[0] = float(points[0])  # the smallest level always has a tick
     return {
-        "tickvals": shown[::-1],
-        "ticktext": [f"{point:g}" for point in shown[::-1]],
+        "tickvals": shown,
+        "ticktext": [f"{point:g}" for point in shown],
         "range": [float(points[0]) - 0.04 * span, float(points[-1]) + 0.04 * span],  # space for whole marks
         "zeroline": False,
     }

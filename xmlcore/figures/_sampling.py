@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import curve_points, log_axis
+from xmlcore.figures._axes import curve_points, log_axis, spread_from_the_last
 from xmlcore.figures._style import (
     BLUE,
     GREY,
@@ -266,14 +266,10 @@ def _swept_axis(figure, x, title, name, own, n):
         return
     logs = np.log10(np.asarray(x, np.float64))
     span = max(logs[-1] - logs[0], 0.3)
-    ticks, last = [], np.inf
-    for value, at in zip(x[::-1], logs[::-1]):
-        if last - at >= 0.1 * span:
-            ticks.append(float(value))
-            last = at
+    ticks = [float(x[at]) for at in spread_from_the_last(logs, 0.1 * span)]
     figure.update_xaxes(
-        tickvals=ticks[::-1],
-        ticktext=[f"{value:,.10g}" for value in ticks[::-1]],
+        tickvals=ticks,
+        ticktext=[f"{value:,.10g}" for value in ticks],
         range=[float(logs[0] - 0.06 * span), float(logs[-1] + 0.06 * span)],
     )
     if own is None or not own > 0:

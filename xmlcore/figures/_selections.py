@@ -78,7 +78,7 @@ def feature_bars(
             hoverinfo="skip",
             showlegend=False,
         )
-    bar_axes(figure, texts, values.size)
+    bar_axes(figure, texts)
     figure.update_xaxes(title_text=unit, rangemode="tozero", exponentformat="power", nticks=5)
     figure.update_layout(showlegend=by_occurrence)
     return figure

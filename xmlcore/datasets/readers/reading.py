@@ -20,7 +20,7 @@ from xmlcore.datasets.splits.files import read_split
 from xmlcore.datasets.splits.sizes import count_test_rows
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import Source
-from xmlcore.validation import INT32_MAX, check_count
+from xmlcore.validation import INT32_MAX, check_count, check_names
 
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
 
@@ -435,11 +435,7 @@ def _pad(parts, noun, names):
 def _read_names(given, field, max_bytes):
     """Return the names of features or labels as a list, and the name of their file, if they are from one."""
     if not (isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(given, "read")):
-        names = list(given)
-        for i, name in enumerate(names):
-            if not isinstance(name, str):
-                raise TypeError(f"{field}[{i}] is {name!r}: names are strings")
-        return names, None
+        return check_names(given, field), None
     source = source_name(given)
     if source == "data":
         source = field

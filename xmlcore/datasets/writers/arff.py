@@ -12,7 +12,7 @@ from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.writers.files import atomic, chunks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath, Labels, Matrix
-from xmlcore.validation import check_features, check_labels
+from xmlcore.validation import check_features, check_labels, check_names
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:/+=-]*")
 _ESCAPES = {"\\": r"\\", "'": r"\'", '"': r"\"", "%": r"\%", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -70,12 +70,8 @@ def write_arff(
 def _names(given, noun, count) -> list[str]:
     if given is None:
         return [f"{noun}{i}" for i in range(count)]
-    names = list(given)
-    if len(names) != count:
-        raise ValueError(f"{noun}_names holds {len(names):,} names, but there are {count:,} {noun}s")
+    names = check_names(given, f"{noun}_names", count)
     for i, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(f"{noun}_names[{i}] is {name!r}: names are strings")
         try:
             name.encode()
         except UnicodeEncodeError:

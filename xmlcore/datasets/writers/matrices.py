@@ -10,7 +10,7 @@ from xmlcore.datasets.writers.arff import write_arff
 from xmlcore.datasets.writers.files import atomic, chunks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import FilePath, Labels, Matrix
-from xmlcore.validation import check_features, check_labels
+from xmlcore.validation import check_features, check_labels, check_names
 
 WRITTEN = ("xmlc", "svmlight", "arff", "npz")  # formats of write_matrix
 
@@ -86,12 +86,8 @@ def write_matrix(
 
 
 def _checked_names(names, field, count):
-    names = list(names)
-    if len(names) != count:
-        raise ValueError(f"{field} has {len(names)} names, but {count} are needed")
+    names = check_names(names, field, count)
     for i, name in enumerate(names):
-        if not isinstance(name, str):
-            raise TypeError(f"{field}[{i}] is {name!r}: names are strings")
         if name.endswith("\0") or not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ValueError(f"{field}[{i}] is {name!r}: it ends with a NUL, or is not valid Unicode")
     return names
