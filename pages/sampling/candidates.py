@@ -1,10 +1,13 @@
 """Candidates: accuracy with other numbers of candidates, without any training."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.sampling import values
 from pages.sampling.measured import if_kept, measured
-from pages.shared.figures import charts, examples
+from pages.sampling.view import one_class
+from pages.shared.figures import charts
 from xmlcore import experiment, figures
 
 
@@ -27,13 +30,10 @@ def candidates(view):
     remedy = f"Choose fewer than {most:,} candidates, or free memory."
     if most == view.q:
         remedy = "Free memory, or train with fewer candidates, q: the result’s own number is always measured."
+    task = view.task(candidates=numbers)
+    study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
+    table = _as_trained(view) if study is None else study.candidates
     with place:
-        task = view.task(candidates=numbers)
-        study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
-        if study is None:
-            examples.show(examples.candidates())
-            return study_of_own_q
-        table = study.candidates
         charts.show_figure(
             figures.candidate_curves(table, view.q),
             table,
@@ -42,3 +42,10 @@ def candidates(view):
             key="sampling.candidates",
         )
     return study_of_own_q or study
+
+
+def _as_trained(view):
+    """Return what the result itself has told of its own q: all but the share of labels among the candidates."""
+    accuracy, macro = one_class(view.key)
+    own = {"n_candidates": view.q, "recall": np.nan, "accuracy": accuracy, "macro_f1": macro}
+    return pd.DataFrame([own | {"predict_ms_per_row": view.run.times["predict_ms_per_row"]}])

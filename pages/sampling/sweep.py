@@ -1,13 +1,14 @@
 """Accuracy against training time, with other numbers of adversaries, κ, and of examples per label, π."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.sampling import values
 from pages.sampling.measured import measured, too_large
-from pages.sampling.view import MODEL
+from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
-from pages.shared.figures import examples as examples_of
 from xmlcore import figures
 
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
@@ -16,33 +17,39 @@ LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
 
 def sweep(view) -> None:
-    answer = st.container()
+    place = st.container()
     kappas, examples, n_repeats = _choose(view)
     kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
-    with answer:
-        study = measured(
-            view.task(kappas, examples, (), n_repeats),
-            expected.bytes,
-            "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
-            f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
-            "sweep",
-        )
-        if study is None:
-            examples_of.show(examples_of.sweep())
-            return
-        for text in failures(study):
+    study = measured(
+        view.task(kappas, examples, (), n_repeats),
+        expected.bytes,
+        "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
+        f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
+        "sweep",
+    )
+    frame = _as_trained(view) if study is None else study.sweep
+    with place:
+        for text in failures(study) if study else ():
             st.warning(text)
         charts.show_figure(
-            figures.sampling_sweep(study.sweep, (view.kappa, view.examples)),
-            study.sweep,
+            figures.sampling_sweep(frame, (view.kappa, view.examples)),
+            frame,
             f"{view.files}-sweep",
             "One is varied, the other stays as trained."
-            + (" Bars are 95\u00a0% intervals over seeds." if study.n_repeats > 1 else ""),
+            + (" Bars are 95\u00a0% intervals over seeds." if study and study.n_repeats > 1 else ""),
             key="sampling.sweep",
         )
+
+
+def _as_trained(view):
+    """Return the line of the result itself in the frame of a sweep, on neither of its two lines."""
+    accuracy, macro = one_class(view.key)
+    own = {"axis": "", "n_adversarial": view.kappa, "examples_per_class": view.examples, "seed": 0}
+    own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": view.run.times["fit_s"]}
+    return pd.DataFrame([own | {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}])
 
 
 def failures(study) -> list[str]:

@@ -100,9 +100,15 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert list(kappa.x) == pytest.approx([0.2, 2, 20]) and list(pi.text) == ["0.5", "2"]
     reach = 4.302653 * 1.0 / np.sqrt(3)  # Student's t, two degrees of freedom
     np.testing.assert_allclose(kappa.error_y.array, reach, rtol=1e-6)
-    assert (own.name, list(own.x)) == ("as trained: κ = 10, π = 2", pytest.approx([0.4]))
+    assert list(own.x) == pytest.approx([0.4]) and own.mode == "markers"
+    assert own.name == "as trained: κ = 10, labels each row is compared with,<br>and π = 2, rows per label"
     assert figure.layout.meta["seeds"] == 3 and figure.layout.meta["total"] == 5
     assert not figures.sampling_sweep(sweep(1)).data[0].error_y.visible
+
+
+def test_the_trained_model_alone_is_named_with_its_accuracy_and_its_seconds():
+    (own,) = figures.sampling_sweep(sweep(1).tail(1).assign(axis=""), (10, 2)).data
+    assert list(own.text) == ["40.0 %, 0.4 s"] and own.mode == "markers+text"
 
 
 def test_trainings_that_failed_are_not_drawn_and_the_others_are():

@@ -177,12 +177,15 @@ def sampling_sweep(
         )
     if own is not None:
         mine = points[np.isclose(points[list(SIGNS)], own).all(axis=1)].head(1)
+        accuracy, seconds = 100 * mine["accuracy"], mine["fit_s"]
         figure.add_scatter(
-            x=mine["fit_s"],
-            y=100 * mine["accuracy"],
-            mode="markers",
+            x=seconds,
+            y=accuracy,
+            mode="markers" if figure.data else "markers+text",  # alone it is named
+            text=[f"{percent:.1f} %, {time:.3g} s" for percent, time in zip(accuracy, seconds)],
+            textposition="bottom center",
             marker={"symbol": "circle-open", "size": 18, "color": VERMILION, "line": {"width": 2.5}},
-            name=f"as trained: κ = {own[0]:g}, π = {own[1]:g}",
+            name=f"as trained: κ = {own[0]:g}, labels each row is compared with,<br>and π = {own[1]:g}, rows per label",
             hoverinfo="skip",
         )
     if len(points):

@@ -32,13 +32,6 @@ def candidates():
     return figures.candidate_curves(frame.assign(macro_f1=[0.4, 0.45, 0.48, 0.5]))
 
 
-def sweep():
-    lines = [("n_adversarial", k, 1, a, t) for k, a, t in ((2, 0.5, 0.4), (10, 0.6, 1.0), (50, 0.63, 4.0))]
-    lines += [("examples_per_class", 10, pi, a, t) for pi, a, t in ((0.5, 0.52, 0.6), (1, 0.6, 1.0), (5, 0.66, 3.0))]
-    frame = pd.DataFrame(lines, columns=["axis", "n_adversarial", "examples_per_class", "accuracy", "fit_s"])
-    return figures.sampling_sweep(frame.assign(seed=0, macro_f1=0.5, pair_bytes=1e6, model_bytes=1e6), (10, 1))
-
-
 def tree():
     nodes = [(-1, 0, 0, 6, "Root"), (0, 1, 0, 4, "music +3"), (0, 1, 4, 2, "football +1")]
     labels = ("music", "guitar", "concert", "album", "football", "tennis")

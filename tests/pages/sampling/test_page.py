@@ -9,7 +9,7 @@ import pytest
 from pages.sampling import answer
 from pages.shared.figures import charts
 from tests.pages import making
-from tests.pages.making import figure, numbers, said_plainly, titles
+from tests.pages.making import estimate, figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.models.double_sampling import MEANINGS
@@ -65,7 +65,8 @@ def measured(page):
 
 
 def everything(page):
-    return {"What more candidates bring", SWEEP, "Accuracy by label frequency"} <= set(titles(page))
+    drawn = {SWEEP, "What more candidates bring", "Accuracy by label frequency"} <= set(titles(page))
+    return drawn and len(figure(page, SWEEP)["data"]) == 3
 
 
 def line(page, title, name):
@@ -113,6 +114,20 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     scaled = model.weights_ * model.feature_scale_
     x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
     assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
+
+
+def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_cards_have_it(ready, monkeypatch):
+    key = train(ready)
+    estimate(monkeypatch, "sampling", 100.0)
+    page = ready.go("sampling")
+    (own,) = figure(page, SWEEP)["data"]
+    seconds = experiment.load("train", key).times["fit_s"]
+    assert own["name"].startswith("as trained: κ = 10") and "π = 2" in own["name"]
+    assert own["text"] == [f"{page.metrics()['Accuracy']}, {seconds:.3g} s"] and numbers(own["x"]) == [seconds]
+    q, values = line(page, "What more candidates bring", "accuracy")
+    assert q == [10] and values == numbers(own["y"])
+    assert not any("Example" in title for title in titles(page))
+    assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
 
 
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
