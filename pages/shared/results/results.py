@@ -148,12 +148,6 @@ def _make_again(record, note):
     st.warning(note if started or jobs.active(key=task.key) else tasks.STOPPED)
 
 
-def say_warnings(run) -> None:
-    """Say in a line each what the training of a run, or the reading of given predictions, has warned of."""
-    for warning in dict.fromkeys(run.warnings):
-        st.caption(f":orange[:material/warning:] {format.plain(settings.sentence(run.model, warning))}")
-
-
 def mark(record: dict) -> None:
     """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing."""
     if is_given(record):
