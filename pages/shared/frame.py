@@ -30,7 +30,7 @@ STYLE = f"""<style>
 .js-plotly-plot .annotation-text {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
-.js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]) {{
+.js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]):not([style*="(0, 0, 0)"]) {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
 .js-plotly-plot .parcoords text {{ fill: currentColor !important; fill-opacity: 0.75; text-shadow: none !important; }}

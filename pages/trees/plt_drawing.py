@@ -71,9 +71,9 @@ def show(view, label: int, place) -> None:
             lambda: _frame(view, top, depths, most=every).drop(columns="about"),
             f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
             f"Each bar is a node above its children, as wide as it has labels; bars without children are single labels"
-            f"{cut}. Colour: {MEANINGS[value]}, from blue (least) to gold (most)"
-            f"{', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at and the nodes above "
-            f"it have an outline. {_about_label(view, frame, label, path)}{_example(view, frame)} Click a bar to walk "
+            f"{cut}. Colour: {MEANINGS[value]}, from light (least) to dark (most)"
+            f"{', on a log scale' if value in OF_NODES else '; grey: unknown'}. "
+            f"{_about_label(view, frame, label, path)}{_example(view, frame)} Click a bar to walk "
             f"to that node.{left_out}",
             key=chart,
             on_click=view.walk,
@@ -144,18 +144,24 @@ def _example(view, frame) -> str:
     if inner.empty:
         return ""
     line = inner.loc[inner["rows"].idxmax()]
-    label, more = format.plain(view.data.label_name(int(line["label_1"]))), int(line["n_labels"]) - 1
-    return f" “{format.plain(line['name'])}” is a node with the label {label} and {more:,} more."
+    about = _labels(format.plain(view.data.label_name(int(line["label_1"]))), int(line["n_labels"]))
+    return f" “{format.plain(line['name'])}” is a node with {about}."
+
+
+def _labels(first, count) -> str:
+    """Return what ``+12`` in the name of a node means."""
+    return f"{first} and {format.count(count - 1, 'more label')}"
 
 
 def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
     """Return the nodes to draw, with names and hover texts; those in ``always`` come before those with more labels."""
     frame = frames.layout_frame(view.tree, view.with_quality(), top, depths, most, always)
-    names, inner = view.short_names(frame), (frame["label"] < 0).to_numpy()
+    names, inner = view.short_names(frame), (frame["label"] < 0).tolist()
     abouts = [
-        f"node {node:,}, depth {depth}" + (f"<br>{labels:,} labels, {children:,} children" if is_inner else "")
-        for node, depth, labels, children, is_inner in zip(
-            frame["node"], frame["depth"], frame["n_labels"], frame["n_children"], inner
+        f"node {node:,}, depth {depth}"
+        + is_inner * f"<br>{_labels(format.in_title(view.data.label_name(label), 40), labels)}; {children:,} children"
+        for node, depth, label, labels, children, is_inner in zip(
+            *(frame[name] for name in ("node", "depth", "label_1", "n_labels", "n_children")), inner
         )
     ]
     if view.quality is not None:

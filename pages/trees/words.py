@@ -8,9 +8,10 @@ MODEL = "LdSM"  # the model whose trees are trained from this page
 SHOWN = (MODEL, "PLT")  # models whose trees this page shows
 
 # Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page, but for
-# white names on the dark bars of label trees.
+# the white and black names on the bars of label trees.
 STYLE = """<style>
-.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text):not([style*="255, 255, 255"]) {
+.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text):not([style*="255, 255, 255"]):not(
+  [style*="(0, 0, 0)"]) {
   fill: currentColor !important; fill-opacity: 0.75;
 }
 </style>"""

@@ -265,8 +265,10 @@ def drawings():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", drawings())
 def test_marks_of_figures_of_trees_have_a_contrast_of_three(name, theme):
-    page = PAGES[theme]["backgroundColor"]
-    found = {color: contrast(opaque(color, page), rgb(page)) for color in colors_of(drawings()[name])}
+    page, figure = PAGES[theme]["backgroundColor"], drawings()[name]
+    if name == "label tree":
+        figure.layout.coloraxis = None  # its bars have an edge of such a contrast
+    found = {color: contrast(opaque(color, page), rgb(page)) for color in colors_of(figure)}
     assert found and {color: ratio for color, ratio in found.items() if ratio < 3} == {}
 
 
@@ -278,19 +280,24 @@ def test_text_has_a_contrast_of_four_and_a_half(theme):
     (opacity,) = map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE))
     page = rgb(PAGES[theme]["backgroundColor"])
     assert contrast(opacity * rgb(PAGES[theme]["textColor"]) + (1 - opacity) * page, page) >= 4.5
-    assert """:not([style*="255, 255, 255"])""" in STYLE, "white names stay white"
+    assert """:not([style*="255, 255, 255"])""" in STYLE and """[style*="(0, 0, 0)"]""" in STYLE, "of label trees"
     for name, figure in drawings().items():
-        inside = name == "label tree"  # its names are white, within bars: see the next test
-        colors = {(trace.type, trace.textfont.color) for trace in figure.data}
-        assert all(color == ("white" if inside and kind == "bar" else None) for kind, color in colors)
+        colors = {color for trace in figure.data for color in np.atleast_1d(trace.textfont.color)} - {None}
+        assert not colors or name == "label tree", "whose names are within bars: see the next test"
         assert all(note.font.color is None for note in figure.layout.annotations)
 
 
 def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
-    figure = drawings()["label tree"]
-    fills = colors_of(figure) - {shape.line.color for shape in figure.layout.shapes}
-    fills -= {trace.marker.line.color for trace in figure.data}
-    assert len(fills) > 50 and min(contrast(rgb("#ffffff"), rgb(color)) for color in fills) >= 4.5
+    rows = [*range(100), np.nan]
+    frame = pd.DataFrame({"node": range(101), "parent": -1, "depth": 0, "start": range(101), "n_labels": 1})
+    _, bars = figures.label_tree(
+        frame.assign(name="x", rows=rows, n_labels=[1] * 100 + [2]).iloc[::-1], "rows", axis=""
+    ).data
+    inks = {"white": "#ffffff", "black": "#000000"}
+    ratios = [
+        contrast(rgb(inks[ink]), rgb(fill)) for ink, fill in zip(bars.textfont.color, bars.marker.color) if ink in inks
+    ]
+    assert len(ratios) == 100 and min(ratios) >= 4.5
 
 
 def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
@@ -299,9 +306,9 @@ def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
     assert scale.x == (None,) and scale.marker.coloraxis == "coloraxis", "for the colour bar"
     assert list(bars.base) == [0, 0, 60, 0, 1] and list(bars.x) == [100, 60, 40, 1, 1]
     assert list(bars.y) == [0, 1, 1, 2, 2] and [point[0] for point in bars.customdata] == [0, 1, 2, 3, 4]
-    # Plotly warns of each bar whose colour is a number. From large to small: gold, then blue.
-    assert bars.marker.color[0] == "#91690a" and bars.marker.color[3] == "#3f6cb5" and len(set(bars.marker.color)) == 5
-    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (np.log10(0.5), 3)
+    # Plotly warns of each bar whose colour is a number. The root has none; from large to small: dark, then light.
+    assert list(bars.marker.color)[:2] + [bars.marker.color[3]] == ["rgba(0,0,0,0)", "#1b5a94", "#b9d4ec"]
+    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (np.log10(0.5), 2)
     assert list(bars.text) == ["Root", "a &lt;i&gt; +59", "b", "", ""]  # single labels are too narrow for a name
     assert bars.customdata[1][1] == "<b>a &lt;i&gt; +59</b><br>Training rows: 100<br>x"
     outlined = [(shape.y0 + 0.43, shape.x1 - shape.x0, shape.line.width) for shape in figure.layout.shapes]
@@ -315,16 +322,19 @@ def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwar
     frame = frame.assign(start=[0, *range(50)], n_labels=[50] + 50 * [1], rows=1)
     _, wide, narrow = figures.label_tree(frame, "rows", axis="Training rows").data
     assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
-    assert len(narrow.text) == 50 and narrow.text[0].startswith("a long") and len(narrow.text[0]) <= 12
+    assert len(narrow.text) == 50 and narrow.text[49] == "a long …bel 49"
+    assert wide.width[0] < 0.3 < narrow.width[0] and wide.y[0] + wide.width[0] / 2 == pytest.approx(0.43)
     deep = figures.label_tree(frame.assign(depth=[0] + 50 * [9]), "rows", axis="Training rows")
     assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"
 
 
 def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown():
     figure = figures.label_tree(laid_out(), "auc", axis="AUC", percent=True)
-    _, known, unknown = figure.data
-    assert list(unknown.y) == [0] and "AUC: unknown" in unknown.customdata[0][1]
-    assert "AUC: 90.0 %" in known.customdata[0][1] and figure.layout.coloraxis.cmin == 0.5
+    _, bars = figure.data
+    assert "AUC: unknown" in bars.customdata[0][1] and bars.marker.color[0] == "rgba(0,0,0,0)", "the root"
+    assert "AUC: 90.0 %" in bars.customdata[1][1] and figure.layout.coloraxis.cmin == 0.5
+    _, bars = figures.label_tree(laid_out(auc=[0.9, 0.9, np.nan, 0.5, 0.5]), "auc", axis="AUC", percent=True).data
+    assert bars.marker.color[2] == "#6E6E6E" and "AUC: unknown" in bars.customdata[2][1]
     alone = figures.label_tree(laid_out().iloc[[0]], "auc", axis="AUC", percent=True)
     assert not alone.layout.coloraxis.showscale and not alone.layout.shapes
 
@@ -333,6 +343,8 @@ def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points
     figure = figures.label_tree(laid_out(), "rows", axis="Training rows", chosen=2, path=[0, 1, 4])
     dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
     assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 5
+    named = [shape.name for shape in figure.layout.shapes if shape.showlegend]
+    assert named == ["Node looked at, and those above", "Path to the label looked for"]
     end = figure.data[-1]
     assert (end.x[0], end.marker.symbol, end.customdata[0][0]) == (1.5, "triangle-up", 4)
     assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]

@@ -7,19 +7,21 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import percent_ticks, show_color_bar
-from xmlcore.figures._style import EDGE, GREEN, NOT_PALE, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, GREEN, NOT_PALE, QUIET, VERMILION, middle, need_columns, new_figure, short
 
-# From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
-# at least 3 on a white and on a dark page.
-SCALE = ((0.0, "#3F6CB5"), (0.5, "#756D74"), (1.0, "#91690A"))
-UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
+# From small to large: one hue, from light to dark. Below the place LIGHT a black text, else a white one, has a contrast
+# of at least 4.5; what is drawn is told from the page by its edge.
+SCALE, LIGHT = ((0.0, "#B9D4EC"), (1.0, "#1B5A94")), 0.74
+UNKNOWN = "#6E6E6E"  # a grey with the same contrast to a white text
+CHOSEN, SEARCHED = "Node looked at, and those above", "Path to the label looked for"
 LEVEL = 30  # height of a level, in pixels
-TALL, TALL_LEVELS = 98, 4  # height of a level with names that are written upwards, and most levels of such a drawing
+TALL, TALL_LEVELS = 132, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
-AROUND = 150  # height of the space above and below the levels, in pixels
+AROUND, LEGEND = 150, 24  # heights of the space above and below the levels, and of the legend, in pixels
+THIN = -0.17  # where levels are tall, a bar as wide as all begins so far below its depth, in levels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
 UPWARDS = (0.012, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
-LETTERS = 10  # most letters of such a name
+LETTERS = 14  # most letters of such a name
 
 
 def label_tree(
@@ -42,7 +44,7 @@ def label_tree(
         Columns ``node``, ``parent``, ``depth``, ``start`` and ``n_labels`` (left end and width of the bar, in labels),
         ``name``, and the one named by ``color``. Optional: ``about``, a text for the hover label.
     color : str
-        Column of the numbers that colour the bars. Nodes where it is nan are grey.
+        Column of the numbers that colour the bars. Nodes where it is nan are grey; one as wide as all has no colour.
     axis : str
         Title of the colour bar.
     percent : bool
@@ -50,7 +52,7 @@ def label_tree(
     log : bool
         Whether colours follow the logarithm of the numbers.
     chosen : int, optional
-        A node that has a thick outline; the nodes above it have a thin one.
+        A node that has a thick outline; the nodes above it have a thin one. The legend names both kinds of outlines.
     path : sequence of int
         Nodes from the root to one that is searched for. They have dotted outlines, and a triangle points at the last.
     title : str
@@ -64,36 +66,41 @@ def label_tree(
     """
     need_columns(frame, ["node", "parent", "depth", "start", "n_labels", "name", color], "label_tree")
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
-    values = frame[color].to_numpy(np.float64)
-    known = np.isfinite(values)
-    scaled = np.log10(np.maximum(values, 0.5)) if log else values
     width = float(frame["n_labels"].max())
     first, last = int(frame["depth"].min()), int(frame["depth"].max())
     share = frame["n_labels"].to_numpy(np.float64) / width
+    values, whole = frame[color].to_numpy(np.float64), share == 1
+    known = np.isfinite(values) & ~whole  # a bar above all others would be the loudest one, and says nothing
+    scaled = np.log10(np.maximum(values, 0.5)) if log else values
     upwards = (share >= UPWARDS[0]) & (share < UPWARDS[1]) & (last - first < TALL_LEVELS)
-    wide = (share >= NAMED) & ~upwards
-    level = TALL if upwards.any() else LEVEL
-    texts, hovers = _texts(frame, wide, upwards), _hovers(frame, values, axis, percent)
+    tall = upwards.any()
+    frame = frame.assign(low=frame["depth"] - np.where(whole & tall, THIN, 0.43), high=frame["depth"] + 0.43)
+    letters = np.where(upwards, LETTERS, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
+    texts = np.array([middle(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
+    hovers = _hovers(frame, values, axis, percent)
     low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
     if known.any():  # an invisible point, for the colour bar
         scale = {"color": [low], "coloraxis": "coloraxis", "opacity": 1}
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=scale, hoverinfo="skip", showlegend=False)
-    colors = np.full(len(frame), UNKNOWN, dtype=object)
-    colors[known] = _colors(scaled[known], low, high)
-    for mine, angle in [(known & ~upwards, 0), (known & upwards, -90), (~known & ~upwards, 0), (~known & upwards, -90)]:
+    colors = np.where(whole, "rgba(0,0,0,0)", UNKNOWN).astype(object)
+    at = (scaled[known] - low) / (high - low if high > low else 1.0)
+    colors[known] = _colors(at)
+    inks = np.where(whole, QUIET, "white").astype(object)
+    inks[np.flatnonzero(known)[at < LIGHT]] = "black"
+    for mine, angle in [(~upwards, 0), (upwards, -90)]:
         if mine.any():
             figure.add_bar(
                 base=frame["start"][mine],
                 x=frame["n_labels"][mine],
-                y=frame["depth"][mine],
+                y=(frame["low"] + frame["high"])[mine] / 2,
                 orientation="h",
-                width=0.86,
-                marker={"color": colors[mine], "line": {"color": EDGE, "width": 0.5}},
+                width=(frame["high"] - frame["low"])[mine],
+                marker={"color": colors[mine], "line": {"color": EDGE, "width": 1}},
                 text=texts[mine],
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=angle,
-                textfont={"size": 12, "color": "white"},
+                textfont={"size": 12, "color": inks[mine]},
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 showlegend=False,
@@ -101,38 +108,28 @@ def label_tree(
             )
     found = _point_at(figure, frame, path[-1] if len(path) else -1)
     _color_bar(figure, low, high, axis, percent, log, shown=known.any())
+    outlines, level = _outlines(frame, chosen, path), TALL if tall else LEVEL
+    ends = [last + 0.6 + (TRIANGLE / level if found else 0), float(frame["low"].min()) - 0.17]
+    legend = LEGEND if outlines else 0
     figure.update_layout(
-        height=level * (last - first + 1) + AROUND + (TRIANGLE if found else 0),
+        height=level * (ends[0] - ends[1] - 0.2) + AROUND + legend,
         barmode="overlay",
-        shapes=_outlines(frame, chosen, path),  # at once: adding them one by one takes ten times as long
-        uniformtext={"minsize": 12, "mode": "hide"},
-        margin={"l": 40, "r": 16, "t": 56, "b": 84},
+        shapes=outlines,  # at once: adding them one by one takes ten times as long
+        uniformtext={"minsize": 10, "mode": "hide"},
+        margin={"l": 40, "r": 16, "t": 56, "b": 84 + legend},
     )
-    depths = list(range(first, last + 1))
-    step = max(1, len(depths) // 15)
-    figure.update_yaxes(
-        range=[last + 0.6 + (TRIANGLE / level if found else 0), first - 0.6],
-        tickvals=depths[::step],
-        showgrid=False,
-        showline=False,
-        title_text="Depth",
-    )
+    places = frame.groupby("depth")[["low", "high"]].first().mean(axis=1).iloc[:: max(1, (last - first + 1) // 15)]
+    ticks = {"tickvals": places.tolist(), "ticktext": places.index.tolist()}
+    figure.update_yaxes(range=ends, showgrid=False, showline=False, title_text="Depth", **ticks)
     figure.update_xaxes(range=[0, width], visible=False)
     return figure
 
 
-def _colors(values, low, high) -> list[str]:
-    """Return the colours of numbers on the scale: Plotly takes numbers, too, but slowly, as it warns of each."""
-    at = (values - low) / (high - low if high > low else 1.0)
+def _colors(at) -> list[str]:
+    """Return the colours of places on the scale: Plotly takes numbers, too, but slowly, as it warns of each."""
     ends = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for _, color in SCALE])
     mixed = np.column_stack([np.interp(at, [place for place, _ in SCALE], ends[:, i]) for i in range(3)])
     return ["#{:02x}{:02x}{:02x}".format(*color) for color in mixed.round().astype(int).tolist()]
-
-
-def _texts(frame, wide, upwards):
-    """Return the texts within bars: the names of wide nodes and of those written upwards, an object array of str."""
-    letters = np.where(wide, 40, np.where(upwards, LETTERS, 0))
-    return np.array([short(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
 
 
 def _hovers(frame, values, axis, percent):
@@ -153,21 +150,15 @@ def _outlines(frame, chosen, path) -> list[dict]:
     lines, shapes = {line["node"]: line for line in frame.to_dict("records")}, []
     node, width = chosen, 3.0
     while node in lines:
-        shapes.append(_rectangle(lines[node], {"color": VERMILION, "width": width}))
+        shapes.append(_rectangle(lines[node], CHOSEN, width == 3.0, {"color": VERMILION, "width": width}))
         node, width = lines[node]["parent"], 1.5
-    return shapes + [_rectangle(lines[v], {"color": GREEN, "width": 2, "dash": "dot"}) for v in path if v in lines]
+    dotted, drawn = {"color": GREEN, "width": 2, "dash": "dot"}, [v for v in path if v in lines]
+    return shapes + [_rectangle(lines[v], SEARCHED, v == drawn[0], dotted) for v in drawn]
 
 
-def _rectangle(line, pen) -> dict:
-    start, depth = line["start"], line["depth"]
-    return {
-        "type": "rect",
-        "x0": start,
-        "x1": start + line["n_labels"],
-        "y0": depth - 0.43,
-        "y1": depth + 0.43,
-        "line": pen,
-    }
+def _rectangle(line, name, in_legend, pen) -> dict:
+    place = {"x0": line["start"], "x1": line["start"] + line["n_labels"], "y0": line["low"], "y1": line["high"]}
+    return {"type": "rect", "name": name, "legendgroup": name, "showlegend": in_legend, "line": pen} | place
 
 
 def _point_at(figure, frame, node) -> bool:

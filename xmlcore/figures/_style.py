@@ -187,6 +187,11 @@ def short(name: str, letters: int = 20) -> str:
     return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
 
 
+def middle(name: str, letters: int) -> str:
+    """Return a name for a figure: its beginning and end where it is longer than ``letters``, and without markup."""
+    return html.escape(*_cut_in_the_middle([name], letters), quote=False)
+
+
 def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
     """Return names for a figure, by name: cut as :func:`cut_apart` does, and without markup."""
     return {name: html.escape(text, quote=False) for name, text in cut_apart(names, letters).items()}
@@ -212,7 +217,7 @@ def _cut_at_the_end(names, letters) -> list[str]:
 
 def _cut_in_the_middle(names, letters) -> list[str]:
     end = (letters - 1) // 2
-    return [f"{name[: letters - 1 - end]}…{name[-end:]}" for name in names]
+    return [name if len(name) <= letters else f"{name[: letters - 1 - end]}…{name[-end:]}" for name in names]
 
 
 def _cut_before_the_difference(names, letters) -> list[str]:

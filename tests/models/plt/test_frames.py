@@ -184,11 +184,11 @@ def test_nodes_that_do_not_exist_are_refused(fitted):
         frames.features_of_node(fitted[0].linear_nodes(), -1)
 
 
-def test_children_share_the_width_of_their_parent_widest_first(nodes_of_tree):
+def test_children_share_the_width_of_their_parent_those_with_most_rows_first(nodes_of_tree):
     tree, nodes = nodes_of_tree
     laid = frames.layout_frame(tree, nodes)
     assert len(laid) == laid.attrs["total"] == tree.n_nodes and laid["start"].iloc[0] == 0
-    key = list(zip(-nodes["n_labels"], -nodes["rows"], nodes["node"]))
+    key = list(zip(-nodes["rows"], -nodes["n_labels"], nodes["node"]))
     for v in range(tree.n_nodes):
         place = laid["start"].iloc[v]
         for child in sorted(frames.children_of(tree, v), key=lambda c: key[c]):

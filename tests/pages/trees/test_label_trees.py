@@ -53,7 +53,10 @@ def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_th
     assert "bars without children are single labels. Colour" in said
     assert numbers(bars["y"]) == tree.depth.tolist()
     colors = bars["marker"]["color"]
-    assert {colors[rows.argmax()], colors[rows.argmin()]} == {"#91690a", "#3f6cb5"}, "the ends of the scale"
+    assert colors[0] == "rgba(0,0,0,0)", "the root is quiet"
+    assert {colors[1:][rows[1:].argmax()], colors[1:][rows[1:].argmin()]} == {"#1b5a94", "#b9d4ec"}, "the scale's ends"
+    hover = next(about for v, about in bars["customdata"] if v == node)
+    assert f"topic *{below[counts[below].argmax()]}* and {below.size - 1} more label" in hover
     walk_to(page, tree.leaf_of_label[3])
     outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if "dash" not in shape["line"]]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))

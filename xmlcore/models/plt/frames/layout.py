@@ -42,7 +42,7 @@ def _starts(tree, width, rows, depth) -> np.ndarray:
         first, end = np.searchsorted(depth, [level, level + 1])
         at = np.arange(first, end)
         parent = tree.parent[at].astype(np.int64)
-        order = np.lexsort((at, -rows[at], -width[at], parent))
+        order = np.lexsort((at, -width[at], -rows[at], parent))
         before = np.cumsum(width[at][order]) - width[at][order]  # labels of all nodes of the level before this one
         new = np.concatenate([[True], np.diff(parent[order]) > 0])
         before -= np.repeat(before[new], np.diff(np.append(np.flatnonzero(new), at.size)))
