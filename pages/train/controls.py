@@ -22,10 +22,11 @@ def show(data, fingerprint, shown_key) -> None:
         st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
         forms.show(model, info)
     nothing_to_learn = data.Y_train.nnz == 0
+    task, problems = (None, []) if nothing_to_learn else _task(fingerprint, model)
     with place:
         pressed = actions.button(
             "Train",
-            type="primary",
+            type="secondary" if task is not None and task.exists() else "primary",
             width="stretch",
             key=f"train.{model}.submit",
             on_click=_train,
@@ -35,20 +36,17 @@ def show(data, fingerprint, shown_key) -> None:
         if nothing_to_learn:
             st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
         else:
-            _say_what_train_does(fingerprint, model, shown_key, pressed)
+            _say_what_train_does(task, problems, fingerprint, shown_key, pressed)
         begin.watch_training(fingerprint)
     if not nothing_to_learn:
         trying.show(fingerprint, model)
 
 
-def _say_what_train_does(fingerprint, model, shown_key, pressed):
-    params = _params(model)
-    problems = _problems(fingerprint, model, params)
+def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     if problems:
         intro = "**The training was not started.** " if pressed else ""
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
         return
-    task = tasks.train_task(fingerprint, model, params, results.K)
     if task.key == shown_key:
         st.caption("Trained already with these settings: it is the result shown.")
     elif task.exists():
@@ -59,22 +57,17 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         st.caption(f"Takes {'about a second' if short else tasks.takes(seconds)}.")
 
 
-def _params(model):
-    return forms.values(model, experiment.MODELS[model])
-
-
-def _problems(fingerprint, model, params):
+def _task(fingerprint, model):
+    """Return the task that trains with these settings, or None, and what is wrong with them."""
+    params = forms.values(model, experiment.MODELS[model])
     problems = forms.problems(experiment.MODELS[model], params)
     if params.get("negative") == "refuse" and server.has_negative_values(fingerprint):
         problems.append(settings.needs_amounts(model))
-    return problems
+    return None if problems else tasks.train_task(fingerprint, model, params, results.K), problems
 
 
 def _train(fingerprint, model):
-    params = _params(model)
-    if _problems(fingerprint, model, params):
-        return  # the message stands below the button
-    task = tasks.train_task(fingerprint, model, params, results.K)
-    if tasks.start(task):
+    task, problems = _task(fingerprint, model)
+    if not problems and tasks.start(task):  # else the message stands below the button
         st.session_state["train.from_cache"] = {*st.session_state.get("train.from_cache", ()), task.key}
         workspace.notify("These settings were trained before: the result is from the cache.")

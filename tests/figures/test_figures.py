@@ -194,9 +194,14 @@ def test_every_figure_has_template_title_axis_titles_and_a_self_contained_page(f
 
 def test_colours_are_told_apart():
     of_models = {name: color for name, (color, _) in model_styles().items()}
-    for colors in (figures.MEASURE_COLORS, of_models, figures.PART_COLORS, figures.BUCKET_COLORS):
+    for colors in (of_models, figures.PART_COLORS, figures.BUCKET_COLORS):
         assert len(set(colors.values())) == len(colors)
         assert set(colors.values()) <= set(figures.PALETTE)
+    assert len(set(figures.MEASURE_COLORS.values())) == len(figures.MEASURE_COLORS)
+    frame = pd.DataFrame({"bucket": ["head"], "n_labels": 1, "never_right": 0, "rows": 1, "recall": 0.5})
+    by_bucket = figures.labels_by_bucket(frame.assign(precision=0.5, macro_f1=0.5), 5)
+    shades = [bars.marker.color for bars in by_bucket.data] + list(figures.MEASURE_COLORS.values())
+    assert not {*shades} & {*figures.PALETTE} and all(bars.marker.pattern.shape is None for bars in by_bucket.data)
 
 
 def test_trials_are_named_by_what_differs_and_drawn_in_percent():

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, add_line, need_columns, new_figure
+from xmlcore.figures._style import (
+    EDGE,
+    GREY,
+    MEASURE_COLORS,
+    MEASURE_MARKS,
+    MEASURE_SHADES,
+    add_line,
+    need_columns,
+    new_figure,
+)
 from xmlcore.metrics.measures import MORE_MEASURES
 
 
@@ -44,13 +53,13 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
     figure = new_figure(f"Head, torso and tail, top {k}", shown=len(frame), total=len(frame))
     about = frame[["n_labels", "rows", "never_right"]].to_numpy()
-    for (column, name), color, pattern in zip(shown.items(), PALETTE, ("", "/", ".")):
+    for (column, name), color in zip(shown.items(), MEASURE_SHADES):
         values = 100 * frame[column]
         figure.add_bar(
             x=frame["bucket"],
             y=values,
             name=name,
-            marker={"color": color, "pattern": {"shape": pattern}},
+            marker={"color": color, "line": {"color": EDGE, "width": 1}},
             # Two digits, so that the numbers of neighbours do not run into each other; the hover label has more.
             text=[f"{value:.{1 if value < 9.95 else 0}f}" if value == value else "" for value in values],
             textposition="outside",

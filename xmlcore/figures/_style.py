@@ -17,8 +17,10 @@ BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY = PALETTE
 # Two more colours for figures that need more than seven. They differ from all of these with every common colour vision.
 BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 
-# A measure or a bucket has the same colour in every figure, and the same mark, for print.
-MEASURE_COLORS = {"P@k": BLUE, "nDCG@k": VERMILION, "PSP@k": GREEN, "R@k": PURPLE, "PSnDCG@k": GREY}
+# A measure or a bucket has the same colour in every figure, and the same mark, for print. Colours of measures are
+# shades of one hue that no model has; each has a contrast of at least 2.5 on a white and on a dark page.
+MEASURE_SHADES = ("#4A5C6E", "#6A8095", "#8AA1B8", "#5A6E82", "#7A91A7")
+MEASURE_COLORS = dict(zip(("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k"), MEASURE_SHADES))
 MEASURE_MARKS = {"P@k": "circle", "nDCG@k": "square", "PSP@k": "diamond", "R@k": "triangle-up", "PSnDCG@k": "x"}
 RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 PART_COLORS = {"training": BLUE, "test": VERMILION}

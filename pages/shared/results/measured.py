@@ -44,7 +44,7 @@ def _interval(line) -> str | None:
     """Return the interval of a measure in percent; None where there is none."""
     if not np.isfinite(line.low):
         return None
-    return "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
+    return "95\u00a0%: " + "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
 
 
 def _compile_help(times) -> str:

@@ -12,6 +12,8 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     page = trained(ready)
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
+    assert all(card.delta.startswith("95\u00a0%: ") for card in page.at.metric if card.label.startswith("P@"))
+    assert page.at.button(key="train.PLT.submit").proto.type == "secondary", "nothing is to be trained"
     assert p_at_1 > 80 and f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
@@ -23,6 +25,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     before = len(server.jobs())
     assert "From the cache" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
     assert "Trained already" not in page.set("form.PLT.n_estimators", 2).text()
+    assert page.at.button(key="train.PLT.submit").proto.type == "primary"
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
 
