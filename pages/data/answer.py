@@ -7,7 +7,7 @@ from pages.data import start
 from pages.data.forms import uploads
 from pages.shared import addresses, format, tables
 from pages.shared.workspaces import workspace
-from xmlcore.datasets.statistics.description import RARE
+from xmlcore.datasets.statistics.description import RARE, label_buckets
 
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
 TAIL_LABELS, TAIL_HEAD = 50, 50
@@ -37,10 +37,6 @@ def cards(data) -> None:
             ("Training rows", f"{data.n_train:,}", None),
             ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
             ("Labels", f"{data.n_labels:,}", labels),
-        ]
-    )
-    tables.cards(
-        [
             ("Test rows", f"{data.n_test:,}", None),
             ("Features per row", f"{nonzeros:,.1f}", f"Mean number of those that are not zero: {share} of all cells."),
             ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
@@ -72,9 +68,11 @@ def _tail(data, counts):
     """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
     if not counts.any() or data.n_train < TAIL_HEAD:
         return ""
-    number = int(np.count_nonzero(counts <= RARE))
+    is_long = has_long_tail(counts)
+    most = int(counts[label_buckets(counts) == "tail"].max()) if is_long else RARE  # the tail in the figure
+    number = int(np.count_nonzero(counts <= most))
     if not number:
         return f", each with more than {RARE} training rows" if counts.size > 1 else ""
     have = "has" if number == 1 else "have"
-    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most {RARE} training rows"
-    return f" with a long tail: {rare}" if has_long_tail(counts) else f"; {rare}"
+    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most {most:,} training rows"
+    return f" with a long tail: {rare}" if is_long else f"; {rare}"

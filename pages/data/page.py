@@ -58,7 +58,7 @@ def main() -> None:
             described = counted.description(fingerprint)
         with right:
             answer.cards(data)
-            wrong = st.empty()
+            wrong = st.container()
             answer.notes(data, used)
         _preparing()
     if described is None:  # a worker counts
@@ -68,7 +68,8 @@ def main() -> None:
         examination = examined.examination(fingerprint)
         with left:
             frequency.curve(data, described, examination, fingerprint, name)
-        wrong.markdown(problems.in_short(data, described, examination))
+        with wrong:
+            problems.in_short(described, examination)
         further = {
             "Rows": lambda: rows.show(data, fingerprint),
             "All labels": lambda: labels.show(data, described.labels, examination, name),
@@ -76,7 +77,7 @@ def main() -> None:
             "Size": lambda: sizes.show(described, examination, fingerprint, name),
             "Train and test": lambda: alike.show(data, described, examination, name),
             "Labels together": lambda: _together(data, examination, fingerprint, name),
-            "Problems": lambda: problems.show(data, described, examination, name),
+            problems.TITLE: lambda: problems.show(data, described, examination, name),
         }
         sections.show("data", further)
 

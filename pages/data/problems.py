@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format, sections, tables
 from pages.shared.figures import charts
 
 SHOWN = 200  # most rows in the table
+TITLE = "Problems"  # of the section
 NAMED = 2  # kinds of problems that are named beside the cards
 # Key of the number, what it is a part of, noun, what it is called when there are none, what one and many do, advice.
 LOOKED_FOR = (
@@ -76,16 +77,22 @@ def show(data, described, examination, name) -> None:
         _rows(data, examination.duplicates, name)
 
 
-def in_short(data, described, examination) -> str:
-    """Return how many rows, labels and features are wrong in which way, in one line for Markdown."""
+def in_short(described, examination) -> None:
+    """Say how many rows, labels and features are wrong in which way, with a button that opens the section."""
     if examination is None:
-        return ""
+        return
     summary = described.summary | examination.summary
     numbers = {absent: summary[key] for key, _, _, absent, _, _ in LOOKED_FOR if summary[key]}
     named = [f"{absent} ({number:,})" for absent, number in list(numbers.items())[:NAMED]]
     if len(numbers) > NAMED:
         named.append(f"{len(numbers) - NAMED} more")
-    return f"**Problems:** {format.listed(named)}." if named else "No problems were seen in it."
+    if not named:
+        st.markdown("No problems were seen in it.")
+        return
+    icon = ":orange[:material/warning:] " if summary["n_test_seen_in_train"] else ""
+    st.markdown(f"{icon}**Problems:** {format.listed(named)}.")
+    st.button("See all problems", type="tertiary", icon=":material/arrow_downward:", key="data.problems",
+              on_click=sections.turn_to, args=("data", TITLE))  # fmt: skip
 
 
 def findings(data, summary) -> tuple[list[str], list[str]]:

@@ -13,17 +13,17 @@ from xmlcore.state import StateError
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
-# white texts on dark marks, and removes the white glow around texts of parallel coordinates. Figures are shown in the
-# font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a file
-# that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here they go
-# on in the next line, and the field is as high as others beside it. The fields that are bound to the address are not
-# shown, nor is the figure drawn in advance. Controls that come first on a phone are the first of two columns, which a
-# wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is in
-# sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
+# white and black texts on marks, and removes the white glow around texts of parallel coordinates. Figures are shown in
+# the font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a
+# file that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here
+# they go on in the next line, and the field is as high as others beside it. The fields that are bound to the address
+# are not shown, nor is the figure drawn in advance. Controls that come first on a phone are the first of two columns,
+# which a wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is
+# in sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
 # title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
-# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the
-# program stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at
-# its top, beside the menu.
+# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program stands
+# above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the menu. Cards are
+# a grid of equal columns: at most five, and three for six cards.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -32,6 +32,12 @@ STYLE = f"""<style>
 }}
 .js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]):not([style*="(0, 0, 0)"]) {{
   fill: currentColor !important; fill-opacity: 0.75;
+}}
+.stHorizontalBlock:has(> .stElementContainer > .stMetric) {{
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 18%), 1fr));
+}}
+.stHorizontalBlock:has(> .stElementContainer:nth-child(6):last-child > .stMetric) {{
+  grid-template-columns: repeat(auto-fit, minmax(max(9rem, 30%), 1fr));
 }}
 .js-plotly-plot .parcoords text {{ fill: currentColor !important; fill-opacity: 0.75; text-shadow: none !important; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}

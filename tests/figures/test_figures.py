@@ -62,7 +62,7 @@ def test_label_frequency_thins_many_labels_and_stays_drawable_when_every_count_d
 def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_be_drawn():
     buckets = ["head", "torso", "torso", "tail", "tail", "tail"]
     figure = figures.label_frequency(labels([9, 5, 5, 1, 1, 0], bucket=buckets))
-    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
+    assert [a.text for a in figure.layout.annotations] == ["head<br>≥ 9 rows", "torso<br>5–5 rows", "tail<br>≤ 1 rows"]
     assert len(figure.layout.shapes) == 2
     assert figure.layout.meta["buckets"] == {"head": 1, "torso": 2, "tail": 3}
     assert figure.layout.meta["without_rows"] == 1
@@ -76,8 +76,9 @@ def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     buckets = np.repeat(["head", "torso", "tail"], sizes)
     figure = figures.label_frequency(labels(np.arange(n, 0, -1), bucket=buckets))
     low, high = figure.layout.xaxis.range
-    names = [a for a in figure.layout.annotations if a.text in ("head", "torso", "tail")]
-    places = [((a.x - low) / (high - low) * 260, 7 * len(a.text)) for a in names]  # centre and width in pixels
+    names = [a for a in figure.layout.annotations if a.text.startswith(("head", "torso", "tail"))]
+    widths = [max(7 * len(name), 5.5 * len(rows)) for name, _, rows in (a.text.partition("<br>") for a in names)]
+    places = [((a.x - low) / (high - low) * 260, width) for a, width in zip(names, widths)]  # centre, width in pixels
     assert len(names) == 3 or names and sizes != (41, 58, 60)
     for (one, width_one), (two, width_two) in zip(places, places[1:]):
         assert two - one >= (width_one + width_two) / 2
@@ -266,7 +267,9 @@ def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_th
 def test_the_fit_is_drawn_over_the_frequencies_of_labels():
     frame = pd.DataFrame({"n_train": [100, 30, 10, 4, 2, 1]})
     fit = pd.DataFrame({"count": [100.0, 4.0], "rank": [1.0, 4.0]})
-    line = figures.label_frequency(frame, fit).data[-1]
+    figure = figures.label_frequency(frame, fit)
+    line, (note,) = figure.data[-1], figure.layout.annotations
+    assert (note.text, note.x, note.y) == ("power law", 0, 2) and line.line.color not in figures.PALETTE
     assert (list(line.x), list(line.y), line.name) == ([1.0, 4.0], [100.0, 4.0], "fit")
     assert len(figures.label_frequency(frame, fit[:0]).data) == 1
 

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import curve_points, log_axis
-from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, add_note, need_columns, new_figure
+from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, QUIET, add_note, need_columns, new_figure
 from xmlcore.metrics.buckets import BUCKETS
 
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
@@ -60,13 +60,17 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
             x=fit["rank"],
             y=fit["count"],
             mode="lines",
-            line={"color": VERMILION, "width": 2, "dash": "dash"},
+            line={"color": QUIET, "width": 2, "dash": "dash"},
             hovertemplate="the fit: %{x:,.0f} labels<br>with %{y:,.0f} or more training rows<extra></extra>",
             showlegend=False,
             name="fit",
         )
+        rank, count = fit[["rank", "count"]].iloc[len(fit) // 8].tolist()
+        beside = {"y": count if flat else np.log10(count), "yref": "y", "yanchor": "middle", "xanchor": "left"}
+        add_note(figure, "power law", np.log10(rank), xshift=8, **beside)
     if "bucket" in frame.columns:
-        _mark_buckets(figure, frame["bucket"].to_numpy()[order])
+        _mark_buckets(figure, frame["bucket"].to_numpy()[order], counts[order])
+        figure.update_layout(margin={"t": 88})  # for two lines
     figure.update_xaxes(title_text="Rank of the label (log)", **log_axis(1, n))
     if flat:
         figure.update_yaxes(title_text="Training rows", **_flat_axis(least, most))
@@ -193,8 +197,8 @@ def _brief(start, width, last):
     return f"≥ {start:,}" if start == last else _number_of_labels(start, width, last)
 
 
-def _mark_buckets(figure, buckets):
-    """Draw lines between the buckets, and name those that are wider than their name."""
+def _mark_buckets(figure, buckets, counts):
+    """Draw lines between the buckets, and name those that are wider than their name, with their training rows."""
     n = buckets.size
     low, high = log_axis(1, n)["range"]
     start = 0
@@ -204,8 +208,12 @@ def _mark_buckets(figure, buckets):
             continue
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
         last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
-        if (last - first) / (high - low) * NARROWEST >= 7 * len(bucket):
-            add_note(figure, bucket, (first + last) / 2, hovertext=f"{size:,} labels", xref="x")
+        most, least = counts[start], counts[start + size - 1]
+        rows = {"head": f"≥ {least:,} rows", "torso": f"{least:,}–{most:,} rows", "tail": f"≤ {most:,} rows"}[bucket]
+        width = (last - first) / (high - low) * NARROWEST
+        if width >= 7 * len(bucket):
+            text = f"{bucket}<br>{rows}" if width >= 5.5 * len(rows) else bucket
+            add_note(figure, text, (first + last) / 2, hovertext=f"{size:,} labels, {rows}", xref="x")
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})

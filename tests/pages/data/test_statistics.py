@@ -1,12 +1,13 @@
 """The Data page: what it says of a data set, other splits, and the rows of a label."""
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import streamlit as st
 
-from pages.data import alike, counted, examined, label_sets, labels, problems
+from pages.data import alike, answer, counted, examined, label_sets, labels, problems
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared.workspaces import dataset_list, workspace
@@ -15,6 +16,7 @@ from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
 from xmlcore.datasets.splits import files as split_files
+from xmlcore.datasets.statistics.description import label_buckets
 
 HEADERS = ("Rows", "Labels", "How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
@@ -25,6 +27,21 @@ def leaky():
     X = np.array([[1.0, 0], [0, 1], [2, 2], [0, 0]])
     Y = [[0], [1], [0, 1], []]
     return Dataset("leaky", X, Y, X[[0, 2, 2]], [[0], [1], []])
+
+
+def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_opens_their_section(ready, leaky):
+    use(ready, leaky)
+    page = ready.run()
+    assert ":material/warning:] **Problems:** test rows that occur in training (3)" in page.text()
+    assert "What is wrong with it?" not in page.text()
+    assert "What is wrong with it?" in page.press("data.problems").text()
+
+
+def test_the_sentence_and_the_figure_have_the_same_tail():
+    counts = np.repeat([100, 20, 3], [3, 10, 60])
+    most = counts[label_buckets(counts) == "tail"].max()
+    said = answer._tail(SimpleNamespace(n_train=100), counts)
+    assert f"of the labels have at most {most} training rows" in said and most == 3
 
 
 @pytest.mark.usefixtures("all_sections_open")
