@@ -1,4 +1,4 @@
-"""The answer of the Robustness page: a sentence, curves over levels of noise, and a table of losses."""
+"""The answer of the Robustness page: a sentence, curves over levels of noise, and tables of losses."""
 
 import numpy as np
 import streamlit as st
@@ -24,29 +24,39 @@ def sentence(name, measurements, settings) -> str:
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
-    parts = []
-    for run in runs:
-        clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
-        change = measurements.value(run, "P@k", 1, level, "drop_mean")
-        lost = f"relative {'loss' if change > 0 else 'gain'} {format.percent(abs(change))}"
-        lost = "no change" if abs(change) < 5e-5 else lost
-        parts.append(
-            f"of **{format.plain(run)}** from {format.percent(clean)} to **{format.percent(noisy)}**"
-            + (f" ({lost})" if np.isfinite(change) else "")
-        )
     if KINDS[settings.kind].is_attack:
-        perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'},"
-    take = "take" if KINDS[settings.kind].text.endswith("s") else "takes"
-    return f"On **{format.plain(name)}** ({settings.rows_text}), {perturbed} {take} P@1 {format.listed(parts)}."
+        perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
+    lost = {run: measurements.value(run, "P@k", 1, level, "drop_mean") for run in runs}
+    run = min(runs, key=lambda run: np.nan_to_num(lost[run], nan=np.inf))
+    loss = f", a relative {'loss' if lost[run] >= 0 else 'gain'} of {format.percent(abs(lost[run]))}"
+    return (
+        f"Under {perturbed}, **{format.plain(run)}** keeps{' most:' if len(runs) > 1 else ''} P@1 "
+        f"**{format.percent(measurements.value(run, 'P@k', 1, level))}**{loss if np.isfinite(lost[run]) else ''}."
+    )
+
+
+def kept(measurements, settings) -> None:
+    """Show P@1 of all results without noise and at the largest level in a small table."""
+    level, show = settings.levels[-1], "%.1f"
+    table = robustness.loss_table(measurements.summary, level, ["P@k"], (1,), measurements.n_rows)
+    shown = table[["run"]].assign(**{column: 100 * table[column] for column in ("P@k clean", "P@k", "P@k drop")})
+    at = noise.level_text(settings.kind, level)
+    columns = {
+        "run": tables.text("Result", 118),
+        "P@k clean": tables.number("P@1", 56, show, "P@1 without noise, %."),
+        "P@k": tables.number("noisy", 60, show, f"P@1 at {at}, %: mean over repeats."),
+        "P@k drop": tables.number("lost, %", 66, None, "Share of P@1 without noise that is lost; negative is gained."),
+    }
+    tables.show(shown, "robustness.kept", columns, signs={"P@k drop": "{:.1f}"}, most=220)
 
 
 def curves(measurements, settings, files) -> None:
     measure, k, way = (CERTIFIED, 1, "value") if CERTIFIED in measurements.measures else _choose_curves(measurements)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
-    if not KINDS[settings.kind].repeats:
-        bands = "Nothing is random here, so no bands."
-    elif settings.n_repeats == 1:
-        bands = "One repeat, so no bands."
+    below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats"
+    if settings.n_repeats == 1:
+        bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
+        below = ""
     direction = (
         "Lower is better"
         if way == "drop"
@@ -63,7 +73,7 @@ def curves(measurements, settings, files) -> None:
             drop=way == "drop",
             level=noise.level_title(settings.kind, settings.options),
             title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
-        ),
+        ).update_layout(title_subtitle_text=settings.rows_text.partition(",")[0] + below, margin_t=92),
         mine,
         f"{files}-curves",
         f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} "

@@ -46,6 +46,8 @@ def main(used) -> None:
         if measurements is None:
             examples.show(examples.curves())
     with right:
+        if measurements is not None and KINDS[settings.kind].needs != CERTIFICATE:
+            answer.kept(measurements, settings)
         choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
@@ -57,7 +59,9 @@ def main(used) -> None:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements)
         more = "More noise may then do less harm than a little." if milder else None
-        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {waiting} {apart} {milder}", help=more)
+        sentence.markdown(answer.sentence(name, measurements, settings))
+        if said := " ".join(filter(None, (waiting, apart, milder))):
+            right.caption(said, help=more)
         with left:
             fragments.alone(answer.curves)(measurements, settings, files)
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE

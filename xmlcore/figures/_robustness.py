@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import spread_from_the_last
+from xmlcore.figures._axes import far_apart
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -161,16 +161,14 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
 
 
 def _levels(sigma):
-    """Return an axis with a tick at each level that is far enough from the next one."""
-    points = np.sort(pd.unique(sigma))
+    """Return an axis with a tick at each level, and its number where it is far enough from the next one."""
+    points = np.sort(pd.unique(sigma)).astype(float)
     if points.size == 0:
         return {}
-    span = float(points[-1] - points[0]) or 1.0
-    shown = points[spread_from_the_last(points, 0.12 * span)].tolist()
-    shown[0] = float(points[0])  # the smallest level always has a tick
+    span, named = float(points[-1] - points[0]) or 1.0, far_apart(points, 0.09)
     return {
-        "tickvals": shown,
-        "ticktext": [f"{point:g}" for point in shown],
-        "range": [float(points[0]) - 0.04 * span, float(points[-1]) + 0.04 * span],  # space for whole marks
+        "tickvals": points,
+        "ticktext": [f"{point:g}" if at in named else "" for at, point in enumerate(points)],
+        "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
         "zeroline": False,
     }

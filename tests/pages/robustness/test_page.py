@@ -43,8 +43,13 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     summary = robustness.summarise(gaussian(key).load().frame)
     p1 = summary[(summary["measure"] == "P@k") & (summary["k"] == 1) & (summary["bucket"] == "all")].set_index("sigma")
     said = said_plainly(page.text())
-    assert "On all 30 test rows" in said and "Gaussian noise of σ = 0.1 on all features" in said
-    assert f"from {100 * p1['mean'][0.0]:.1f} % to **{100 * p1['mean'][0.1]:.1f} %**" in said
+    kept, lost = (f"{100 * p1[column][0.1]:.1f} %" for column in ("mean", "drop_mean"))
+    assert (
+        f"Under Gaussian noise of σ = 0.1 on all features, **PLT** keeps P@1 **{kept}**, a relative loss of {lost}."
+        in said
+    )
+    below = figure(page, "P@1 under")["layout"]["title"]["subtitle"]["text"]
+    assert said_plainly(below) == "all 30 test rows; bands: 95 % over 3 repeats"
     table = page.frame("run", "k", "P@k clean", "P@k", "P@k drop", "PSDCG@k (1/log)")
     assert table["k"].tolist() == [1, 3, 5]
     np.testing.assert_allclose(table["nDCG@k"].iloc[0], table["P@k"].iloc[0])  # at 1 they are the same
@@ -120,6 +125,10 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     keys = [train(ready), train(ready, noise_sigma=0.1)]
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 3)
     assert legend(figure(page, "P@1 under")) == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"]
+    beside = page.at.dataframe[0].value
+    assert beside["run"].tolist() == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"] and len(beside.columns) == 4
+    best = beside["run"][beside["P@k drop"].idxmin()]
+    assert f"**{best}** keeps most: P@1 **{beside['P@k'][beside['P@k drop'].idxmin()]:.1f}" in page.text()
     page.set("robustness.runs", keys)
     assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
     assert page.go("data").go("robustness").at.multiselect(key="robustness.runs").value == keys
@@ -223,7 +232,8 @@ def test_levels_that_cannot_be_read_are_said_to_be_so(page):
 def test_other_noise_and_a_sample_of_rows_are_measured_when_they_are_chosen(page):
     field = next(n.key for n in page.at.number_input if n.key.startswith("robustness.rows "))
     page.set(field, 10).until(measured)
-    assert "On 10 of 30 test rows, drawn at random" in page.text()
+    below = figure(page, "P@1 under")["layout"]["title"]["subtitle"]["text"]
+    assert below.startswith("10 of 30 test rows;") and "On 10 of 30 test rows, drawn at random" in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert "changed words at a rate of 0.4" in page.text()
     page.set("robustness.kind", "gaussian").set("robustness.support gaussian", "nonzero")
