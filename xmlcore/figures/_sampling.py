@@ -107,6 +107,8 @@ def candidate_curves(
     figure = _panels(new_figure(title, shown=len(rows), total=len(rows)), 2)
     x = rows["n_candidates"].to_numpy()
     for column in ("recall", "accuracy", "macro_f1"):
+        if rows[column].isna().all():
+            continue
         wording, color, mark = SHARES[column]
         hover = f"q = %{{x:,}}: {wording} %{{y:.2f}} %"
         add_line(figure, x, 100 * rows[column], wording, color, hover, mark=mark, row=1, col=1)
@@ -189,7 +191,9 @@ def sampling_sweep(
             hoverinfo="skip",
         )
     if len(points):
-        figure.update_xaxes(**log_axis(points["fit_s"].min(), points["fit_s"].max()), tickvals=None)
+        around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
+        lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around
+        figure.update_xaxes(**log_axis(lowest, highest), tickvals=None)
         figure.update_xaxes(tickformat=",~r")
     return figure
 
