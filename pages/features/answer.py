@@ -34,41 +34,24 @@ WHY = {  # which features are kept: ends a sentence that begins with "those"
 
 
 def sentence(view, label) -> str:
-    selection = view.selection
-    kept = f"**{selection.n_selected:,} of {format.count(selection.n_features, 'feature')}**"
-    text = f"On **{format.plain(view.name)}**, {format.plain(selection.title)} keeps {kept}"
-    n_labels, why = format.count(selection.n_labels, "label"), WHY[_kind(selection)]
-    if selection.shared:
-        text += f", the same for all {n_labels}: those {why}. {_best_features(view, label)}."
-    else:
-        text += f" for each of {n_labels}: those {why}. {_best_features(view, label)}."
-    return text
-
-
-def _best_features(view, label) -> str:
-    table, name = view.features_of(label), f"**{format.plain(view.data.label_name(label))}**"
+    """Return which features are the label's best; those of data made from texts are words."""
+    table, what = view.features_of(label), "Features" if view.data.texts_train is None else "Words"
+    name = f"label **{format.plain(view.data.label_name(label))}**"
     if view.weighted:
         table = table[table["weighted_score"] > 0]
         if table.empty:
-            return f"None of the features that {name} keeps occurs in its rows"
-    say_rows = not view.selection.shared and occurrences_differ(table)
-    table, parts = table.head(3), []
-    for feature, share in zip(table["name"], table["with_label"]):
-        rows = f" ({format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
-        parts.append(f"**{format.plain(feature)}**{rows}")
-    best, is_one = format.listed(parts), len(parts) == 1
-    if view.selection.shared:
-        return f"Best {'is' if is_one else 'are'} {best}"
-    if view.weighted:
-        return f"Weighted by how often rows of {name} have them, best {'is' if is_one else 'are'} {best}"
-    return f"For the label {name}, best {'is' if is_one else 'are'} {best}"
+            return f"None of the features kept for {name} occurs in its rows."
+    best = format.listed([f"**{format.plain(feature)}**" for feature in table["name"].head(3)])
+    return f"{what} that best tell {'all labels apart' if view.selection.shared else f'rows of {name}'}: {best}."
 
 
 def cards(view) -> None:
     selection = view.selection
     features = format.count(selection.n_features, "feature")
+    same = "The same for all" if selection.shared else "For each of"
+    of = f"{same} {format.count(selection.n_labels, 'label')}, of {features}: those {WHY[_kind(selection)]}."
     shown = [
-        ("Kept per label", f"{selection.n_selected:,}", f"Of {features}."),
+        (f"{selection.title} keeps", f"{selection.n_selected:,} of {selection.n_features:,}", of),
         (
             "Kept by any label",
             f"{selection_union(view.key):,}",
@@ -86,11 +69,6 @@ def cards(view) -> None:
     shown.append(
         ("Time to select", format.duration(selection.times["fit_s"]), "On this machine, in one worker process.")
     )
-    if selection.info.get("scoring"):
-        rows = selection.info.get("n_scored") or selection.n_rows
-        how = "all training rows" if selection.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
-        order = f"From {how}, computed in the order “{selection.info.get('order', '')}”."
-        shown.append(("Scores are", str(selection.info["scoring"]), order))
     tables.cards(shown)
     _warnings(view)
 
@@ -127,12 +105,13 @@ def _kind(selection) -> str:
 def bars(view, label) -> None:
     selection, name = view.selection, view.data.label_name(label)
     table = drawn = view.features_of(label)
-    intervals = ""
+    scores, info = "", selection.info
+    if info.get("scoring"):
+        n = info.get("n_scored") or selection.n_rows
+        rows = "all training rows" if info["scoring"] == "exact" else f"{n:,} rows drawn for each label"
+        scores = f" Scores are {info['scoring']}: from {rows}, computed in the order “{info.get('order', '')}”."
     if "standard_error" in table.columns:
-        intervals = (
-            " Scores come from a sample of rows: lines show two standard errors on either side, for this trained "
-            "network."
-        )
+        scores += " Lines show two standard errors on either side, for this trained network."
     unit, by, none = SCORE[_kind(selection)], format.plain(selection.title), ""
     if view.weighted:
         drawn = weighted_scores(table)
@@ -158,8 +137,9 @@ def bars(view, label) -> None:
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
         f"The features of largest score for {whose}, by {by}, whether they raise or lower the label’s score."
-        f"{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} in the table below.{none}",
+        f"{colours}{scores} Showing {min(BARS, len(drawn)):,} of the {len(table):,} in the table below.{none}",
         key="features.bars",
+        counted="kept features" + (" that rows of the label have" if view.weighted else ""),
     )
 
 

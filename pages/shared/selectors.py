@@ -79,7 +79,7 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
         query = st.text_input(
             "Find labels by name or id",
             **{**kept, "on_change": searched, "args": ()},
-            placeholder="part of a name; empty: the most frequent",
+            placeholder="part of a name",
         )
     found = tables.find_labels(names, query)
     none_found = found.empty

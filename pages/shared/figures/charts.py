@@ -23,8 +23,9 @@ def show_figure(
     on_click=None,
     place: str | None = None,
     of=(),
+    counted: str = "",
 ) -> None:
-    """Show a figure; in menus below it are the caption, which says how to read it, and its downloads."""
+    """Show a figure, and how many of what is ``counted``; menus below have its caption and its downloads."""
     key = key or f"chart-{name}"
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
@@ -55,7 +56,8 @@ def show_figure(
             st.markdown(caption)
         meta = figure.layout.meta
         if meta["shown"] < meta["total"]:
-            menus.caption(f"Showing {meta['shown']:,} of {meta['total']:,}.", width="content")
+            drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
+            menus.caption(f"Showing {drawn}.", width="content")
         with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
             opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
             about = "Opens the figure with buttons that save it as an image, with its caption if you like"

@@ -1,6 +1,7 @@
 """The Features page, opened and used through app.py."""
 
 import io
+import re
 import threading
 import warnings
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.features import compare, words
+from pages.features import answer, compare, words
 from pages.shared import server
 from pages.shared.figures import charts
 from tests.pages import making
@@ -88,10 +89,16 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     occurrence = (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
     order = np.argsort(-found.selected_scores[5] * occurrence)
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
-    share = 100 * occurrence[order]
-    assert f"**{best[0]}** ({share[0]:.3g} % of its rows)" in page.text()
+    n = np.count_nonzero(occurrence[order])
+    first = [f"**{name}**" for name in best[:3]]
+    assert f"that best tell rows of label **topic *5***: {first[0]}, {first[1]} and {first[2]}." in said_plainly(
+        page.text()
+    )
+    about = page.at.metric[0].help
+    assert page.metrics()["FALS keeps"] == "4 of 24" and "For each of 8 labels, of 24 features: those with" in about
+    assert "Scores are exact: from all training rows" in page.text() and "Scores are" not in page.metrics()
     drawn = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
-    assert drawn == best[: len(drawn)] and len(drawn) == np.count_nonzero(share)
+    assert drawn == best[: len(drawn)] and len(drawn) == n
     assert page.frame("rank", "name", "with_label")["name"].tolist() == best
     assert "No label has" in page.search("features.query", "no such label").text()
     assert page.at.selectbox(key=box).value == 5  # the box stays, and what it shows
@@ -128,9 +135,15 @@ def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ra
     best = [never, some, often]
     page.set("features.order", "Score alone, as in the paper on FALS")
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
-    assert f"best are **{never}** (0 % of its rows)" in page.text()
+    assert f"rows of label **topic *5***: **{never}**, " in said_plainly(page.text())
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
+
+
+def test_what_is_counted_is_said_of_the_features_that_are_drawn(page, monkeypatch):
+    monkeypatch.setattr(answer, "BARS", 1)
+    assert re.search("Showing 1 of [2-4] kept features that rows of the label have.", page.run().text())
+    assert "Showing 1 of 4 kept features." in page.set("features.order", "Score alone, as in the paper on FALS").text()
 
 
 def test_other_selections_are_described_by_what_they_are(ready):
@@ -142,11 +155,12 @@ def test_other_selections_are_described_by_what_they_are(ready):
     assert "involves no chance" in ready.go("features").text()
     select(ready, pattern="FAMS")
     page = ready.go("features")
-    assert "the same for all 8 labels" in page.text() and not figure(page, "Features in common")
+    assert "Features that best tell all labels apart: **" in page.text()
+    assert "The same for all 8 labels" in page.at.metric[0].help and not figure(page, "Features in common")
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
     making.select(ready, "ChiSquared", data=bare, n_features=2)
-    assert "keeps **2 of 24 features**" in ready.go("features").text()
+    assert ready.go("features").metrics()["Chi-squared keeps"] == "2 of 24"
 
 
 def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
@@ -158,10 +172,10 @@ def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
 def test_the_form_selects_by_another_method_and_a_count(page):
     page.set("features.method", "ChiSquared").set("features.way", "count")
     page.set("features.count 24", 3)
-    page.press("features.select").until(lambda s: "Chi-squared keeps **3 of 24 features**" in s.text())
+    page.press("features.select").until(lambda s: s.metrics().get("Chi-squared keeps") == "3 of 24")
     options = page.at.selectbox(key="features.selection").options
     assert len(options) == 2 and options[0].startswith("Chi-squared")
-    assert "FALS keeps **4 of 24 features**" in page.set("features.selection", page_key(page, "FALS")).text()
+    assert page.set("features.selection", page_key(page, "FALS")).metrics()["FALS keeps"] == "4 of 24"
     assert page.go("data").go("features").at.selectbox(key="features.selection").value == page_key(page, "FALS")
 
 
@@ -177,7 +191,7 @@ def test_settings_that_do_not_go_together_and_numbers_that_cannot_be_start_nothi
     page.set("features.share", 5.0)
     assert "Share, k/D is 5, but must be above 0 and at most 1" in errors()
     page.press("features.select")
-    assert "The selection was not started" in page.text() and "keeps **4 of 24 features**" in page.text()
+    assert "The selection was not started" in page.text() and page.metrics()["FALS keeps"] == "4 of 24"
     page.set("features.way", "count").set("features.count 24", 25)
     assert "must be from 1 to 24" in errors()
     page.at.number_input(key="features.count 24").set_value(3)
