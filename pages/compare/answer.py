@@ -79,7 +79,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             tables.cards(measured.cards(keys[0]))
         return
     known = [column for column in COSTS if (lines[column] > 0).sum() > 1]
-    *left, right = st.columns(2, gap="medium") if known else [st.container()]
+    *left, right = st.columns(2, gap="medium", vertical_alignment="bottom") if known else [st.container()]
     if left:
         with left[0]:
             _costs(lines, known, choice.measure, file_name, compared)
@@ -89,11 +89,11 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
 
 
 def _costs(lines, known, measure, file_name, compared) -> None:
-    place = st.container()
     titles = {column: COSTS[column][0] for column in known}
-    cost = fields.radio(
-        "Against", known, "compare.cost", known[0], format_func=titles.get, label_visibility="collapsed"
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("x axis:", width="content")
+        hidden = {"label_visibility": "collapsed"}
+        cost = fields.radio("x axis", known, "compare.cost", known[0], format_func=titles.get, **hidden)
     name, axis, unit = COSTS[cost]
     drawn = lines[lines[cost] > 0]
     frame = pd.DataFrame({"run": drawn["title"], "model": of_runs.styles(drawn), cost: drawn[cost] / unit})
@@ -103,15 +103,14 @@ def _costs(lines, known, measure, file_name, compared) -> None:
         "both. Training memory is the most that the process had, with the program, the data, and what was left of work "
         "before."
     )
-    with place:
-        charts.show_figure(
-            of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),
-            frame,
-            f"{file_name}-frontier",
-            f"{caption} Results without a known cost are left out: {len(lines) - len(drawn)} of {len(lines)}.",
-            key="compare.frontier",
-            of=list(drawn["key"]),
-        )
+    charts.show_figure(
+        of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),
+        frame,
+        f"{file_name}-frontier",
+        f"{caption} Results without a known cost are left out: {len(lines) - len(drawn)} of {len(lines)}.",
+        key="compare.frontier",
+        of=list(drawn["key"]),
+    )
 
 
 def _differences(keys, names, measure, file_name) -> None:

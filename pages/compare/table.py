@@ -107,7 +107,7 @@ def missing(frame, records: dict) -> None:
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame = pd.DataFrame({"run": lines["title"]})
-    columns = {"run": tables.text("Result", 240, pinned=True)}
+    columns = {"run": tables.text("Result", 240)}  # a pinned column would be grey
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
         columns["dataset"] = tables.text("Data set", 110)

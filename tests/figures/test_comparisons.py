@@ -9,6 +9,7 @@ import pytest
 
 from xmlcore import PLT, LdSM, figures
 from xmlcore.figures._critical_difference import rank_groups
+from xmlcore.figures._style import run_style
 
 
 def measures(n_runs=3):
@@ -112,10 +113,14 @@ def test_differences_have_a_panel_per_measure_and_only_sure_ones_are_filled():
     frame = pd.DataFrame(
         {"run": ["b", "c"] * 2, "model": "PLT", "measure": ["P@1", "P@1", "PSP@5", "PSP@5"], "p_value": [0.2, 0.01] * 2}
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
-    first, second = figures.differences(frame).data
+    figure = figures.differences(frame)
+    first, second = figure.data
+    assert figure.layout.title.subtitle.text == "hollow: may be chance"
     assert list(first.x) == [1.0, -2.0] and list(first.y) == ["b", "c"] and list(second.x) == [3.0, 0.0]
     assert list(first.error_x.array) == [3.0, 6.0] and list(first.error_x.arrayminus) == [4.0, 1.0]
     assert list(first.marker.symbol) == ["circle-open", "circle"]
+    first, _ = figures.differences(frame.assign(model=["OneVsRest", "LdSM"] * 2)).data
+    assert list(first.marker.symbol) == [f"{run_style('OneVsRest')['mark']}-open", run_style("LdSM")["mark"]]
 
 
 def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():

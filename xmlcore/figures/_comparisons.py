@@ -70,7 +70,8 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
     The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``:
-    see ``xmlcore.experiment.side_by_side.differences``. Where ``p_value`` is 0.05 or more, the point is hollow.
+    see ``xmlcore.experiment.side_by_side.differences``. A point has the mark of its run; where
+    ``p_value`` is 0.05 or more, it is hollow.
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_value"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
@@ -83,12 +84,13 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
         own = frame[frame["measure"] == measure]
         points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
         colors = [styles[run]["color"] for run in own["run"]]
+        marks = [styles[run]["symbol"].partition("-open")[0] for run in own["run"]]
         figure.add_scatter(
             x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False,
             error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
             marker={
                 "size": 11, "color": colors, "line": {"width": 2, "color": colors},
-                "symbol": ["circle" if p < 0.05 else "circle-open" for p in own["p_value"]],
+                "symbol": [mark if p < 0.05 else f"{mark}-open" for mark, p in zip(marks, own["p_value"])],
             },
             customdata=[whole(name) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",
@@ -97,7 +99,7 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
         figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
     figure.update_xaxes(title_text="points", tickangle=0, nticks=5)
     figure.update_yaxes(autorange="reversed", range=[len(runs) - 0.5, -0.5])
-    figure.update_layout(height=140 + 50 * len(runs))
+    figure.update_layout(height=160 + 50 * len(runs), margin_t=100, title_subtitle_text="hollow: may be chance")
     return figure
 
 
