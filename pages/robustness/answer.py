@@ -28,7 +28,8 @@ def sentence(name, measurements, settings) -> str:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: measurements.value(run, "P@k", 1, level, "drop_mean") for run in runs}
     run = min(runs, key=lambda run: np.nan_to_num(lost[run], nan=np.inf))
-    loss = f", a relative {'loss' if lost[run] >= 0 else 'gain'} of {format.percent(abs(lost[run]))}"
+    loss = f", a relative {'loss' if lost[run] > 0 else 'gain'} of {format.percent(abs(lost[run]))}"
+    loss = ", without loss" if abs(lost[run]) < 5e-5 else loss
     return (
         f"Under {perturbed}, **{format.plain(run)}** keeps{' most:' if len(runs) > 1 else ''} P@1 "
         f"**{format.percent(measurements.value(run, 'P@k', 1, level))}**{loss if np.isfinite(lost[run]) else ''}."
