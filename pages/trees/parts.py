@@ -32,24 +32,18 @@ def _curves(found, model, key, files):
     )
     chosen = [m for m in measures if m in chosen] or measures[:1]
     ks = results.ks(model.n_labels_)
-    left, right = st.columns(2, gap="large")
-    with left:
-        drawn = found[found["axis"] == "n_trees"]
-        charts.show_figure(
-            figures.measures_of_prefixes(found, "n_trees", chosen, ks, "Fewer trees"),
-            drawn,
-            f"{files}-fewer-trees",
-            "Measures when only the first trees are used, at their full size; the last point is the whole model. "
-            + ("nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""),
-            key=f"trees.fewer.{key[:8]}",
-        )
-    with right:
-        drawn = found[found["axis"] == "max_nodes"]
-        charts.show_figure(
-            figures.measures_of_prefixes(found, "max_nodes", chosen, ks, "Smaller trees"),
-            drawn,
-            f"{files}-smaller-trees",
-            "Measures of all trees, cut to their first nodes, as if “Max nodes per tree” were smaller, and their "
-            "depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
-            key=f"trees.smaller.{key[:8]}",
-        )
+    once = "nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""
+    texts = {
+        (
+            "n_trees",
+            "Fewer trees",
+        ): "Measures when only the first trees are used, at their full size; the last point is "
+        f"the whole model. {once}",
+        ("max_nodes", "Smaller trees"): "Measures of all trees, cut to their first nodes, as if “Max nodes per tree” "
+        "were smaller, and their depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
+    }
+    for place, ((axis, title), text) in zip(st.columns(2, gap="large"), texts.items()):
+        with place:
+            figure = figures.measures_of_prefixes(found, axis, chosen, ks, title)
+            drawn, name = found[found["axis"] == axis], title.lower().replace(" ", "-")
+            charts.show_figure(figure, drawn, f"{files}-{name}", text, key=f"trees.{axis}.{key[:8]}")
