@@ -140,7 +140,7 @@ def _details(job_title, job):
 
 
 def _again(job_title, record, job_id):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     try:
         task = experiment.from_record(record)

@@ -83,7 +83,7 @@ def _iso(seconds):
 
 
 def _again(records):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     for record in records:
         try:
@@ -94,7 +94,7 @@ def _again(records):
 
 
 def _forget(records):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     for record in records:
         jobs.dismiss(record["id"])

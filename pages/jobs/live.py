@@ -104,7 +104,7 @@ def _pause_all(own):
 
 
 def _pause(paused, job_id=None):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     queue = job_queue.queue()
     change = queue.pause if paused else queue.resume
@@ -176,11 +176,11 @@ def _button(label, name, job, do, *args, disabled=False):
 
 
 def _move(job_id, to):
-    if not workspace.refuse():
+    if not workspace.refuse_change():
         job_queue.queue().move(job_id, to, owner=workspace.token())
 
 
 def _insist(job_id):
     """Start a job although its memory is not free; called by a button."""
-    if not workspace.refuse():
+    if not workspace.refuse_change():
         job_queue.queue().insist(job_id)

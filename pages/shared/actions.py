@@ -7,7 +7,7 @@ from pages.shared.workspaces import workspace
 
 def button(label: str, **settings) -> bool:
     """Show a button that starts, changes or deletes something, and return whether it was pressed."""
-    return st.button(label, **{**settings, **refusal()}) and not workspace.refuse()
+    return st.button(label, **{**settings, **refusal()}) and not workspace.refuse_change()
 
 
 def confirm(label: str, key: str, take, args: tuple, *, no: str, no_key: str) -> None:

@@ -119,7 +119,7 @@ def _dismissed(record):
 
 
 def dismiss(job_id: str) -> None:
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
 
     def drop(data):
@@ -231,7 +231,7 @@ def _stop_button(job, label, compact):
 
 def stop(job_id: str) -> None:
     """Stop a job for this workspace; a job that another session needs too goes on without us."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     queue = job_queue.queue()
     queue.cancel(job_id, owner=workspace.token())

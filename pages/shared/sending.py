@@ -16,7 +16,7 @@ def button(label: str, key: str, file) -> bool:
     pressed = f"{key} pressed"  # remembered: Streamlit forgets a press when another event interrupts the run
     actions.button(label, key=key, disabled=file is None, on_click=st.session_state.update, args=({pressed: True},))
     reconnected.say(file is not None)
-    return file is not None and st.session_state.pop(pressed, False) and not workspace.refuse()
+    return file is not None and st.session_state.pop(pressed, False) and not workspace.refuse_change()
 
 
 def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:

@@ -42,7 +42,7 @@ def _task(record):
 
 def start(task) -> None:
     """List a sweep in the workspace, and carry it out unless its result is kept or it runs already."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     if (why := limits.refusal()) is not None:
         audit.note("refused", kind=task.kind, key=task.key)
@@ -80,7 +80,7 @@ def forget_ended(drivers: dict) -> None:
 
 def stop(record: dict) -> None:
     """Stop a sweep for this workspace; one that another session needs too goes on without us."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
 
     def change(data):
@@ -102,7 +102,7 @@ def stop(record: dict) -> None:
 
 def pause(record: dict, paused: bool) -> None:
     """Start no further training of a sweep for this workspace, or go on."""
-    if not workspace.refuse():
+    if not workspace.refuse_change():
         queue = job_queue.queue()
         (queue.pause if paused else queue.resume)(owner=workspace.token(), group=record["key"])
 

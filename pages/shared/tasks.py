@@ -173,7 +173,7 @@ def _mark_all(marked, key):
 
 def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:
     """Have a worker run a task, unless its result is stored or the task runs already; ``asked`` as for jobs.submit."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return False
     kind, fingerprint = _about(task)
     if not again and task.exists() and not _imported_elsewhere(task):
@@ -230,7 +230,7 @@ def dataset_name(fingerprint: str) -> str | None:
 
 def prepare(name: str) -> None:
     """Put a data set of the catalog in use, or have a worker make it; it is then put in use when it is ready."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     if any(r["kind"] == "prepare" and r["params"]["name"] == name for r in workspace.get("jobs")):
         return
@@ -249,7 +249,7 @@ def prepare(name: str) -> None:
 
 def make_dataset(task, **about) -> bool:
     """Have a worker make a data set, and return whether it was not refused; its kind is one of ``made.KINDS``."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return False
     # The record names the data set in use now, since this one has no fingerprint before it is made.
     in_use = workspace.get("dataset") or ""

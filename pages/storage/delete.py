@@ -111,7 +111,7 @@ def _named(some, titles) -> str:
 
 
 def _delete(goes, inventory):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     try:
         delete(goes, inventory)

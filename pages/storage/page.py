@@ -115,7 +115,7 @@ def _table(lines, own, inventory, fields):
 
 
 def _pin(chosen, by, pin):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     try:
         for artifact in chosen:
@@ -149,7 +149,7 @@ def _room(inventory):
 
 
 def _set(gigabytes):
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     try:
         store.set_bound(None if gigabytes is None else int(gigabytes * 1e9))

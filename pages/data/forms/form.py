@@ -144,7 +144,7 @@ def _estimate(task):
 
 def _press(form):
     """Note that the button was pressed, so that this run of the script has the data set made."""
-    if not workspace.refuse():
+    if not workspace.refuse_change():
         # Remembered until then: Streamlit forgets a press when another event interrupts the run.
         st.session_state[form.pressed] = True
 

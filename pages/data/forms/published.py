@@ -102,7 +102,7 @@ def use(name) -> None:
         if entry["source"] == "catalog" and dataset_list.catalog_name(entry) == name:
             workspace.update(dataset=fingerprint, wanted=None)
             return
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
     for record, _ in jobs.failed("prepare", name=name):
         jobs.dismiss(record["id"])

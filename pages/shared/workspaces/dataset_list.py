@@ -13,7 +13,7 @@ def add_dataset(
 ) -> None:
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
 
     def add(data):
@@ -45,7 +45,7 @@ def is_default(entry: dict | None) -> bool:
 
 def rename_dataset(fingerprint: str, name: str) -> None:
     """Give a data set of the workspace another name; results and downloads are then called by it."""
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
 
     def rename(data):

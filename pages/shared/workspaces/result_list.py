@@ -49,7 +49,7 @@ def add_result(kind: str, record: dict) -> None:
 def change_runs(keys: list[str], change) -> None:
     """Change the records of listed runs: ``change`` is called with each and changes it in place."""
 
-    if workspace.refuse():
+    if workspace.refuse_change():
         return
 
     def change_all(data):

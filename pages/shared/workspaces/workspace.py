@@ -77,7 +77,7 @@ def only_looks() -> bool:
     return st.session_state[ADDRESS] != st.session_state[WORKSPACE]
 
 
-def refuse() -> bool:
+def refuse_change() -> bool:
     """Return whether this session only looks; if so, a message says that it cannot do what was asked for."""
     if only_looks():
         notify(LOOK_ONLY)
