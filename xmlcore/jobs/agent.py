@@ -63,7 +63,7 @@ def receive(job_id: str, name: str, offset: int, block: bytes) -> bool:
     return True
 
 
-def refuse(job_id: str, reason: str) -> None:
+def refuse_job(job_id: str, reason: str) -> None:
     """Note that the client cannot send an input of a job."""
     if (job := _jobs.get(job_id)) is not None:
         job.failed = reason

@@ -215,7 +215,7 @@ class Cluster(Place):
                     return  # the job has ended, or has failed by itself
         except Exception as error:
             with contextlib.suppress(Exception):
-                self._client.run(agent.refuse, job_id, worker.one_line(error), workers=[address])
+                self._client.run(agent.refuse_job, job_id, worker.one_line(error), workers=[address])
 
     def _take(self, job, future):
         if job.id not in self._jobs or future is not job._remote:
