@@ -154,7 +154,9 @@ def _rows_text(comparison) -> str:
 
 def _boxes(view, comparison, measure):
     figure = figures.patterns_compared(comparison.frame, measure)
-    text = best_methods(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"])
+    text = sentence_on_best_methods(
+        comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]
+    )
     n = comparison.frame["seed"].nunique()
     few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
     charts.show_figure(
@@ -167,7 +169,7 @@ def _boxes(view, comparison, measure):
     )
 
 
-def best_methods(lines, best) -> str:
+def sentence_on_best_methods(lines, best) -> str:
     if best is None:
         return ""
     means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)

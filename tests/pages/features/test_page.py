@@ -278,7 +278,9 @@ def noisy_fit(monkeypatch):
 ])  # fmt: skip
 def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
     lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
-    assert compare.best_methods(lines, best).startswith(said) and bool(said) == bool(compare.best_methods(lines, best))
+    assert compare.sentence_on_best_methods(lines, best).startswith(said) and bool(said) == bool(
+        compare.sentence_on_best_methods(lines, best)
+    )
 
 
 def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
