@@ -10,7 +10,9 @@ from xmlcore.parameters import Parameter, check_parameters, described, in_form
 
 SIZE = Parameter("size", "Size", "Larger is slower.", "int", 3, minimum=1, maximum=9, offered=(2, 4), step=1)
 BEAM = Parameter("beam", "Beam", "Empty is exact. Off is off.", "int", None, minimum=1, optional=True, others=(-1,))
-SHARE = Parameter("share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above=True, below=True)
+SHARE = Parameter(
+    "share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above_minimum=True, below_maximum=True
+)
 NORM = Parameter("norm", "Norm", "Which.", "choice", 2, options=(2, "inf"))
 TREE = Parameter("tree", "Tree", "Which.", "choice", "a", options=("a", "b"), also=("LabelTree",), in_form=False)
 WEIGHT = Parameter("weight", "Weight", "How much.", "float", "auto", minimum=0.0, others=("auto",))
@@ -58,7 +60,7 @@ def test_messages_say_what_is_allowed():
 def test_a_form_gets_what_it_offers():
     size, beam, share, flag = in_form((SIZE, BEAM, SHARE, TREE, FLAG))
     assert (size.minimum, size.maximum) == (2, 4) and (flag.kind, flag.default) == ("bool", False)
-    assert beam.optional and beam.others == () and share.above
+    assert beam.optional and beam.others == () and share.above_minimum
     assert not in_form((dataclasses.replace(BEAM, empty=""),))[0].optional
 
 

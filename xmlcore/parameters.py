@@ -54,11 +54,11 @@ class Parameter:
     advanced: bool = False  # whether the form puts the field under "More settings"
     optional: bool = False  # whether None is accepted; ``help`` says what it means
     empty: str = "automatic"  # what the form shows for None, where ``optional``; "" if it does not offer None
-    above: bool = False  # whether ``minimum`` itself is refused
+    above_minimum: bool = False  # whether ``minimum`` itself is refused
     offered: tuple | None = None  # smallest and largest value that a form offers, where that is less
     in_form: bool = True
     also: tuple[str, ...] = ()  # names of classes whose instances are accepted as well, such as "LabelTree"
-    below: bool = False  # whether ``maximum`` itself is refused
+    below_maximum: bool = False  # whether ``maximum`` itself is refused
     others: tuple = ()  # further values that are accepted, such as -1, or "auto" in place of a number
     refused: tuple = ()  # numbers between ``minimum`` and ``maximum`` that are not accepted
     details: str = ""  # sentences that the docstring has after ``help``, and the form does not show
@@ -137,7 +137,7 @@ class Parameter:
             return check_number(value, f"{self.name} as a share", 0.0, 1.0, above=True)
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
-        return check_number(value, self.name, low, high, above=self.above, below=self.below)
+        return check_number(value, self.name, low, high, above=self.above_minimum, below=self.below_maximum)
 
     def _check_list(self, value, check) -> list:
         """Return the different numbers of a list, ascending; () is accepted if it is the default."""
@@ -175,10 +175,10 @@ class Parameter:
         if low is None and high is None:
             return ""
         if high is None:
-            return f", {'above' if self.above else 'at least'} {low:g}"
+            return f", {'above' if self.above_minimum else 'at least'} {low:g}"
         if low is None:
-            return f", {'below' if self.below else 'at most'} {high:g}"
-        return f" in {'(' if self.above else '['}{low:g}, {high:g}{')' if self.below else ']'}"
+            return f", {'below' if self.below_maximum else 'at most'} {high:g}"
+        return f" in {'(' if self.above_minimum else '['}{low:g}, {high:g}{')' if self.below_maximum else ']'}"
 
     @property
     def doc(self) -> str:
@@ -354,8 +354,8 @@ def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
                 kind="float" if parameter.kind == "share" else parameter.kind,
                 minimum=low,
                 maximum=high,
-                above=parameter.above and parameter.offered is None,
-                below=parameter.below and parameter.offered is None,
+                above_minimum=parameter.above_minimum and parameter.offered is None,
+                below_maximum=parameter.below_maximum and parameter.offered is None,
                 optional=parameter.optional and parameter.empty != "",
                 also=(),
                 others=(AUTO,) if parameter.can_be_auto else (),

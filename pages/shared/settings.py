@@ -95,7 +95,7 @@ def needs_amounts(model: str) -> str:
 def limits(parameter) -> str:
     """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
     low, high = (None if end is None else value_text(end) for end in (parameter.minimum, parameter.maximum))
-    if parameter.above:
+    if parameter.above_minimum:
         return f"above {low}" + ("" if high is None else f", up to {high}")
     if low is not None and high is not None:
         return f"{low} to {high}"

@@ -36,10 +36,10 @@ def refused(parameter):
         if parameter.minimum is not None:
             below = parameter.minimum - step
             values += [value for value in (below,) if value not in parameter.others]
-            values += [parameter.minimum] if parameter.above else []
+            values += [parameter.minimum] if parameter.above_minimum else []
         if parameter.maximum is not None:
             values += [parameter.maximum + (1 if parameter.kind == "int" else parameter.maximum * 1e-6)]
-            values += [parameter.maximum] if parameter.below else []
+            values += [parameter.maximum] if parameter.below_maximum else []
     if parameter.kind in ("int", "float"):
         values += [10**400] if parameter.maximum is not None or parameter.kind == "float" else []
     if parameter.kind == "int":
@@ -63,8 +63,8 @@ def accepted(parameter):
     values += [*parameter.options, *parameter.others, *(parameter.offered or ())]
     values += [None] if parameter.optional else []
     if parameter.kind in ("int", "float"):
-        values += [parameter.minimum] if parameter.minimum is not None and not parameter.above else []
-        values += [parameter.maximum] if parameter.maximum is not None and not parameter.below else []
+        values += [parameter.minimum] if parameter.minimum is not None and not parameter.above_minimum else []
+        values += [parameter.maximum] if parameter.maximum is not None and not parameter.below_maximum else []
         numbers = [value for value in values if isinstance(value, int | float) and value not in parameter.others]
         values += [np.float64(n) if parameter.kind == "float" else np.int64(n) for n in numbers if abs(n) < 2**62]
     if parameter.kind == "share":

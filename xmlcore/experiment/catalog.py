@@ -54,7 +54,7 @@ def _noise() -> tuple[Parameter, ...]:
             name="noise_sigma",
             help=f"{sigma.help} 0 trains on the rows as they are.",
             default=0.0,
-            above=False,
+            above_minimum=False,
             offered=(0.0, 1e6),
         ),
         replace(table["augment_ratio"], name="noise_ratio", offered=(0.01, 100.0)),

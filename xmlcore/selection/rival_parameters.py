@@ -51,7 +51,7 @@ LASSO = (
         "alpha", "Penalty",
         "The penalty on weights, as a share of the smallest penalty that makes all weights of the label 0. A "
         "larger share leaves fewer weights, and is faster.",
-        "float", 0.1, minimum=0.0, above=True, maximum=1.0, offered=(1e-4, 1.0), advanced=True,
+        "float", 0.1, minimum=0.0, above_minimum=True, maximum=1.0, offered=(1e-4, 1.0), advanced=True,
         details="One penalty for all labels would leave rare labels without any weight. The paper on FALS states no "
         "penalty.",
     ),

@@ -23,8 +23,8 @@ VALIDATION = Parameter(
     0.2,
     minimum=0.0,
     maximum=1.0,
-    above=True,
-    below=True,
+    above_minimum=True,
+    below_maximum=True,
 )
 # What a model raises for settings that do not go together, or not with the data. Other errors, such as a full memory,
 # say nothing about the settings.

@@ -201,7 +201,9 @@ class MeasureLearningCurve(Task):
     PARAMETERS = (
         MODEL,
         SETTINGS,
-        Parameter("shares", "Shares", "Of the training rows.", "floats", SHARES, minimum=0.0, maximum=1.0, above=True),
+        Parameter(
+            "shares", "Shares", "Of the training rows.", "floats", SHARES, minimum=0.0, maximum=1.0, above_minimum=True
+        ),
         SEEDS,
     )
 

@@ -255,7 +255,7 @@ class StudySampling(Task):
 
     PARAMETERS = (
         Parameter("n_adversarial", "Adversaries", "Wrong classes for each example.", "ints", (), minimum=1),
-        Parameter("examples_per_class", "Examples", "Of each class.", "floats", (), minimum=0.0, above=True),
+        Parameter("examples_per_class", "Examples", "Of each class.", "floats", (), minimum=0.0, above_minimum=True),
         Parameter("n_candidates", "Candidates", "Among which a prediction ranks.", "ints", (), minimum=1),
         Parameter("n_repeats", "Trainings", "For each number, each with another seed.", "int", 1, minimum=1),
     )

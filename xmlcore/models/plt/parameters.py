@@ -113,7 +113,7 @@ PARAMETERS = (
         "tol", "Tolerance",
         "Training of a node stops when no row would change its probability by more than this. A smaller value "
         "trains longer; below 0.1 precision rarely changes.",
-        "float", 0.1, minimum=0.0, above=True, maximum=LARGEST, offered=(1e-6, 1.0), advanced=True,
+        "float", 0.1, minimum=0.0, above_minimum=True, maximum=LARGEST, offered=(1e-6, 1.0), advanced=True,
         details="Training of a node stops after a pass over all its rows in which the margin of no row was further "
         "than tol from its optimum. The distance is a difference of probabilities (logistic) or of slacks "
         "(squared_hinge).",
@@ -134,12 +134,12 @@ NOISE_PARAMETERS = (
         "Standard deviation of the Gaussian noise in copies of training rows, in the units of the feature values. The "
         "model predicts rows with such noise better, and clean rows often a little worse. The paper (Date and Mehar) "
         "uses 0.05, for values between 0 and 1.",
-        "float", 0.05, minimum=0.0, above=True, maximum=LARGEST, in_form=False,
+        "float", 0.05, minimum=0.0, above_minimum=True, maximum=LARGEST, in_form=False,
     ),
     Parameter(
         "augment_ratio", "Noise in training, copies per row",
         "Number of noisy copies per training row. The paper uses 1, which doubles the number of rows.",
-        "float", 1.0, minimum=0.0, above=True, in_form=False,
+        "float", 1.0, minimum=0.0, above_minimum=True, in_form=False,
         details="N rows give m = round(N * augment_ratio) copies.",
     ),
     Parameter(

@@ -108,7 +108,7 @@ PARAMETERS = (
     Parameter(
         "dropout", "Dropout",
         "Share of hidden units that are left out at random in each training step, against overfitting.",
-        "float", 0.0, minimum=0.0, maximum=1.0, below=True, offered=(0.0, 0.95), advanced=True,
+        "float", 0.0, minimum=0.0, maximum=1.0, below_maximum=True, offered=(0.0, 0.95), advanced=True,
     ),
     Parameter(
         "batch_size", "Rows per step",
