@@ -198,7 +198,9 @@ class CompareSelections(Task):
             "Pairs of a method and its parameters, or None for all features.",
             "any", REQUIRED,
         ),
-        Parameter("shares", "Shares", "Of the features.", "floats", (0.1,), minimum=0.0, maximum=1.0, above_minimum=True),
+        Parameter(
+            "shares", "Shares", "Of the features.", "floats", (0.1,), minimum=0.0, maximum=1.0, above_minimum=True
+        ),
         replace(SEEDS, help="Of the trees, and of the selections that have a seed.", maximum=INT32_MAX),
         N_ROWS,
     )  # fmt: skip
