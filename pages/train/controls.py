@@ -48,7 +48,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
         return
     if task.key == shown_key:
-        st.caption("Trained already with these settings: it is the result shown.")
+        st.caption("Trained already: it is the result shown.")
     elif task.exists():
         st.caption("Trained already with these settings: the button shows the result at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
