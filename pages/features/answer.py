@@ -201,12 +201,7 @@ def label_table(view, label) -> None:
     }
     tables.show(shown, "features.table", {column: titles[column] for column in columns}, most=290)
     name = f"**{format.plain(view.data.label_name(label))}**"
-    if len(shown) == 1:
-        st.caption(
-            f"The feature that {name} keeps; how often it occurs in training rows with the label and without it."
-        )
-        return
     st.caption(
-        f"All {len(shown):,} features that {name} keeps, best first; how often they occur in training rows with the "
+        f"{format.count(len(shown), 'feature')} that {name} keeps, best first, and the share of training rows with the "
         "label and without it."
     )
