@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import choose, compare
-from benchmarks.library import contestant, files, machine
+from benchmarks.library import contestant, machine
 from benchmarks.library import data as library_data
 from xmlcore.datasets import Dataset, read_matrix
 
@@ -111,17 +111,6 @@ def test_the_fastest_near_the_best_is_chosen_of_quiet_runs_on_a_fifth_held_out()
     assert compare.least_disturbed(once(compiled, busy, busier))[1] == 1  # rather disturbed than with compiling in it
     assert compare.least_disturbed(once(calm | {"failed": "too large", "others_cpu": 0.9}))[0]["failed"] == "too large"
     assert compare.least_disturbed(once(busy, busy | {"failed": "too large"}))[0]["failed"] is None
-
-
-@pytest.mark.parametrize("change", [{}, {"runs": 2}, {"data": ["bibtex"]}, {"only": ["xmlcore"]}])
-def test_only_the_full_line_up_replaces_the_committed_results(change, tmp_path, monkeypatch):
-    monkeypatch.setattr(compare.tempfile, "mkdtemp", lambda prefix: str(tmp_path))
-    options = {"data": list(compare.DATA), "only": list(compare.EVERY), "runs": 3} | change
-    full = compare.is_full(SimpleNamespace(**options), {})
-    assert full == (not change)
-    kept = files.RESULTS / "comparison.json"
-    assert compare.default_out(full) == (kept if full else tmp_path / "comparison.json")
-    assert not compare.is_full(SimpleNamespace(**options), {"PECOS": "is not there"})
 
 
 @pytest.mark.parametrize(("seconds", "seeds"), [(0.3, [2, 1002, 2002]), (1.5, [2])])

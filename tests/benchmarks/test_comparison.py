@@ -1,7 +1,5 @@
 """Ratios and tables of the benchmark, from results made by hand."""
 
-import pytest
-
 from benchmarks.library import comparison
 from tests.benchmarks.making import ABOUT
 
@@ -32,16 +30,6 @@ def results(*runs, **more):
     } | more
 
 
-def test_a_ratio_is_of_medians_against_the_rival_with_the_least_and_its_range_is_of_neighbouring_runs():
-    found = results(
-        *(run("a", "xmlcore", i, s) for i, s in enumerate([1.0, 2.0, 9.0])),
-        *(run("a", "omikuji", i, s) for i, s in enumerate([4.0, 4.0, 6.0])),
-        *(run("a", "pecos", i, s) for i, s in enumerate([1.0, 5.0, 5.0])),  # once the fastest, but not by its median
-    )
-    ratio = comparison.ratio(found, "a", "xmlcore", comparison.FAST_TRAINERS, comparison.train_s)
-    assert ratio == {"ratio": 0.5, "low": 0.25, "high": 1.5, "rival": "omikuji"}
-
-
 def test_what_was_not_measured_or_failed_is_in_no_figure_but_told():
     found = results(run("a", "xmlcore", 0, 1.0), run("b", "pecos", 0, 1.0))
     assert comparison.ratio(found, "a", "xmlcore", ("pecos",), comparison.train_s) is None
@@ -53,19 +41,6 @@ def test_what_was_not_measured_or_failed_is_in_no_figure_but_told():
     text = comparison.markdown(results(*whole, broken))
     assert comparison.ratio(results(*whole, broken), "a", "xmlcore", ("omikuji",), comparison.train_s)["ratio"] == 0.5
     assert "omikuji, 1 tree on a, run 2" in text and "ended by signal 6" in text
-
-
-def test_precision_is_compared_with_the_best_rival_and_the_fastest_way_of_a_search_counts():
-    found = results(
-        *(run("a", "xmlcore", i, 1.0, precision=p) for i, p in enumerate([50.0, 51.0])),
-        *(run("a", "pecos", i, 1.0, precision=p, search="beam 10") for i, p in enumerate([51.0, 52.0])),
-        *(run("a", "napkinxc", i, 1.0, precision=p) for i, p in enumerate([49.0, 52.0])),
-    )
-    assert comparison.difference(found, "a", "xmlcore", comparison.SINGLE_RIVALS, "P@1") == pytest.approx(-1.0)
-    one = run("a", "pecos", 0, 1.0, ms=3.0, search="beam 10")
-    assert comparison.fastest_way(one, "beam 10")["how"] == "quick"
-    assert comparison.fastest_way(one, "exact") is None
-    assert comparison.searching("beam 10", "one_row_p50_ms")(one) == 3.0
 
 
 def target(found, start):

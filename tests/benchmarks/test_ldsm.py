@@ -1,38 +1,17 @@
-"""LdSM's tables and the search of its settings: parts, folds, figures, and parts from beginning to end."""
+"""LdSM's study: folds, steps, and parts from beginning to end."""
 
 import json
-import statistics
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose_ldsm, ldsm
-from benchmarks.library import ldsm_tables, machine, mixtures, studies
+from benchmarks import ldsm
+from benchmarks.library import ldsm_tables, mixtures, studies
 from tests.benchmarks import making
 from xmlcore import LdSM, metrics
 from xmlcore.datasets import make_synthetic
-
-
-def fit(**more):
-    usual = {"seed": 0, "train_s": 2.0, "ms": 0.1, "n_trees": 10, "n_nodes": 90, "depth": 9, "depths": [8, 9]}
-    measures = {"P@1": 60.0, "P@3": 40.0, "P@5": 30.0, "nDCG@5": 50.0, "PSP@5": 20.0}
-    return usual | measures | {"model_bytes": 3e6, "inner_rows": 500, "n_weights": 7} | more
-
-
-def run(*fits, model="LdSM", params=None, **more):
-    usual = {"data": "bibtex", "what": "test", "model": model, "n_jobs": 1, "rows": None, "others_cpu": 0.02}
-    sizes = {"n_train": 100, "n_test": 20, "n_features": 50, "n_labels": 40, "labels_with_rows": 32}
-    params = ldsm_tables.all_params({"model": model, "params": params or {}})
-    fits = list(fits) or [fit()]
-    return usual | sizes | {"params": params, "fits": fits, "full": fits, "chosen": 513} | more
-
-
-def part(name, *runs, **more):
-    header = machine.header(name, 2)
-    about = {"quick": False, "absent": [], "planned": len(runs), "complete": True, "base": ldsm.BASE}
-    return header | about | {"runs": list(runs)} | more
 
 
 def test_every_training_row_is_held_out_once_and_a_part_takes_the_place_of_its_former_self_alone():
@@ -102,18 +81,6 @@ def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     np.testing.assert_array_equal(tree.parent, plain.parent)
 
 
-def test_what_was_stopped_or_failed_is_told_and_a_failed_point_is_in_no_table():
-    stopped = part("depth", run(), complete=False, planned=4)
-    workers = part("workers", run(seconds={"1": [1.0], "2": [1.0]}, same=True), absent=["aloi"])
-    results = studies.merged(ldsm.STUDY, studies.merged(ldsm.STUDY, {}, "depth", stopped), "workers", workers)
-    text = studies.markdown(ldsm.STUDY, results)
-    assert "**Stopped after 1 of 4 points.**" in text and "Not there, so not measured: aloi." in text
-    assert "2 % of the machine's processor time" in text
-    failed = {"data": "aloi", "what": "test", "failed": "no memory"}
-    text = studies.part_markdown(ldsm.STUDY, "depth", part("depth", run(), failed))
-    assert "**A point on aloi failed**: no memory" in text and text.count("| aloi |") == 0
-
-
 @pytest.fixture
 def options(tmp_path, in_this_process):
     """A folder with one tiny set, called bibtex."""
@@ -140,34 +107,3 @@ def test_parts_are_measured_from_beginning_to_end(options, name, points):
         assert one["params"].items() >= {"n_epochs": 2, "max_nodes": 100, "n_estimators": 2}.items()
     if name == "workers":
         assert found["runs"][0]["same"]
-
-
-def figures(params):
-    """Best at a = 3, b = 2."""
-    value = 50.0 - (params["a"] - 3) ** 2 - (params["b"] - 2) ** 2
-    return {"P@1": value, "P@3": value, "P@5": value, "fit_s": 1.0}
-
-
-GRID = {"a": [1, 2, 3, 4], "b": [1, 2, 3]}
-
-
-@pytest.mark.parametrize("search", list(choose_ldsm.SEARCHES))
-def test_the_budget_is_of_measurements_and_what_is_known_costs_nothing(search):
-    start = {"a": 1, "b": 1}
-    found = choose_ldsm.searched(search, GRID, start, figures, 3)
-    assert len(found) == 3
-    more = choose_ldsm.searched(search, GRID, start, figures, 2, known=found)
-    assert len(more) == 5 and more[:3] == found
-
-
-def test_candidates_are_measured_on_the_folds_alone():
-    data = make_synthetic(n_train=150, n_test=1, n_labels=20, n_features=60, features_per_row=8)
-    params = {"n_estimators": 2, "n_epochs": 2, "max_nodes": 30}
-    found = choose_ldsm.evaluate(data.X_train, data.Y_train, params, 1)
-    assert found.keys() == set(choose_ldsm.FIGURES) and found["fit_s"] > 0
-    precision = []
-    for rows, held in ldsm.folds(150):
-        model = LdSM(**params, n_jobs=1, random_state=0).fit(data.X_train[rows], data.Y_train[rows])
-        best = model.predict_topk(data.X_train[held], 1).labels[:, 0]
-        precision.append(100 * statistics.fmean(data.Y_train[held].toarray()[np.arange(held.size), best]))
-    assert found["P@1"] == pytest.approx(statistics.fmean(precision), abs=1e-3)

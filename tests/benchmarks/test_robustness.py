@@ -1,26 +1,16 @@
 """The study of noise, attacks and explanations: parts from beginning to end, and what the tables say."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from benchmarks import robustness
-from benchmarks.library import robustness_tables, studies, tables
+from benchmarks.library import studies
 from tests.benchmarks import making
 
 STUDY = robustness.STUDY
-
-
-def test_intervals_are_students_over_seeds_and_drops_relative_to_the_same_seeds():
-    assert tables.interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"  # 4.303 * 1 / sqrt(3)
-    assert tables.interval([1.0]) == "1.00"
-    assert tables.interval([math.nan]) == "–"
-    measures = [{"P@k": {"1": {"0": clean, "0.1": noisy}}} for clean, noisy in ((0.8, 0.6), (0.5, 0.5))]
-    run = {"fits": [{"measures": one} for one in measures]}
-    assert robustness_tables.drops_of(run, "P@k", 1) == pytest.approx([25.0, 0.0])
 
 
 @pytest.mark.parametrize("negative", [False, True])

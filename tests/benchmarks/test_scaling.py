@@ -1,7 +1,6 @@
-"""The growth study: its exponents, its count of work, and a point from beginning to end."""
+"""The growth study: its phases, its count of work, and a point from beginning to end."""
 
 import json
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,16 +12,7 @@ from xmlcore import PLT
 from xmlcore.datasets import make_synthetic
 
 
-def test_exponents_are_those_of_least_squares_phases_timed_from_their_first_report_and_the_quietest_run_counts(
-    monkeypatch,
-):
-    rng = np.random.default_rng(0)
-    xs = np.geomspace(1, 1000, 8)
-    ys = xs**0.4 * np.exp(rng.normal(0, 0.2, 8))
-    coefficients, covariance = np.polyfit(np.log(xs), np.log(ys), 1, cov=True)
-    found = scaling_tables.exponent(xs, ys)
-    assert found["exponent"] == pytest.approx(coefficients[0])
-    assert found["error"] == pytest.approx(math.sqrt(covariance[0, 0]))
+def test_phases_are_timed_from_their_first_report_and_the_quietest_run_counts(monkeypatch):
     phases = scaling.Phases()
     phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
     assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}

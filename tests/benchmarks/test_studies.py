@@ -1,7 +1,6 @@
 """What all studies keep, and small studies: a cluster, cold starts, the dashboard, texts, readers and partial fits."""
 
 import json
-import sys
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -10,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import frontier, one_vs_rest, partial_fit, readers, texts
-from benchmarks.library import comparison, default_data, files, reading, scaling_tables, studies
+from benchmarks.library import comparison, files, reading, scaling_tables, studies
 from xmlcore import PLT, Ranking, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
 
@@ -32,15 +31,6 @@ def test_committed_tables_are_those_of_the_committed_results(name):
     else:
         made = (LIBRARY.get(name) or import_module(f"benchmarks.{name}").markdown)(results)
     assert (files.RESULTS / f"{name}.md").read_text(encoding="utf-8") == made
-
-
-@pytest.mark.slow
-def test_every_part_of_making_the_default_data_set_is_timed():
-    found = default_data.measure()
-    parts = ("importing_s", "reading_s", "counting_s", "saving_s", "loading_s", "describing_s")
-    assert list(found) == [*parts, "total_s", "cpu_s"]
-    assert all(seconds > 0 for seconds in found.values())
-    assert found["total_s"] == sum(found[part] for part in parts)
 
 
 DOCUMENTS = ["one, text", 'a "second" one', "third"], [["a", "b"], ["b"], ["c d"]]
@@ -67,16 +57,6 @@ def test_files_have_the_size_that_is_asked_for_and_can_be_read(kind, tmp_path):
         size = (tmp_path / "file").stat().st_size
         assert megabytes < 0.5 or abs(size - megabytes * 1e6) < 5000
     assert reading.measure("xmlcore", tmp_path / "file", tmp_path / "file")["rows"] == n_rows
-
-
-def test_a_measurement_has_a_process_of_its_own(tmp_path):
-    readers.write_file(tmp_path / "file", "xmlc", 0, readers.block("xmlc", 80))
-    run = readers.measure("xmlcore", sys.executable, tmp_path / "file", tmp_path / "file", 1, 1)
-    assert run["rows"] == 1 and len(run["seconds"]) > 1
-    run = readers.measure("xmlcore", sys.executable, tmp_path / "file", tmp_path / "file", 1, 1, keeps=True)
-    assert len(run["seconds"]) == len(run["system"]) > 2 and min(run["system"]) >= 0
-    run = readers.measure("xmlcore", sys.executable, tmp_path / "none", tmp_path / "file", 1, 1)
-    assert "FileNotFoundError" in run["failed"]
 
 
 def test_a_reader_that_loses_rows_ends_the_study(monkeypatch, tmp_path):
