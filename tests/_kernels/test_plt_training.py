@@ -153,14 +153,10 @@ def test_prune_at_zero_keeps_all_but_zeros():
     assert unpacked(pruned, [0, 1], 2) == {0: {0: np.float32(1e-9)}}
 
 
-def random_tree(n_labels, arity, max_leaf_labels, seed):
-    return build_tree("random", n_labels, arity, max_leaf_labels, seed)
-
-
 def test_node_rows_and_marks():
     labels = [[0, 3], [], [2], [1, 2, 6], [6], [4, 5]]
     Y = check_labels(labels, n_labels=7)
-    tree = random_tree(7, 2, 2, 0)
+    tree = build_tree("random", 7, 2, 2, 0)
     ptr, rows = plt_training.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     expected = naive.plt_training.node_rows(labels, tree.leaf_of_label, tree.parent)
     found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]

@@ -10,13 +10,12 @@ from xmlcore._kernels import ranking as kernels
 from xmlcore.validation import check_labels, csr_parts
 
 
-def random_case(seed, n=60, n_labels=25, k=7, most_true=12):
-    """True labels (some rows with none), a ranking with padding, weights."""
-    rng = np.random.default_rng(seed)
-    true = [set(rng.choice(n_labels, rng.integers(0, most_true), replace=False).tolist()) for _ in range(n)]
-    ranking = np.array([rng.permutation(n_labels)[:k] for _ in range(n)], dtype=np.int32)
-    ranking[np.arange(k) >= rng.integers(0, k + 1, n)[:, None]] = -1
-    return true, ranking, rng.uniform(0.5, 20, n_labels)
+def assert_best(labels, scores, pairs):
+    """Assert that a row has the best of its pairs of label and score, and is filled up behind them."""
+    expected = naive.ranking.top_k(pairs, labels.size)
+    missing = labels.size - len(expected)
+    assert labels.tolist() == [label for label, _ in expected] + [-1] * missing
+    assert scores.tolist() == [score for _, score in expected] + [0.0] * missing
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -28,10 +27,7 @@ def test_top_k_of_dense_scores_with_many_ties(seed):
         labels, scores = np.empty((20, k), np.int32), np.empty((20, k))
         kernels.top_k_dense(values, labels, scores)
         for i in range(20):
-            expected = naive.ranking.top_k(enumerate(values[i].tolist()), k)
-            missing = k - len(expected)
-            assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
-            assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
+            assert_best(labels[i], scores[i], enumerate(values[i].tolist()))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -49,10 +45,7 @@ def test_top_k_of_sparse_scores_with_many_ties(seed):
         kernels.top_k_sparse(indptr, indices, data, labels, scores)
         for i in range(20):
             pairs = zip(indices[indptr[i] : indptr[i + 1]].tolist(), data[indptr[i] : indptr[i + 1]].tolist())
-            expected = naive.ranking.top_k(pairs, k)
-            missing = k - len(expected)
-            assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
-            assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
+            assert_best(labels[i], scores[i], pairs)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -66,7 +59,10 @@ def test_first_repeat(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_hits(seed):
-    true, ranking, _ = random_case(seed)
+    rng = np.random.default_rng(seed)
+    true = [set(rng.choice(25, rng.integers(0, 12), replace=False).tolist()) for _ in range(60)]
+    ranking = np.array([rng.permutation(25)[:7] for _ in range(60)], dtype=np.int32)
+    ranking[np.arange(7) >= rng.integers(0, 8, 60)[:, None]] = -1
     indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
     found = np.empty(ranking.shape, dtype=bool)
     kernels.mark_hits(indptr, indices, ranking, found)
