@@ -1,5 +1,7 @@
 """Differences between the columns of training and test rows."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,14 +20,8 @@ def test_a_difference_is_that_of_the_means_in_standard_deviations():
         assert row["difference"] == pytest.approx((b.mean() - a.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2))
         both = np.concatenate([a, b])
         z = (b.mean() - a.mean()) / (both.std(ddof=1) * np.sqrt(1 / 200 + 1 / 80))
-        assert row["p"] == pytest.approx(_p(z), rel=1e-9)
+        assert row["p"] == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-9)
         assert (row["rows_train"], row["rows_test"]) == ((a > 0).sum(), (b > 0).sum())
-
-
-def _p(z):
-    import math
-
-    return math.erfc(abs(z) / math.sqrt(2))
 
 
 def test_a_random_split_shows_no_drift_and_a_changed_feature_is_found():
