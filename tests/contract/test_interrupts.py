@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import CASES, each_once, fitted, problem, results
+from contract.estimators import CASES, assert_same, each_once, fitted, problem, results
 
 from xmlcore import PLT, OneVsRest
 from xmlcore._kernels.plt_rows import take_rows
@@ -52,10 +52,6 @@ def after_interrupts(make, state, given, seed):
         yield estimator
 
 
-def same(found, expected) -> bool:
-    return found.keys() == expected.keys() and all(np.array_equal(found[name], expected[name]) for name in expected)
-
-
 @each_once
 @pytest.mark.timeout(60 + MOMENTS)
 @pytest.mark.filterwarnings("ignore")
@@ -66,7 +62,7 @@ def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):
     states[other[0].shape[1]] = other[0], results(case.make().fit(*other), other[0])
     for estimator in after_interrupts(case.make, vars(fitted(case)), other, case.id):
         rows, expected = states[estimator.n_features_in_]
-        assert same(results(estimator, rows), expected)
+        assert_same(results(estimator, rows), expected)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

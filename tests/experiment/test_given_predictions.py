@@ -40,16 +40,13 @@ def test_few_labels_are_misses_and_a_warning_says_so(own_cache, easy):
     assert warning.startswith("60 of 60 test rows have fewer than 5 predicted labels")
 
 
-def kept_model(data):
-    return kept("train", {"dataset": save_dataset(data)}, model="OneVsRest").key
-
-
 def test_what_needs_a_model_or_its_training_says_that_there_is_none(own_cache, easy, tmp_path):
     key = experiment.add_predictions(easy, np.zeros((60, 1), int), "other")
     for needs_it in (experiment.load_run_model, experiment.code_of, experiment.bundle, experiment.pack_run):
         with pytest.raises(store.StoreError, match="another program"):
             needs_it(key)
-    others = [key, experiment.add_predictions(easy, np.ones((60, 1), int), "another"), kept_model(easy)]
+    trained = kept("train", {"dataset": save_dataset(easy)}, model="OneVsRest").key
+    others = [key, experiment.add_predictions(easy, np.ones((60, 1), int), "another"), trained]
     for keys in (others[:1], others):
         experiment.report(keys, tmp_path / "report.html")
         assert "other" in (tmp_path / "report.html").read_text()

@@ -201,6 +201,7 @@ def test_the_kernel_finds_what_its_twin_finds(seed):
 
 def test_the_largest_value_within_an_angle_is_found():
     rng = np.random.default_rng(0)
+    as_python_runs_it = getattr(cap_maximum, "py_func", cap_maximum)  # it is compiled into its callers only
     for _ in range(200):
         c, u = rng.standard_normal(2), rng.standard_normal(2)
         u /= np.linalg.norm(u)
@@ -209,14 +210,8 @@ def test_the_largest_value_within_an_angle_is_found():
         ring = np.stack([u[0] * np.cos(turns) - u[1] * np.sin(turns), u[0] * np.sin(turns) + u[1] * np.cos(turns)])
         best = (c @ ring).max()
         assert naive.certificate_bounds.cap_maximum(c, u, angle) == pytest.approx(best, rel=1e-5, abs=1e-5)
-        found = kernel_cap_maximum(c @ u, c @ c, math.cos(angle), math.sin(angle), 0.0)
+        found = as_python_runs_it(c @ u, c @ c, math.cos(angle), math.sin(angle), 0.0)
         assert found == pytest.approx(naive.certificate_bounds.cap_maximum(c, u, angle), rel=1e-9, abs=1e-9)
-
-
-def kernel_cap_maximum(*arguments):
-    """The part of the kernel as Python runs it: such parts are compiled into their callers only."""
-    function = cap_maximum
-    return getattr(function, "py_func", function)(*arguments)
 
 
 def test_the_share_of_rows_that_no_change_can_turn_falls_with_its_size():
