@@ -24,7 +24,7 @@ def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, mon
         with Workers(2) as workers:
             trained = Training(csr_parts(X), csr_parts(Y)[:2], sizes, settings, workers, np.float64)
             start = [array.copy() for array in (*trained.weights, *trained.biases)]
-            trained.one_step(np.arange(9))
+            trained.run()  # one epoch of one batch: one step
         rows, labels = X.toarray().astype(np.float64), Y.toarray()
         for number, mean in enumerate(trained.mean):
             for place in list(np.ndindex(mean.shape))[:: max(1, mean.size // 6)]:

@@ -107,12 +107,6 @@ class Training:
         self.workers.each(lambda a, b: self._catch_up(everything, a, b), self.parts[0])
         self.done[:] = self.step
 
-    def one_step(self, rows):
-        """Make one training step on the rows with these numbers, as :meth:`run` does for each batch."""
-        batch = self._prepared(np.asarray(rows, dtype=np.int64))
-        self._forward_first(batch)
-        self._one_step(batch, following=None)
-
     def _batches(self):
         size = self.settings.batch_size
         for epoch in range(self.settings.n_epochs):
