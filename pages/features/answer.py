@@ -124,7 +124,7 @@ def bars(view, label) -> None:
             )
             none = f" {format.count(left_out, 'kept feature')} {occurs} no bar."
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
-    by_occurrence = known and occurrences_differ(drawn)
+    by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
     colours = ""
     if by_occurrence:
         colours = " Those that are more frequent in its training rows than in other rows go with the label."
@@ -141,10 +141,6 @@ def bars(view, label) -> None:
         key="features.bars",
         counted="kept features" + (" that rows of the label have" if view.weighted else ""),
     )
-
-
-def occurrences_differ(table) -> bool:
-    return bool((table["with_label"] != table["without_label"]).any())
 
 
 def weighted_scores(table):

@@ -84,7 +84,7 @@ def kept() -> int:
     for token in tokens():
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged one lists nothing
             fields = stored.read(token)
-            unasked = {key for key, is_unasked in stored.unasked_of(fields).items() if is_unasked}
+            unasked = {key for key, is_unasked in fields.get("unasked", {}).items() if is_unasked}
             listed = user_workspaces.listed_keys(fields) - unasked
             names |= {artifact.name: artifact.bytes for key in listed for artifact in found.with_key(key)}
     return sum(names.values())

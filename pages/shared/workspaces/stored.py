@@ -122,17 +122,12 @@ def remove_visits(now: float | None = None) -> int:
         return sum(database().remove(TABLE, row.key) for row in old if _is_visit(row.value))
 
 
-def unasked_of(data: dict) -> dict:
-    """Return the field "unasked" of a workspace, which was called "first" before."""
-    return data.get("unasked", data.get("first", {}))
-
-
 def _is_visit(data) -> bool:
     """Return whether nothing was made in a workspace, or whether an address for looking only shows one that is gone."""
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    unasked = unasked_of(data)
+    unasked = data.get("unasked", {})
     results = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
     made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(
         _is_unasked(r, unasked) for r in results

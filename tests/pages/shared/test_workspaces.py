@@ -307,14 +307,6 @@ def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when
     assert Row(f"{0:032x}").read()
 
 
-def test_what_was_computed_unasked_is_known_of_a_workspace_that_calls_it_first(token):
-    fields = stored.read(token)
-    stored.write(token, {name: fields[name] for name in fields if name != "unasked"} | {"first": {OLD: True}})
-    workspace.update(lambda data: data["made"].append(["labels", OLD]))
-    assert workspace.get("unasked") == stored.read(token)["unasked"] == {OLD: True}
-    assert "first" not in stored.read(token)
-
-
 def test_opening_a_workspace_makes_it_young_again(monkeypatch):
     row = made(400, "e" * 32)
     tab(monkeypatch, "e" * 32)
