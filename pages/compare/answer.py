@@ -58,16 +58,16 @@ def _best(lines, choice) -> None:
     difference = of_runs.difference(a, b, measure)
     if difference is None:
         text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
+    elif difference.difference == 0:
+        text.append(f" {following} is as good.")
     else:
         sure = difference.difference > 0 and difference.p_value < side_by_side.SURE
         text.append(f" Its lead over {following} {'is more than chance explains' if sure else 'may be chance'}.")
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
-        better = format.count(wins["a"], "label")
-        text.append(f" It predicts {better} better than {following}, and {wins['b']:,} worse.")
+        text.append(f" It predicts {format.count(wins['a'], 'label')} better, and {wins['b']:,} worse.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        also = rare["title"] == lines["title"].iloc[0]
-        name = "It is also" if also else f"**{format.plain(rare['title'])}** is"
+        name = f"{best} is also" if rare["title"] == lines["title"].iloc[0] else f"**{format.plain(rare['title'])}** is"
         text.append(f" {name} the best for rare labels ({RARE} {format.percent(rare[RARE])}).")
     st.markdown("".join(text))
 

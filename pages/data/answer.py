@@ -69,10 +69,11 @@ def _tail(data, counts):
     if not counts.any() or data.n_train < TAIL_HEAD:
         return ""
     is_long = has_long_tail(counts)
-    most = int(counts[label_buckets(counts) == "tail"].max()) if is_long else RARE  # the tail in the figure
+    most = max(int(counts[label_buckets(counts) == "tail"].max()), 1) if is_long else RARE  # the tail in the figure
     number = int(np.count_nonzero(counts <= most))
     if not number:
         return f", each with more than {RARE} training rows" if counts.size > 1 else ""
     have = "has" if number == 1 else "have"
-    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most {most:,} training rows"
+    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most "
+    rare += format.count(most, "training row")
     return f" with a long tail: {rare}" if is_long else f"; {rare}"

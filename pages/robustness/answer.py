@@ -27,12 +27,15 @@ def sentence(name, measurements, settings) -> str:
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: measurements.value(run, "P@k", 1, level, "drop_mean") for run in runs}
-    run = min(runs, key=lambda run: np.nan_to_num(lost[run], nan=np.inf))
-    loss = f", a relative {'loss' if lost[run] > 0 else 'gain'} of {format.percent(abs(lost[run]))}"
-    loss = ", without loss" if abs(lost[run]) < 5e-5 else loss
+    finite = sorted(loss for loss in lost.values() if np.isfinite(loss))
+    if not finite:
+        return f"Under {perturbed}, as without it, no first label is right."
+    run = next(run for run in runs if lost[run] == finite[0])
+    share = "nothing" if abs(finite[0]) < 5e-5 else format.percent(abs(finite[0]))
+    least = ", the least of all results," if len(runs) > 1 and finite[1:2] != finite[:1] else ""
     return (
-        f"Under {perturbed}, **{format.plain(run)}** keeps{' most:' if len(runs) > 1 else ''} P@1 "
-        f"**{format.percent(measurements.value(run, 'P@k', 1, level))}**{loss if np.isfinite(lost[run]) else ''}."
+        f"Under {perturbed}, **{format.plain(run)}** {'gains' if finite[0] <= -5e-5 else 'loses'} {share} of its P@1"
+        f"{least} and has **{format.percent(measurements.value(run, 'P@k', 1, level))}**."
     )
 
 
@@ -41,11 +44,12 @@ def kept(measurements, settings) -> None:
     level, show = settings.levels[-1], "%.1f"
     table = robustness.loss_table(measurements.summary, level, ["P@k"], (1,), measurements.n_rows)
     shown = table[["run"]].assign(**{column: 100 * table[column] for column in ("P@k clean", "P@k", "P@k drop")})
-    at = noise.level_text(settings.kind, level)
     columns = {
         "run": tables.text("Result", 118),
         "P@k clean": tables.number("P@1", 56, show, "P@1 without noise, %."),
-        "P@k": tables.number("noisy", 60, show, f"P@1 at {at}, %: mean over repeats."),
+        "P@k": tables.number(
+            "noisy", 60, show, f"P@1 at {noise.level_text(settings.kind, level)}, %: mean over repeats."
+        ),
         "P@k drop": tables.number("lost, %", 66, None, "Share of P@1 without noise that is lost; negative is gained."),
     }
     tables.show(shown, "robustness.kept", columns, signs={"P@k drop": "{:.1f}"}, most=220)
@@ -74,7 +78,7 @@ def curves(measurements, settings, files) -> None:
             drop=way == "drop",
             level=noise.level_title(settings.kind, settings.options),
             title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
-        ).update_layout(title_subtitle_text=settings.rows_text.partition(",")[0] + below, margin_t=92),
+        ).update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92),
         mine,
         f"{files}-curves",
         f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} "

@@ -39,7 +39,7 @@ def show(run, record) -> None:
 
 def buckets(key, name) -> None:
     """Draw how well head, torso and tail labels are predicted."""
-    k = measured.headline(key)["k"].max()
+    k = int(measured.headline(key)["k"].max())
     every = labels.every_label(key, k)
     frame = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
     charts.show_figure(

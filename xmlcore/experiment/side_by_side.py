@@ -25,10 +25,10 @@ def measures_with_intervals(
     dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
 ) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
-    inv_ps, ks = metrics.inverse_propensity(dataset.Y_train), [k for k in ks if k <= dataset.n_labels]
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
     options = {"measures": list(measures), "inv_ps": inv_ps, "n_resamples": n_resamples}
     rankings = [wide(run, max(ks)) for run in runs.values()]
-    frames = metrics.intervals_of_several(dataset.Y_test, rankings, ks, **options)
+    frames = metrics.intervals_of_several(dataset.Y_test, rankings, list(ks), **options)
     for number, (name, run) in enumerate(runs.items()):
         measured = frames[number].assign(run=name, model=model_style(run.model, run.params))
         measured.loc[measured["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row

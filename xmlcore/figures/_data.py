@@ -209,11 +209,12 @@ def _mark_buckets(figure, buckets, counts):
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
         last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
         most, least = counts[start], counts[start + size - 1]
-        rows = {"head": f"≥ {least:,} rows", "torso": f"{least:,}–{most:,} rows", "tail": f"≤ {most:,} rows"}[bucket]
+        between = f"{least:,}–{most:,}" if least < most else f"{most:,}"
+        rows = {"head": f"≥ {least:,}", "torso": between, "tail": f"≤ {most:,}"}[bucket] + " row" + "s" * (most != 1)
         width = (last - first) / (high - low) * NARROWEST
         if width >= 7 * len(bucket):
             text = f"{bucket}<br>{rows}" if width >= 5.5 * len(rows) else bucket
-            add_note(figure, text, (first + last) / 2, hovertext=f"{size:,} labels, {rows}", xref="x")
+            add_note(figure, text, (first + last) / 2, hovertext=f"{size:,} label{'s' * (size != 1)}, {rows}", xref="x")
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})

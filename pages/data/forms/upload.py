@@ -26,8 +26,8 @@ def _fields(fingerprint) -> form.Request | None:
     )
     look = label_choice.look_at(train)
     if train is not None and text_columns.holds_texts(train, look):
-        st.info(f"{format.plain(train.name)} holds texts. *Upload texts* reads them: their words become the features.")
-        actions.button("Read it at Upload texts", key="upload.to_texts", type="primary", on_click=_to_texts)
+        st.info(f"{format.plain(train.name)} seems to hold texts. *Upload texts* makes features of their words.")
+        actions.button("Read it at Upload texts", key="upload.to_texts", on_click=_to_texts)
     kind = getattr(look, "format", None)
     inside = getattr(look, "inside", {})  # names of files, if the training file is an archive of several
     labels = None

@@ -47,7 +47,7 @@ def test_a_small_measure_has_three_significant_digits():
 def test_of_four_labels_there_is_no_measure_at_5(ready):
     data = word_data()
     few = datasets.Dataset("few", data.X_train, data.Y_train[:, :4], data.X_test, data.Y_test[:, :4])
-    assert experiment.load("train", train(ready, "PLT", few)).measures["k"].max() == 4
+    train(ready, "PLT", few)
     page = ready.go("train")
     assert {"P@1", "P@3", "PSP@3"} <= set(page.metrics()) and "P@5" not in page.metrics()
     assert "k = 5" not in page.frame("measure", "k = 3")

@@ -260,11 +260,7 @@ def _check_best_first(labels, scores, source) -> None:
     there = labels >= 0
     hole, rise = there[:, 1:] & ~there[:, :-1], there[:, 1:] & (scores[:, 1:] > scores[:, :-1])
     for bad, found, remedy in (
-        (
-            hole,
-            "a label after a place without one",
-            "Fill the places of a row from the first on, the last ones with -1.",
-        ),
+        (hole, "a label after a place without one", "Fill the places of a row from the first on, then -1."),
         (rise, "a larger score than the place before", "Order the labels of a row by their scores, largest first."),
     ):
         for row, column in np.argwhere(bad)[:1]:

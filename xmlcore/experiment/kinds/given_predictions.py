@@ -72,8 +72,7 @@ class GivenPredictions(Train):
         return Estimate(START + READ_BYTE * n_bytes, MEMORY * n_bytes)
 
     def run(self, progress=silent, files=None):
-        data = self.dataset(progress)
-        k = min(self.params["k"], data.n_labels)
+        data, k = self.dataset(progress), self.params["k"]
         of_data = (data.n_test, data.n_labels, data.label_names, max(k, LEAST_RANKED))
         with given.taken(self.key, (FILE,)) as paths:
             ranking = read_ranking(paths[FILE], *of_data, max_bytes=given.MAX_TEXT, progress=progress)

@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from xmlcore import robustness
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine import estimates, times
@@ -155,13 +157,14 @@ def _stated(kind, options) -> dict:
     defaults, offered = option_defaults(kind), {option.name: option for option in KINDS[kind].options}
     asked, others = {}, {}
     for name, value in options.items():
+        value = value.item() if isinstance(value, np.generic) else value
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
         if name in offered:
             asked[name] = offered[name].check(value)
         elif not _equal(value, defaults[name]):
             others[name] = value
-    if others:
-        KINDS[kind].cls(0.0, **others)  # which checks them
+    if asked or others:
+        KINDS[kind].cls(0.0, **asked, **others)  # which checks them, also together
     return {name: defaults[name] for name in defaults if name in offered} | asked | others
 
 

@@ -167,7 +167,7 @@ def run(
     params : dict, optional
         Parameters that differ from the defaults.
     k : int
-        Measures are taken at 1 to k, or to the number of labels if that is less.
+        Measures are taken at 1 to k.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
@@ -194,7 +194,6 @@ def run_and_model(
 def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Run, object]:
     estimator = trained.estimator
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
-    k = min(k, dataset.n_labels)
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
     result = Run(
