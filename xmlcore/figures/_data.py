@@ -208,7 +208,7 @@ def _mark_buckets(figure, buckets, counts):
             continue
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
         last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
-        most, least = counts[start], counts[start + size - 1]
+        most, least = int(counts[start]), int(counts[start + size - 1])
         between = f"{least:,}–{most:,}" if least < most else f"{most:,}"
         rows = {"head": f"≥ {least:,}", "torso": between, "tail": f"≤ {most:,}"}[bucket] + " row" + "s" * (most != 1)
         width = (last - first) / (high - low) * NARROWEST

@@ -37,11 +37,12 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
     assert "What is wrong with it?" in page.press("data.problems").text()
 
 
-@pytest.mark.parametrize(("least", "words"), [(3, "at most 3 training rows"), (0, "at most 1 training row")])
-def test_the_sentence_and_the_figure_have_the_same_tail(least, words):
-    counts = np.repeat([100, 20, least], [3, 10, 60])
-    assert counts[label_buckets(counts) == "tail"].max() == least
-    assert answer._tail(SimpleNamespace(n_train=100), counts).endswith(words)
+@pytest.mark.parametrize("rows, words", [([100] * 3 + [20] * 10 + [3] * 60, "3 training rows"),
+                                         ([1000] + [0] * 59, "1 training row")])  # fmt: skip
+def test_the_sentence_and_the_figure_have_the_same_tail(rows, words):
+    counts = np.array(rows)
+    assert counts[label_buckets(counts) == "tail"].max() in (0, int(words[0]))
+    assert answer._tail(SimpleNamespace(n_train=100), counts).endswith(f" at most {words}")
 
 
 @pytest.mark.usefixtures("all_sections_open")
