@@ -41,7 +41,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "one result, PLT:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(11, words, first=1), words))
     assert all(fact in said for fact in ("the best of 6 settings", "results in 6 lines", "4 side by side"))
-    assert all(fact in said for fact in ("Its lead over", "better than", "the best for rare labels"))
+    assert all(fact in said for fact in ("Its lead over", "better, and", "the best for rare labels"))
     assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
     assert ready.at.radio(key="compare.cost").label == "x axis"
     table = next(table for table in ready.at.dataframe if "fit_s" in table.value.columns)
