@@ -67,9 +67,8 @@ def _best(lines, choice) -> None:
         text.append(f" It predicts {format.count(wins['a'], 'label')} better, and {wins['b']:,} worse.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        also = "also " if rare["title"] == lines["title"].iloc[0] else ""
         name, value = format.plain(rare["title"]), format.percent(rare[RARE])
-        text.append(f" **{name}** is {also}the best for rare labels ({RARE} {value}).")
+        text.append(f" **{name}** is the best for rare labels ({RARE} {value}).")
     st.markdown("".join(text))
 
 

@@ -58,10 +58,9 @@ def kept(measurements, settings) -> None:
 def curves(measurements, settings, files) -> None:
     measure, k, way = (CERTIFIED, 1, "value") if CERTIFIED in measurements.measures else _choose_curves(measurements)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
-    below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats"
+    below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
-        below = ""
     direction = (
         "Lower is better"
         if way == "drop"
