@@ -192,7 +192,8 @@ def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(own_
     server_ = Server(tmp_path, cache=own_cache).start()
     try:
         end = time.monotonic() + 60
-        while not server_.processes() and time.monotonic() < end:  # its workers have semaphores
+        # Its two workers and their two trackers: one that is just being made leaves a semaphore to its tracker.
+        while len(server_.processes()) < 4 and time.monotonic() < end:
             time.sleep(0.1)
     finally:
         left = server_.stop(signal.SIGTERM)
