@@ -57,7 +57,7 @@ def _answer(frame, measure) -> str:
         p = metrics.friedman(frame).p_value
         text = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
         test, few = "Friedman's test", "it finds only what nearly all of them share"
-    if p < 0.05:
+    if p < metrics.SURE:
         return f"{text}{test} finds that the models differ (p = {p:.2g})."
     few = f" With {n} data sets {few}." if n < 6 else ""
     return f"{text}{test} does not find that the models differ (p = {p:.2g}).{few}"

@@ -8,6 +8,7 @@ from pages.shared import addresses, fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured
 from pages.shared.workspaces import workspace
+from xmlcore import metrics
 from xmlcore.experiment import side_by_side
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
@@ -61,7 +62,7 @@ def _best(lines, choice) -> None:
     elif difference.difference == 0:
         text.append(f" {following} is as good.")
     else:
-        sure = difference.difference > 0 and difference.p_value < side_by_side.SURE
+        sure = difference.difference > 0 and difference.p_value < metrics.SURE
         text.append(f" Its lead over {following} {'is more than chance explains' if sure else 'may be chance'}.")
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
         text.append(f" It predicts {format.count(wins['a'], 'label')} better, and {wins['b']:,} worse.")
@@ -120,8 +121,9 @@ def _differences(keys, names, measure, file_name) -> None:
         frame,
         f"{file_name}-differences",
         f"Each point is how much better or worse a result is than {names[keys[0]]}; lines are 95\u00a0% intervals, by "
-        "drawing the test rows again 1,000 times. A filled point differs surely: if both were equally good, so "
-        "large a difference would be seen in less than 5 of 100 cases (permutation test).",
+        f"drawing the test rows again {metrics.RESAMPLES:,} times. A filled point differs surely: if both were "
+        f"equally good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases "
+        "(permutation test).",
         key="compare.differences",
         of=keys,
     )

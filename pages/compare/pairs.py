@@ -7,6 +7,7 @@ from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
+from xmlcore import metrics
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
@@ -25,8 +26,8 @@ def show(keys, names, measure, file_name) -> None:
         return
     st.markdown(of_runs.in_words(compared, names[a], names[b], measure))
     st.caption(
-        f"The interval is by drawing the {format.count(compared.n_rows, 'test row')} again 1,000 times (bootstrap), "
-        "the share of cases by exchanging the two models' predictions of random rows (permutation test)."
+        f"The interval is by drawing the {format.count(compared.n_rows, 'test row')} again {metrics.RESAMPLES:,} times "
+        "(bootstrap), the share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
     fragments.alone(_details)(a, b, names, file_name)
 

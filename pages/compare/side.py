@@ -10,6 +10,7 @@ from pages.shared import fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
+from xmlcore.experiment import side_by_side
 
 AXIS = 24  # letters of a name above an axis of parallel coordinates
 HEAD = 20  # letters of a name above a column
@@ -201,33 +202,19 @@ def _compared(keys, names, wanted) -> pd.DataFrame:
     return found.loc[keys].reset_index(drop=True)
 
 
-def _varied(lines) -> dict[str, list[str]]:
-    varied = {}
-    for model, own in lines.groupby("model", sort=False):
-        names = list(experiment.parameters(own, seed=False))
-        if names and len(own) >= 3:
-            varied[model] = names
-    return varied
-
-
 def _coordinates(lines, measure, file_name) -> None:
     st.header("Which settings matter")
-    varied = _varied(lines)
-    if not varied:
+    of_models = side_by_side.settings_of_models(lines, measure)
+    if not of_models:
         st.caption(
             "No model has three lines or more in the table that differ in their settings. Choose *settings* under *One "
             "line for*, or train a model with other settings."
         )
         return
-    model = next(iter(varied))
-    if len(varied) > 1:
-        model = fields.radio("Settings of", list(varied), "compare.coordinates")
-    own = lines[lines["model"] == model]
-    known = {p.name: p for p in experiment.MODELS[model].parameters} if model in experiment.MODELS else {}
-    columns = experiment.parameters(own, seed=False)
-    frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
-    frame[measure] = 100 * own[measure]
-    labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
+    model = next(iter(of_models))
+    if len(of_models) > 1:
+        model = fields.radio("Settings of", list(of_models), "compare.coordinates")
+    frame, labels = of_models[model]
     cut = [label for label in labels.values() if len(label) > AXIS]
     figure = figures.parameters_compared(frame, labels, measure, f"{measure} of {model} by settings")
     charts.show_figure(
@@ -238,11 +225,5 @@ def _coordinates(lines, measure, file_name) -> None:
         "an axis to keep only the lines through that part; a click on the axis brings all back."
         + (f" In full, names above the axes are: {format.listed(cut)}." if cut else ""),
         key="compare.coordinates.figure",
-        of=list(own["key"]),
+        of=list(lines.loc[frame.index, "key"]),
     )
-
-
-def _axis(values, parameter) -> pd.Series:
-    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return pd.to_numeric(values)
-    return pd.Series([settings.value_text(value, parameter) for value in values], index=values.index)

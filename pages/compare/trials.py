@@ -4,14 +4,13 @@ import streamlit as st
 
 from pages.shared import format, sweeping
 from pages.shared.results import trials
-from xmlcore import experiment
+from xmlcore import experiment, metrics
 
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
     "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
-    "parameters also act together. “Perhaps chance”: the F test’s p-value is 0.05 or more."
+    f"parameters also act together. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more."
 )
-SURE = 0.05  # p-value below which a share is not called chance
 
 
 def section(fingerprint: str, file_name: str) -> None:
@@ -46,4 +45,4 @@ def _sentence(found, effects) -> str:
 def _share(effect) -> str:
     if effect.why:
         return effect.why
-    return format.percent(effect.share) + ("" if effect.p < SURE else " (perhaps chance)")
+    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (perhaps chance)")

@@ -8,8 +8,9 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets.statistics.description import label_buckets
-from xmlcore.experiment.catalog import GIVEN
-from xmlcore.experiment.kinds.train import Run
+from xmlcore.experiment.catalog import GIVEN, MODELS
+from xmlcore.experiment.kept_runs import parameters
+from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.first_use import pd
 from xmlcore.metrics import Difference
@@ -17,12 +18,12 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
 
+LEAST_VARIED = 3  # lines of a model whose settings are compared
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
-SURE = 0.05  # differences with a smaller p are called real
 
 
 def measures_with_intervals(
-    dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
+    dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = metrics.RESAMPLES
 ) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
@@ -142,7 +143,7 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     points, low, high = (f"{100 * value:.{digits}f}".replace("-", "−") for value in (abs(found.difference), low, high))
     meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
     by = f"in {measure} by {points} points ({low} to {high})"
-    if found.p_value < SURE:
+    if found.p_value < metrics.SURE:
         return f"{better} is better than {worse} {by}: {meaning}"
     return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
 
@@ -172,3 +173,27 @@ def _share(p):
 
 def _training_rows(dataset):
     return np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
+
+
+def settings_of_models(lines: "DataFrame", measure: str) -> dict[str, tuple["DataFrame", dict[str, str]]]:
+    """Return the settings that differ between lines of a model, for each model of which three or more do.
+
+    Each is what :func:`xmlcore.figures.parameters_compared` takes: a frame of the settings, as numbers or texts, and of
+    the measure in percent, a line for each of ``lines``; and the labels of the settings by their names.
+    """
+    found = {}
+    for model, own in lines.groupby("model", sort=False):
+        columns = parameters(own, seed=False)
+        if len(own) < LEAST_VARIED or columns.empty:
+            continue
+        known = {p.name: p for p in MODELS[model].parameters} if model in MODELS else {}
+        frame = columns.apply(lambda values, known=known: _numbers_or_texts(values, known.get(values.name)))
+        labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
+        found[model] = frame.assign(**{measure: 100 * own[measure]}), labels
+    return found
+
+
+def _numbers_or_texts(values, parameter):
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return pd.to_numeric(values)
+    return values.map(lambda value: value_text(value, parameter))

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
+from xmlcore.metrics.significance import SURE
 
 LEGEND = 40  # letters of a name in a legend
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
@@ -90,7 +91,7 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
             error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
             marker={
                 "size": 11, "color": colors, "line": {"width": 2, "color": colors},
-                "symbol": [mark if p < 0.05 else f"{mark}-open" for mark, p in zip(marks, own["p_value"])],
+                "symbol": [mark if p < SURE else f"{mark}-open" for mark, p in zip(marks, own["p_value"])],
             },
             customdata=[whole(name) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",

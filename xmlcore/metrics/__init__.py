@@ -13,6 +13,7 @@ where it has them.
 
 from xmlcore.documented import document
 from xmlcore.metrics._inputs import as_ranking
+from xmlcore.metrics._resampling import RESAMPLES
 from xmlcore.metrics.at_k import (
     PrecisionRecallF1,
     abandonment_at_k,
@@ -52,18 +53,19 @@ from xmlcore.metrics.ranking import (
 )
 from xmlcore.metrics.scoring import scorer
 from xmlcore.metrics.sets import at_threshold, precision_recall_f1, subset_accuracy
-from xmlcore.metrics.significance import Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
+from xmlcore.metrics.significance import SURE, Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
 
 __all__ = [
-    "MEASURES", "MORE_MEASURES", "SCORE_MEASURES", "USUAL_MEASURES", "CalibrationError", "Confusions", "Difference",
-    "Friedman", "Measure", "PrecisionRecallF1", "abandonment_at_k", "accuracy", "as_ranking", "at_threshold",
-    "average_precision", "brier_score_at_k", "by_label", "calibration_error", "compare_rankings", "confused_rows",
-    "confusions", "coverage_at_k", "f1_at_k", "f1_of_labels", "first_class_by_bucket", "friedman", "hamming_loss",
-    "hamming_loss_at_k", "hits", "holm", "inverse_log_frequency", "intervals", "intervals_of_several",
-    "inverse_propensity", "is_smaller_better", "labels_by_bucket", "macro_f1", "measures", "micro_auc", "ndcg_at_k",
-    "one_error", "paired_bootstrap", "paired_permutation", "per_row", "precision_at_k", "precision_recall_f1",
-    "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k", "psprecision_at_k", "psrecall_at_k", "ranking_loss",
-    "recall_at_k", "reliability", "scorer", "subset_accuracy", "subset_accuracy_at_k", "warm_up", "wilcoxon",
+    "MEASURES", "MORE_MEASURES", "RESAMPLES", "SCORE_MEASURES", "SURE", "USUAL_MEASURES", "CalibrationError",
+    "Confusions", "Difference", "Friedman", "Measure", "PrecisionRecallF1", "abandonment_at_k", "accuracy",
+    "as_ranking", "at_threshold", "average_precision", "brier_score_at_k", "by_label", "calibration_error",
+    "compare_rankings", "confused_rows", "confusions", "coverage_at_k", "f1_at_k", "f1_of_labels",
+    "first_class_by_bucket", "friedman", "hamming_loss", "hamming_loss_at_k", "hits", "holm", "inverse_log_frequency",
+    "intervals", "intervals_of_several", "inverse_propensity", "is_smaller_better", "labels_by_bucket", "macro_f1",
+    "measures", "micro_auc", "ndcg_at_k", "one_error", "paired_bootstrap", "paired_permutation", "per_row",
+    "precision_at_k", "precision_recall_f1", "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k",
+    "psprecision_at_k", "psrecall_at_k", "ranking_loss", "recall_at_k", "reliability", "scorer", "subset_accuracy",
+    "subset_accuracy_at_k", "warm_up", "wilcoxon",
 ]  # fmt: skip
 
 document(__all__, vars())

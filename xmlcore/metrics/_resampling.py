@@ -11,6 +11,7 @@ from xmlcore.metrics._row_counts import RowCounts
 from xmlcore.metrics.measures import LABELS, QUOTIENT
 from xmlcore.validation import check_count
 
+RESAMPLES = 1000  # unless a call says another number
 BLOCK_VALUES = 1 << 22  # most counts of rows or labels in memory at a time: 32 MiB as float64
 DRAWN_VALUES = 1 << 15  # rows drawn at a time: their numbers fit into the processor's cache
 KEPT_VALUES = 1 << 26  # most counts of drawn rows that are kept for the next call: 64 MiB where a byte holds each

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.first_use import pd
-from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval
+from xmlcore.metrics._resampling import RESAMPLES, Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import DataFrame, Labels, Predictions
@@ -39,7 +39,7 @@ def intervals(
     inv_ps: npt.ArrayLike | None = None,
     labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
-    n_resamples: int = 1000,
+    n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "DataFrame":
@@ -87,7 +87,7 @@ def intervals_of_several(
     inv_ps: npt.ArrayLike | None = None,
     labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
-    n_resamples: int = 1000,
+    n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "list[DataFrame]":

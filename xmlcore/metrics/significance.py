@@ -35,10 +35,19 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.first_use import pd
-from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
+from xmlcore.metrics._resampling import (
+    RESAMPLES,
+    Statistics,
+    bootstrap_values,
+    check_resampling,
+    interval,
+    swapped_differences,
+)
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
 from xmlcore.typing import DataFrame, Labels, Predictions
+
+SURE = 0.05  # differences with a smaller p-value are called real
 
 ROUNDING = 1e-12  # differences of measures that are closer than this are equal
 
@@ -72,7 +81,7 @@ def paired_bootstrap(
     inv_ps: npt.ArrayLike | None = None,
     labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
-    n_resamples: int = 1000,
+    n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> Difference:
@@ -112,7 +121,7 @@ def paired_permutation(
     labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
-    n_resamples: int = 1000,
+    n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> Difference:
@@ -153,7 +162,7 @@ def compare_rankings(
     labels: npt.ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
-    n_resamples: int = 1000,
+    n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "DataFrame":

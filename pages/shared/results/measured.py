@@ -12,8 +12,8 @@ HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonme
 CARDS = (("P@k", 1), ("P@k", 5), ("PSP@k", 5), ("macro F1@k", 5))
 INTERVAL = (
     "If the test rows were drawn anew from rows like these, the measure would lie in such an interval in 95 of 100 "
-    "cases. It comes from drawing the test rows with replacement 1,000 times (bootstrap). It does not include what "
-    "another seed or other training rows would change."
+    f"cases. It comes from drawing the test rows with replacement {metrics.RESAMPLES:,} times (bootstrap). It does "
+    "not include what another seed or other training rows would change."
 )
 
 

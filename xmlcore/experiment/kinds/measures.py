@@ -33,7 +33,7 @@ def measure_ranking(
     ranking: Ranking,
     dataset: "Dataset",
     k: int = 5,
-    n_resamples: int = 1000,
+    n_resamples: int = metrics.RESAMPLES,
     random_state: int = 0,
     progress: ProgressLike = silent,
 ) -> "DataFrame":
@@ -62,7 +62,7 @@ class MeasureRun(Task):
     doing = "Measuring a result on {dataset}"
 
     PARAMETERS = (
-        Parameter("n_resamples", "Resamples", "How many times rows are drawn.", "int", 1000, minimum=1),
+        Parameter("n_resamples", "Resamples", "How many times rows are drawn.", "int", metrics.RESAMPLES, minimum=1),
         RANDOM_STATE,
     )
 

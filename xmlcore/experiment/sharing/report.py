@@ -19,14 +19,11 @@ from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
 from xmlcore.experiment.sharing.report_tables import of_two, table
-from xmlcore.first_use import pd
-from xmlcore.parameters import AUTO
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import DataFrame, FilePath
 
 MOST = 12  # lines that are put side by side on a data set
-LEAST_VARIED = 3  # lines of a model whose settings are drawn
 COSTS = {"fit_s": "Training, seconds", "training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}
 # The policy lets the page load nothing from anywhere. Parallel coordinates are drawn by code that Plotly makes while it
 # runs ('unsafe-eval'). Plotly is kept compressed, once.
@@ -221,25 +218,9 @@ def _by_settings(lines, measure, where) -> list:
     """Return a figure for each model of which three lines or more differ in their settings: settings and measure."""
     from xmlcore import figures as drawing
 
-    found = []
-    for model, own in lines.groupby("model", sort=False):
-        columns = parameters(own, seed=False)
-        if len(own) < LEAST_VARIED or columns.empty:
-            continue
-        known = {p.name: p for p in MODELS[model].parameters} if model in MODELS else {}
-        frame = pd.DataFrame({name: _axis(columns[name], known.get(name)) for name in columns}, index=own.index)
-        labels = {name: known[name].label.split(",")[0] if name in known else name for name in columns}
-        frame[measure] = 100 * own[measure]
-        title = f"{measure} of {model} by settings on {where}: each line is a setting"
-        found.append(drawing.parameters_compared(frame, labels, measure, title))
-    return found
-
-
-def _axis(values, parameter):
-    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return values.astype(float)
-    texts = values.map(lambda value: str(value) if parameter is None else parameter.named(value))
-    return texts.mask([value is None or value == AUTO for value in values], "automatic")
+    title = f"{measure} of {{}} by settings on {where}: each line is a setting"
+    drawn = side_by_side.settings_of_models(lines, measure)
+    return [drawing.parameters_compared(*of, measure, title.format(model)) for model, of in drawn.items()]
 
 
 def _middle(line, measure) -> str:
@@ -269,7 +250,7 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
         points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
             "-", "−"
         )
-        sure = "" if test.p_holm < side_by_side.SURE else ", which does not show that one is better"
+        sure = "" if test.p_holm < metrics.SURE else ", which does not show that one is better"
         sentences.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
     return " ".join(sentences) + (
         " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
