@@ -20,7 +20,6 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 
 import dataclasses
 import inspect
-import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from xmlcore import __version__, store
-from xmlcore.artifact_keys import artifact_key
+from xmlcore.artifact_keys import artifact_key, plain
 from xmlcore.datasets import in_use_or_saved, load_saved
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task_parameters import with_settings
@@ -406,18 +405,3 @@ def as_plain(result) -> dict:
     if isinstance(value.get("ranking"), Ranking):
         value["ranking"] = value["ranking"]._asdict()
     return value
-
-
-def plain(value, where: str = "value"):
-    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists."""
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
-        value = value.item()
-    if value is None or isinstance(value, (bool, str, float)):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, (list, tuple)):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return {name: plain(item, f"{where}[{name!r}]") for name, item in value.items()}
-    raise TypeError(f"{where} is a {type(value).__name__}: give a number, text, True, False, None, or a list or dict")

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from xmlcore.artifact_keys import plain
 from xmlcore.datasets import describe
 from xmlcore.datasets.statistics.description import Description
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import Estimate, Task, plain, register
+from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.progress import silent
 
 

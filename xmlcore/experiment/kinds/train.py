@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics, store
+from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
 from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, watched
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, plain, register
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from xmlcore import __version__, archives, datasets, store
+from xmlcore.artifact_keys import plain
 from xmlcore.atomic import atomic_write
-from xmlcore.experiment.engine.task import load, plain
+from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
 from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
 from xmlcore.first_use import pd
