@@ -85,12 +85,12 @@ def go_on() -> None:
         first_values = {name: value for _, fields in every for name, value in fields.items()}
         workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
     for rank, (task, _) in enumerate(every):
-        if task.key not in begun and not _is_there(task, rank, task.key in listed):
+        if task.key not in begun and not _list_or_begin(task, rank, task.key in listed):
             return
 
 
-def _is_there(task, rank, is_listed):
-    """Return whether the workspace lists a result now; if it is not kept, begin it if no job waits or runs."""
+def _list_or_begin(task, rank, is_listed):
+    """List a result if it is kept, or else begin it if no job waits or runs; return whether it is listed now."""
     is_kept = is_listed or task.exists()
     if not is_kept and _is_busy():
         fragments.redraw_once(lambda: not _is_busy())

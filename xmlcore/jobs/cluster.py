@@ -54,7 +54,7 @@ class Cluster(Place):
         try:
             from distributed import Client
         except ImportError:
-            self._is_lost("The package distributed is missing. Install it: pip install 'xmlcore[cluster]'.")
+            self._note_problem("The package distributed is missing. Install it: pip install 'xmlcore[cluster]'.")
             return
         try:
             client = Client(
@@ -62,7 +62,9 @@ class Cluster(Place):
             )
         except Exception as error:
             why = f"The scheduler {self.address} does not answer ({worker.one_line(error)[:120]})."
-            self._is_lost(f"{why} Start it with: dask scheduler. Or unset XMLCORE_SCHEDULER to use this machine only.")
+            self._note_problem(
+                f"{why} Start it with: dask scheduler. Or unset XMLCORE_SCHEDULER to use this machine only."
+            )
             return
         self._topic = f"xmlcore-{client.id}"
         client.subscribe_topic(self._topic, self._hear)
@@ -78,7 +80,7 @@ class Cluster(Place):
             if self._ended.is_set():
                 return
             client, self._client = self._client, None
-            self._is_lost(f"The connection to the scheduler {self.address} was lost. It is tried again by and by.")
+            self._note_problem(f"The connection to the scheduler {self.address} was lost. It is tried again by and by.")
             with contextlib.suppress(Exception):
                 client.close(timeout=1)
             for job in list(self._jobs.values()):
@@ -92,7 +94,7 @@ class Cluster(Place):
             )  # fmt: skip
             self._changed()
 
-    def _is_lost(self, problem):
+    def _note_problem(self, problem):
         """Note why the cluster cannot be used."""
         if problem != self.problem:
             log.warning("%s Until then, jobs run on this machine.", problem)
