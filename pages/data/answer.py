@@ -7,7 +7,8 @@ from pages.data import start
 from pages.data.forms import uploads
 from pages.shared import addresses, format, tables
 from pages.shared.workspaces import workspace
-from xmlcore.datasets.statistics.description import RARE, label_buckets
+from xmlcore.datasets.statistics.description import RARE
+from xmlcore.metrics.buckets import label_buckets
 
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
 TAIL_LABELS, TAIL_HEAD = 50, 50

@@ -9,7 +9,7 @@ from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from pages.trees.plt_view import share
 from xmlcore import figures
-from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.plt import frames
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each

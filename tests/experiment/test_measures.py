@@ -7,7 +7,7 @@ from making import train
 
 from xmlcore import PLT, experiment, metrics
 from xmlcore.datasets import save_dataset
-from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.metrics.buckets import label_buckets
 
 
 def test_a_kept_run_is_measured_with_intervals_for_all_labels_and_for_buckets(easy):

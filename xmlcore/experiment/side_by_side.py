@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.catalog import GIVEN, MODELS
 from xmlcore.experiment.kept_runs import parameters
 from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.first_use import pd
 from xmlcore.metrics import Difference
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
 

@@ -10,6 +10,8 @@ from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.typing import DataFrame, Matrix
 
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
+HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
+TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 
 
 def first_class_by_bucket(
@@ -23,3 +25,23 @@ def first_class_by_bucket(
         values = (measure(Y_true, first, classes=in_bucket) for measure in (accuracy, macro_f1))
         lines.append((name, np.unique(classes_of_pairs).size, classes_of_pairs.size, *values))
     return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])
+
+
+def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
+    """Return the bucket of each label: head, torso or tail, by its frequency in training."""
+    # Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of
+    # all label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a
+    # boundary belongs to the more frequent bucket, and a label without training rows to the tail.
+    order = most_frequent_first(train_rows_of_label)
+    occurrences = int(train_rows_of_label.sum())
+    sorted_counts = train_rows_of_label[order]
+    before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
+    bucket_of_label = np.full(train_rows_of_label.size, "tail", dtype=object)
+    bucket_of_label[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
+    bucket_of_label[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
+    return bucket_of_label
+
+
+def most_frequent_first(train_rows_of_label):
+    """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
+    return np.lexsort((np.arange(train_rows_of_label.size), -train_rows_of_label))

@@ -92,7 +92,7 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence
     frame : DataFrame
         What :func:`by_label` returned.
     buckets : ndarray of str, shape (L,)
-        Bucket of each label; see :func:`xmlcore.datasets.statistics.description.label_buckets`.
+        Bucket of each label; see :func:`xmlcore.metrics.buckets.label_buckets`.
     names : sequence of str
         Buckets in the order of the lines.
 

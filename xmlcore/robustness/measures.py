@@ -3,8 +3,7 @@
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics.description import label_buckets
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.ranking import Ranking
 
 ALL = "all"  # the bucket of all labels

@@ -16,7 +16,7 @@ from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
 from xmlcore.datasets.splits import files as split_files
-from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.metrics.buckets import label_buckets
 
 HEADERS = ("Rows", "Labels", "How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")

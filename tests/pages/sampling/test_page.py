@@ -11,7 +11,7 @@ from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
-from xmlcore.datasets.statistics.description import label_buckets
+from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.double_sampling import MEANINGS
 
 pytestmark = pytest.mark.usefixtures("all_sections_open")

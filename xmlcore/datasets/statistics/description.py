@@ -11,11 +11,9 @@ from xmlcore.datasets.statistics.imbalance import imbalance
 from xmlcore.datasets.statistics.row_hashes import row_hashes
 from xmlcore.first_use import pd
 from xmlcore.metrics import inverse_propensity
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, label_buckets, most_frequent_first
 from xmlcore.typing import DataFrame
 
-HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
-TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 RARE = 5  # largest number of training rows of a rare label
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
@@ -41,7 +39,7 @@ def describe(dataset: Dataset) -> Description:
     Description
         ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
-        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (see :func:`label_buckets`), ``irlbl``
+        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (head, torso or tail), ``irlbl``
         and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.statistics.imbalance`).
 
         ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
@@ -109,7 +107,7 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
 def _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label):
     n_labels = dataset.n_labels
     rank = np.empty(n_labels, np.int64)
-    rank[_most_frequent_first(train_rows_of_label)] = np.arange(1, n_labels + 1)
+    rank[most_frequent_first(train_rows_of_label)] = np.arange(1, n_labels + 1)
     return pd.DataFrame(
         {
             "label": np.arange(n_labels, dtype=np.int64),
@@ -213,23 +211,3 @@ def _spread(dataset, train_rows_of_label, test_rows_of_label):
         ends = {"min": int(values.min()), **quantiles, "max": int(values.max())}
         lines.append({"quantity": quantity, "part": part, "mean": float(values.mean()), **ends})
     return pd.DataFrame(lines)
-
-
-def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
-    """Return the bucket of each label: head, torso or tail, by its frequency in training."""
-    # Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of
-    # all label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a
-    # boundary belongs to the more frequent bucket, and a label without training rows to the tail.
-    order = _most_frequent_first(train_rows_of_label)
-    occurrences = int(train_rows_of_label.sum())
-    sorted_counts = train_rows_of_label[order]
-    before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
-    bucket_of_label = np.full(train_rows_of_label.size, "tail", dtype=object)
-    bucket_of_label[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
-    bucket_of_label[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
-    return bucket_of_label
-
-
-def _most_frequent_first(train_rows_of_label):
-    """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
-    return np.lexsort((np.arange(train_rows_of_label.size), -train_rows_of_label))

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.engine.inputs import kept_run
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.first_use import pd
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.datasets.statistics.description import label_buckets
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.estimates import most_adversaries, rows_at_once
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.kinds.train import compile_kernels, estimator
 from xmlcore.first_use import pd
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import DoubleSampling
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
