@@ -32,14 +32,14 @@ def show() -> None:
         initial_sidebar_state="auto",
     )
     if is_open:
-        frame.around(page, _read_ahead)
+        frame.around(page, _compare_in_advance)
 
 
-def _read_ahead(*workspace) -> None:
+def _compare_in_advance(*workspace) -> None:
     """Make what the Compare page shows first, in the background; its modules take long to import."""
-    from pages.compare import ahead
+    from pages.compare import in_advance
 
-    ahead.read(*workspace)
+    in_advance.make(*workspace)
 
 
 if __name__ == "__main__":  # only Streamlit's AppTest runs this file as the script

@@ -36,7 +36,7 @@ def show(chosen, lines, choice, frame, pictures) -> None:
         over = (lines if len(lines) else frame)["fingerprint"].nunique() > 1
         if several or over:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
-        _compared_ones(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
+        _say_which_are_compared(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
     file_name = f"{format.file_name(where)}-compared"
     with pictures:
         answer.pictures(of, keys, names, choice, _compared(keys, names, wanted), file_name)
@@ -85,7 +85,7 @@ def _dataset(lines) -> str | None:
     return fields.choice("Results on", names, key, first, width=260)
 
 
-def _compared_ones(keys, unreadable, names, wanted, measure) -> None:
+def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
     sentences = []
     if len(keys) > 1 and measure is not None:
         sentences.append(f"The {len(keys)} best in {measure}: tick lines to compare others.")

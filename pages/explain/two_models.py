@@ -24,7 +24,8 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
     other_run = both[0]
     raw = contributions(record["key"], view.row, view.label)
     other = explaining.named(raw, view.data, raw.attrs["kind"])
-    cards = _agreement(view.contributions, other) if (view.kind == "score") == (raw.attrs["kind"] == "score") else []
+    alike = (view.kind == "score") == (raw.attrs["kind"] == "score")
+    cards = _agreement_cards(view.contributions, other) if alike else []
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
     if not cards:
@@ -43,7 +44,7 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
         _bars(view, title, other, raw.attrs, ends, 2)
 
 
-def _agreement(first, second) -> list:
+def _agreement_cards(first, second) -> list:
     found = explain.agreement(first, second, TOP)
     spearman = "Spearman’s rank correlation of the contributions of both models; 1 is the same order, 0 is no relation."
     return [

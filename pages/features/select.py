@@ -5,6 +5,7 @@ import streamlit as st
 from pages.features import words
 from pages.features.view import plan
 from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
+from pages.shared.begin import NOTHING_TO_LEARN
 from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -77,7 +78,7 @@ def _controls(data, fingerprint, shown):
                 disabled=nothing or running,
             )
             if nothing:
-                st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+                st.warning(NOTHING_TO_LEARN)
             elif running:
                 st.caption("This selection is being made.")
             else:

@@ -73,7 +73,7 @@ def main(used) -> None:
         }
     if changes_rows:
         further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)
-    further["Training with noise"] = lambda: training.twins(
+    further["Training with noise"] = lambda: training.show(
         data, fingerprint, runs, past, titles, results.K, settings.options.get("support")
     )
     sections.show("robustness", further)

@@ -9,17 +9,16 @@ from pages.shared import actions, fields, format, jobs, server, settings, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import robustness
-from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
-from xmlcore.experiment.twins import trained_with_noise
+from xmlcore.experiment.twins import trained_with_noise, twins
 
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
 SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
 LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
 
 
-def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
+def show(data, fingerprint, runs, past, titles, k, measured) -> None:
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
     if not plain:
@@ -31,7 +30,7 @@ def twins(data, fingerprint, runs, past, titles, k, measured) -> None:
         "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
         "the twin is added to the figures and tables of this page.",
     )
-    compared = pairs.twins(runs)
+    compared = twins(runs)
     if compared:
         text = "; ".join(" and ".join(format.plain(titles[record["key"]]) for record in both) for both in compared)
         st.caption(f"Compared above: {text}.")

@@ -10,6 +10,8 @@ from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
+NOTHING_TO_LEARN = "No training row has a label, so there is nothing to learn. Choose another data set."
+
 
 class InUse(NamedTuple):
     """The data set in use, its fingerprint (a hash of its content), and its name on pages."""
@@ -73,7 +75,7 @@ def no_run(
             )
         addresses.link("Train", others, "tune")
     if data.Y_train.nnz == 0:
-        st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+        st.warning(NOTHING_TO_LEARN)
     elif problem:
         st.warning(problem)
     watch_training(fingerprint, **about)

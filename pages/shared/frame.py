@@ -91,15 +91,15 @@ def opened() -> bool:
     return True
 
 
-def around(page, compare) -> None:
+def around(page, make_comparison) -> None:
     """Show the sidebar and messages, and run the page; called by app.py."""
     try:
-        _draw(page, compare)
+        _draw(page, make_comparison)
     finally:  # also when the page fails, or is drawn once more
         garbage.tidy_later()
 
 
-def _draw(page, compare):
+def _draw(page, make_comparison):
     guard.let_in(workspace.token())
     fragments.begin()
     view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
@@ -117,7 +117,7 @@ def _draw(page, compare):
     sidebar.show_jobs(place_for_jobs)
     _follow_jobs()
     _ready_for_figures()
-    _read_ahead(compare)
+    _read_ahead(make_comparison)
 
 
 def _follow_jobs():
@@ -148,14 +148,14 @@ def _ready_for_figures():
             st.plotly_chart({"data": [{"type": "scatter"}]})
 
 
-def _read_ahead(compare):
+def _read_ahead(make_comparison):
     """Have the result shown read in the background, and what the Compare page shows first if there are several."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
     runs = workspace.get("runs")  # also another list when results were imported or brought back
     if reading.is_unread(name, hash((store.changed("runs"), *(record["key"] for record in runs)))):
         kept = runs, workspace.get("known"), used, workspace.get("widgets")
         if len(kept[0]) > 1:
-            reading.read_ahead(lambda: compare(*kept))
+            reading.read_ahead(lambda: make_comparison(*kept))
     shown = workspace.get("shown").get(used)
     key = shown or (runs[-1]["key"] if runs and shown is None else None)
     if key and reading.is_unread(f"run {key}"):

@@ -34,7 +34,7 @@ def show(data, fingerprint, shown_key) -> None:
             disabled=nothing_to_learn,
         )
         if nothing_to_learn:
-            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+            st.warning(begin.NOTHING_TO_LEARN)
         else:
             _say_what_train_does(task, problems, fingerprint, shown_key, pressed)
         begin.watch_training(fingerprint)

@@ -259,7 +259,7 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue):
     while len(calls) < 2:
         time.sleep(0.01)
     assert driver.active and not task.exists()
-    keys = {trial.key for trial in task._trials.values()}
+    keys = {trial.key for trial in task._trials_made.values()}
     assert driver.needs() == {task.fingerprint} | keys and len(keys) == 4
     driver.stop(wait=20)
     assert not driver.active and driver.error is None and driver.needs() == set()

@@ -46,7 +46,7 @@ class KernelCache(NullCache):
         target_context.refresh()
         key = self._key(sig, target_context.codegen())
         for folder in self._folders if key is not None else ():
-            reduced = _read(folder / self._name(key), key)
+            reduced = _read(folder / self._file_name(key), key)
             if reduced is not None:
                 try:
                     return CompileResult._rebuild(target_context, *reduced)
@@ -62,7 +62,7 @@ class KernelCache(NullCache):
         if self._written is None:
             raise NowhereToKeepError(f"nothing can be written to {', '.join(map(str, self._folders))}")
         content = dumps((key, data._reduce()))
-        _write(self._written / self._name(key), _BEGINS + _digest(content) + content)
+        _write(self._written / self._file_name(key), _BEGINS + _digest(content) + content)
 
     def _key(self, sig, codegen):
         """Return all that the compiled code depends on, beside the kernels; None if it is not known."""
@@ -70,7 +70,7 @@ class KernelCache(NullCache):
             return None
         return sig, codegen.magic_tuple(), sys.implementation.cache_tag, llvmlite.__version__, self._stamp
 
-    def _name(self, key):
+    def _file_name(self, key):
         digest = hashlib.blake2b(repr((str(key[0]), *key[1:])).encode(), digest_size=8).hexdigest()
         name = f"{self._function.__module__.rpartition('.')[2]}.{self._function.__qualname__}"
         return f"{name.translate({ord('<'): None, ord('>'): None})[:150]}-{digest}{ENDING}"

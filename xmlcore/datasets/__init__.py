@@ -24,7 +24,6 @@ from xmlcore.datasets.splits.splitting import (
 from xmlcore.datasets.statistics.description import Description, all_labels, describe
 from xmlcore.datasets.statistics.examination import Examination, examine
 from xmlcore.datasets.statistics.label_sets import label_sets, rows_of_label_set
-from xmlcore.datasets.statistics.new_rows import facts_of_rows, unlike_test_rows
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.statistics.power_law import (
     Goodness,
@@ -34,6 +33,7 @@ from xmlcore.datasets.statistics.power_law import (
     goodness_of_fit,
     power_law_curve,
 )
+from xmlcore.datasets.statistics.unlike import facts_of_rows, unlike_test_rows
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
 from xmlcore.datasets.texts.text_datasets import read_text_dataset, with_words
 from xmlcore.datasets.writers.arff import write_arff

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 from benchmarks.library.many_runs import make
-from pages.compare import ahead, of_runs, side, table
+from pages.compare import in_advance, of_runs, side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
 from pages.shared import sections, server
@@ -70,7 +70,7 @@ def test_the_newest_result_and_those_that_were_imported_or_brought_back_are_read
 ):
     made, asked, read = make(4, words), [], []
     monkeypatch.setattr(reading, "read_run", asked.append)
-    monkeypatch.setattr(ahead, "read", lambda runs, *others: read.append(len(runs)))
+    monkeypatch.setattr(in_advance, "make", lambda runs, *others: read.append(len(runs)))
     listed(ready, made[:3], words).run()
     assert asked == [made[2]["key"]] and read == [3], "the workspace has shown none"
     listed(ready, made[3:], words)
@@ -98,9 +98,9 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
 def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, words, name, value):
     made, known = make(3, words), {words.fingerprint: {"name": "words"}}
     datasets.save_dataset(words)
-    choice = ahead._choice(every_of(made, known).frame, {f"compare.{name}": value})
+    choice = in_advance._choice(every_of(made, known).frame, {f"compare.{name}": value})
     assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
-    ahead.read(made, known, words.fingerprint, {f"compare.{name}": value})
+    in_advance.make(made, known, words.fingerprint, {f"compare.{name}": value})
 
 
 def ticked(page, keys):

@@ -109,7 +109,7 @@ def read_new_rows(
     rows = _parsed(text, source, first_index, max_bytes)
     n_labels = 0 if rows.Y is None or not rows.Y.nnz else rows.Y.shape[1]
     if rows.feature_names is None or feature_names is None:
-        X = _in_order(rows, n_features, first_index)
+        X = _by_place(rows, n_features, first_index)
         return NewRows(X, np.empty(0, np.int64), [], n_labels)
     if rows.feature_names == feature_names:
         return NewRows(rows.X, np.empty(0, np.int64), [], n_labels)
@@ -139,8 +139,8 @@ def _parsed(text, source, first_index, max_bytes) -> Rows:
     return xmlc.parse(text, source, "auto", first_index)
 
 
-def _in_order(rows, n_features, first_index):
-    """Return the features of rows in the order of the file; raise DatasetFormatError if there are not as many."""
+def _by_place(rows, n_features, first_index):
+    """Return the features of rows whose columns are matched by place, not by name; raise if the model has fewer."""
     width = rows.X.shape[1]
     if rows.has_width("feature") and width != n_features:
         says = f"the header promises {width:,}" if rows.header_line and rows.format == "xmlc" else f"it has {width:,}"

@@ -12,8 +12,8 @@ from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.xmlc import canonical_csr
 
 SEPARATORS = (";", "|", ",")  # between the labels of one cell, in the order in which they are preferred
-_IDS = re.compile(r"[0-9]+( +[0-9]+)*")
-_BRACKETS = {"[": "]", "(": ")", "{": "}"}
+IDS = re.compile(r"[0-9]+( +[0-9]+)*")
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
 def listed(cells, lines, source, column, missing) -> tuple[sp.csr_array, list[str]]:
@@ -39,7 +39,7 @@ def listed(cells, lines, source, column, missing) -> tuple[sp.csr_array, list[st
 
 def _separated(cells, missing):
     mark = next((mark for mark in SEPARATORS if any(mark in cell for cell in cells)), None)
-    if mark is None and all(_IDS.fullmatch(cell) for cell in cells if cell not in missing):
+    if mark is None and all(IDS.fullmatch(cell) for cell in cells if cell not in missing):
         mark = " "
     return [[name.strip() for name in (cell.split(mark) if mark else [cell])] for cell in cells]
 
@@ -47,7 +47,7 @@ def _separated(cells, missing):
 def _lists(cells, lines, source, column, missing):
     """Return the labels of cells that are lists of Python or JSON; None if not all cells are in brackets."""
     filled = [i for i, cell in enumerate(cells) if cell not in missing]
-    if not filled or not all(len(c) > 1 and _BRACKETS.get(c[0]) == c[-1] for c in (cells[i] for i in filled)):
+    if not filled or not all(len(c) > 1 and BRACKETS.get(c[0]) == c[-1] for c in (cells[i] for i in filled)):
         return None
     rows = [[cell] for cell in cells]
     for i in filled:

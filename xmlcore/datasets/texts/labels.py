@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from xmlcore.datasets.errors import warn
-from xmlcore.datasets.readers.table_lists import as_list
+from xmlcore.datasets.readers.table_lists import BRACKETS, IDS, as_list
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.records import RecordPlace
 
@@ -16,8 +16,6 @@ YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", 
 _BRACKETED = re.compile(r"<([a-z][a-z0-9+.-]*:[^<>\s]+)>", re.IGNORECASE)
 _PLAIN = re.compile(r"(https?://|urn:)[^<>\s]+", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s,;|]+")
-_IDS = re.compile(r"[0-9]+( +[0-9]+)*")
-_BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 
 def uris_in(cell: str) -> list[str] | None:
@@ -33,7 +31,7 @@ def guess_separator(cells) -> str:
     filled = [stripped for cell in cells if (stripped := cell.strip())]
     if not filled:
         return NONE
-    if all(len(cell) > 1 and _BRACKETS.get(cell[0]) == cell[-1] and as_list(cell) is not None for cell in filled):
+    if all(len(cell) > 1 and BRACKETS.get(cell[0]) == cell[-1] and as_list(cell) is not None for cell in filled):
         return LISTS
     if all(uris_in(cell) is not None for cell in filled):
         return URIS
@@ -41,7 +39,7 @@ def guess_separator(cells) -> str:
     if counts:
         most = max(counts.values())
         return next(mark for mark in MARKS if 2 * counts[mark] >= most)
-    if any(" " in cell for cell in filled) and all(map(_IDS.fullmatch, filled)):
+    if any(" " in cell for cell in filled) and all(map(IDS.fullmatch, filled)):
         return " "
     return NONE
 

@@ -199,20 +199,21 @@ class SweepSettings(Task):
         return len(self.params["seeds"]) * sum(rung.n_settings for rung in self.rungs)
 
     def trial(self, rung: int, setting: int, seed: int) -> TrainTrial:
-        made = self._trials.get((rung, setting, seed))
+        made = self._trials_made.get((rung, setting, seed))
         if made is None:
             p = self.params
             params = p["params"] | self.settings[setting] | _seed_of(p["model"], seed)
             wanted = {name: p[name] for name in ("model", "validation", "seed")}
             wanted |= {"params": params, "n_rows": self.rungs[rung].n_rows, "k": self._k}
-            made = self._trials[rung, setting, seed] = task("trial", self.inputs, wanted)
+            made = self._trials_made[rung, setting, seed] = task("trial", self.inputs, wanted)
         return made
 
     def known_trials(self) -> list[str]:
-        return [trial.key for trial in list(self._trials.values())]  # a list: other threads may add trials
+        return [trial.key for trial in list(self._trials_made.values())]  # a list: other threads may add trials
 
     @cached_property
-    def _trials(self) -> dict:
+    def _trials_made(self) -> dict:
+        """Trials made so far, by round, setting and seed."""
         return {}
 
     @property

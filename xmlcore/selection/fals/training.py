@@ -28,6 +28,7 @@ class Settings(NamedTuple):
 
 
 def step_sizes(n_steps, learning_rate):
+    """Return the length of each step of Adam, and the sums of later ones that ``catch_up`` takes at once."""
     steps = np.arange(1, n_steps + 1)
     rates = learning_rate * np.sqrt(1 - kernels.BETA_2**steps) / (1 - kernels.BETA_1**steps)
     tail = np.empty(n_steps + 1)
