@@ -180,6 +180,8 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
     figure = figures.frontier(RUNS, {"fit_s": "s"}, ["P@1"])
     marks = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers"}
     assert marks["quick"] == "circle" and marks["good"] == "circle-open"
+    figure = figures.frontier(RUNS.assign(fit_s=[0.004, 0.005, 0.006, 0.007]), {"fit_s": "s"}, ["P@1"])
+    assert figure.layout.xaxis.ticktext[-1] == "0.009"
 
 
 def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():

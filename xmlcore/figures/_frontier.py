@@ -109,5 +109,5 @@ def _ticks(costs) -> dict:
         return {"dtick": 1}
     least, most = (math.floor(math.log10(cost)) for cost in (costs.min(), costs.max()))
     digits = (1, 2, 5) if costs.max() >= 5 * costs.min() else range(1, 10)
-    values = [digit * 10.0**power for power in range(least, most + 1) for digit in digits]
+    values = [float(f"{digit}e{power}") for power in range(least, most + 1) for digit in digits]
     return {"tickvals": values, "ticktext": [np.format_float_positional(value, trim="-") for value in values]}
