@@ -20,7 +20,7 @@ def make(runs: list, known: dict, used: str | None, widgets: dict) -> None:
 
 
 def _choice(frame, widgets: dict) -> listed.Listing:
-    offered = {"measure": listed.MEASURES, "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
+    offered = {"measure": listed.measures(frame), "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
     offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
     offered |= {"archived": (False, True)}
     kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}

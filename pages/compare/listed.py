@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.compare import more
 from pages.shared import fields, format, server, settings
-from pages.shared.results import run_changes
+from pages.shared.results import results, run_changes
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
@@ -83,12 +83,18 @@ def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
 
 
+def measures(frame) -> list[str]:
+    """Return those of :data:`MEASURES` that there are on one of the data sets of results."""
+    n_labels = {entry["key"]: entry["n_labels"] for entry in store.entries("datasets")}
+    return results.measurable(MEASURES, max(n_labels.get(key, results.K) for key in {*frame["fingerprint"]}))
+
+
 def choose(frame) -> Listing:
     datasets = dict(zip(frame["fingerprint"], frame["dataset"]))
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        measure = fields.choice("Best by", MEASURES, "compare.measure", width=100)
+        measure = fields.choice("Best by", measures(frame), "compare.measure", width=100)
         text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
         widgets, several = workspace.get("widgets"), {"dataset": datasets, "model": models, "tag": [*tags, ANY]}
         on = sum(widgets.get(f"compare.{of}", ANY) in {*own} - {ANY} for of, own in several.items() if len(own) > 1)

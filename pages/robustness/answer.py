@@ -55,8 +55,8 @@ def kept(measurements, settings) -> None:
     tables.show(shown, "robustness.kept", columns, signs={"P@k drop": "{:.1f}"}, most=220)
 
 
-def curves(measurements, settings, files) -> None:
-    measure, k, way = (CERTIFIED, 1, "value") if CERTIFIED in measurements.measures else _choose_curves(measurements)
+def curves(measurements, settings, files, n_labels) -> None:
+    measure, k, way = _choose_curves(measurements, n_labels)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
@@ -86,7 +86,9 @@ def curves(measurements, settings, files) -> None:
     )
 
 
-def _choose_curves(measurements):
+def _choose_curves(measurements, n_labels):
+    if CERTIFIED in measurements.measures:
+        return CERTIFIED, 1, "value"
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
     measure = fields.choice(
         "Measure",
@@ -97,11 +99,9 @@ def _choose_curves(measurements):
         format_func=title,
         help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
     )
-    k = fields.choice("k", results.KS, "robustness.k", 1, place=middle)
-    with right:
-        ways = {"value": "Value", "drop": "Share lost"}
-        way = fields.choice("Show", ways, "robustness.drawn", "value")
-    return measure, k, way
+    k = fields.choice("k", results.ks(n_labels), "robustness.k", 1, place=middle)
+    ways = {"value": "Value", "drop": "Share lost"}
+    return measure, k, fields.choice("Show", ways, "robustness.drawn", "value", place=right)
 
 
 def _other_rows(measurements) -> str:

@@ -63,7 +63,7 @@ def main(used) -> None:
         if said := " ".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=more)
         with left:
-            fragments.alone(answer.curves)(measurements, settings, files)
+            fragments.alone(answer.curves)(measurements, settings, files, data.n_labels)
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE
     if measurements is not None and changes_rows:
         further = {

@@ -6,6 +6,7 @@ import re
 import streamlit as st
 
 from pages.shared import actions, fields, format, forms, sections, server, settings, sweeping, tasks
+from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
@@ -39,11 +40,11 @@ def show(fingerprint: str, model: str) -> None:
         )
         for name in names:
             _values_field(model, offered[name])
-        _how(model)
+        _how(fingerprint, model)
         _start(fingerprint, model, {name: offered[name] for name in names})
 
 
-def _how(model) -> None:
+def _how(fingerprint, model) -> None:
     about, budget = SWEEP.parameter("method"), SWEEP.parameter("budget")
     method = fields.choice(
         about.label, about.options, "try.method", about.default, format_func=about.named, help=about.form_help
@@ -70,9 +71,9 @@ def _how(model) -> None:
         "how far chance moves the measure.",
         disabled="random_state" not in experiment.full_params(model),
     )
-    fields.choice(
-        "Measure", MEASURES, "try.measure", "P@1", place=right, help="The setting with the largest value is chosen."
-    )
+    measures = results.measurable(MEASURES, server.dataset(fingerprint).n_labels)
+    about = "The setting with the largest value is chosen."
+    fields.choice("Measure", measures, "try.measure", "P@1", place=right, help=about)
 
 
 def _start(fingerprint, model, varied) -> None:

@@ -137,6 +137,15 @@ def test_a_strange_data_set_with_results(ready, server, state, models):
             open_all(ready, server, ["features", "explain"])
 
 
+@pytest.mark.parametrize(
+    ("name", "key"), [("train", "try.measure"), ("compare", "compare.measure"), ("robustness", "robustness.k")]
+)
+def test_no_measure_is_offered_of_more_labels_than_there_are(ready, name, key):
+    train(ready, data=part(120, 30, 3))
+    page = ready.go(name).until(lambda s: any(box.key == key for box in s.at.selectbox))
+    assert {option[-1] for option in page.at.selectbox(key=key).options} == {"1", "3"}
+
+
 def test_a_data_set_and_no_result(ready, server):
     use(ready, word_data())
     open_all(ready, server)

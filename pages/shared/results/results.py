@@ -18,6 +18,11 @@ def ks(n_labels: int) -> tuple[int, ...]:
     return tuple(k for k in KS if k <= n_labels)
 
 
+def measurable(measures, n_labels: int) -> list[str]:
+    """Return those of measures such as ``"P@5"`` that there are on data with so many labels."""
+    return [measure for measure in measures if int(measure.rpartition("@")[2]) in ks(n_labels)]
+
+
 def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first."""
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
