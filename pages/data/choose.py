@@ -13,8 +13,7 @@ OPENED = "data.opened"  # key of st.session_state: the data set that was in use 
 
 
 def show(fingerprint) -> None:
-    """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
-    _choice(fingerprint)
+    """Show the ways to get more data sets; ``fingerprint``: of the data set in use."""
     if actions.refused():
         return
     for read in (upload.FORM, texts.FORM):
@@ -42,7 +41,8 @@ def _stays_open(name: str, busy: bool, fingerprint) -> bool:
     return opened.get(name, "") == fingerprint
 
 
-def _choice(fingerprint):
+def dataset(fingerprint) -> None:
+    """Show the list of data sets."""
     opened = workspace.get("known")
     own = {fp: entry for fp, entry in opened.items() if entry["source"] != "catalog"}
     named = {dataset_list.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
@@ -75,6 +75,7 @@ def _choice(fingerprint):
         key="data.choice",
         on_change=_choose,
         placeholder="Choose a data set",
+        width=400,
         help="Data sets that you upload are seen only in this workspace, that is, by people who have this page's full "
         "address.",
     )

@@ -34,11 +34,13 @@ from xmlcore import datasets
 
 
 def main() -> None:
-    st.title("Data")
-    start.show(workspace.get("known").get(workspace.get("dataset")))
+    fingerprint = workspace.get("dataset")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        st.title("Data", width="content")
+        choose.dataset(fingerprint)
+    start.show(workspace.get("known").get(fingerprint))
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
     above, controls, below = st.container(), st.container(), st.container()
-    fingerprint = workspace.get("dataset")
     with controls:
         choose.show(fingerprint)
     if fingerprint is None:
