@@ -4,12 +4,20 @@ The address names the open section, if it is not the first: ``section=Rows``. So
 section, and Back and Forward walk through those that were open.
 """
 
+import time
+
 import streamlit as st
 
 from pages.shared import fragments, view
 
 FIELD = "section"  # the name in the address
 _LAST = "section.last"  # key of the session's state: of each page, the section that was opened last
+_TURNED = "section.turned"  # key of the session's state: when a button has opened a section, until it is drawn
+# Scrolls to the open section once that is seen, which it is not yet when the script runs. The time makes each script
+# another one: the browser does not run one again that is there.
+_SCROLL = """<script>new ResizeObserver(([{{target}}], observer) => {{
+  if (target.offsetWidth) {{ target.closest(".stTabs").scrollIntoView(); observer.disconnect(); }}
+}}).observe(document.currentScript.parentElement); // {}</script>"""
 
 
 def show(scope: str, sections: dict) -> None:
@@ -21,7 +29,8 @@ def show(scope: str, sections: dict) -> None:
 
 
 def turn_to(scope: str, title: str) -> None:
-    """Open a section when the page is drawn next; for callbacks of buttons whose result is shown there."""
+    """Open a section when the page is drawn next, and scroll to it; for callbacks of buttons that it answers."""
+    st.session_state[_TURNED] = time.monotonic()
     st.session_state.setdefault(_LAST, {})[f"{scope}.section"] = st.session_state[f"{scope}.section"] = title
 
 
@@ -33,6 +42,8 @@ def _draw(key, sections):
         if is_open(tab):
             with tab:
                 draw()
+                if turned := st.session_state.pop(_TURNED, None):
+                    st.html(_SCROLL.format(turned), unsafe_allow_javascript=True)
 
 
 def _keep_in_address(key, title, first):

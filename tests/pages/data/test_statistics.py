@@ -35,6 +35,8 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
     assert ":material/warning:] **Problems:** test rows that occur in training (3)" in page.text()
     assert "What is wrong with it?" not in page.text()
     assert "What is wrong with it?" in page.press("data.problems").text()
+    assert any("scrollIntoView" in html.proto.body for html in page.at.get("html"))
+    assert not any("scrollIntoView" in html.proto.body for html in page.run().at.get("html")), "it is done once"
 
 
 @pytest.mark.parametrize("rows, words", [([100] * 3 + [20] * 10 + [3] * 60, "3 training rows"),
