@@ -49,15 +49,15 @@ def test_errors_name_extras_that_exist():
 
 
 WITHOUT = f"""
-import sys, pkgutil, importlib, pathlib
+import sys, pkgutil, importlib, inspect, pathlib, pydoc
 for name in {OF_APP}:
     sys.modules[name] = None  # importing it raises what importing a package that is not installed raises
 
-def missing(what, *parts):
+def missing(what, *parts, raised=ImportError):
     try:
         what()
-    except xmlcore.extras.MissingExtraError as error:
-        assert isinstance(error, ImportError) and all(part in str(error) for part in parts), error
+    except raised as error:
+        assert all(part in str(error) for part in parts), error
     else:
         raise AssertionError(parts)
 
@@ -71,8 +71,13 @@ model = xmlcore.PLT(n_jobs=1).fit(X, Y)
 model.save(folder / "model")
 loaded = xmlcore.load_model(folder / "model")
 assert (loaded.predict_topk(X, 2).labels == model.predict_topk(X, 2).labels).all()
-missing(lambda: xmlcore.figures, "Figures need plotly", "pip install 'xmlcore[figures]'", "'xmlcore[app]'")
-missing(lambda: xmlcore.serve, "starlette", "pip install 'xmlcore[serve]'")
+of_figures = "Figures need plotly", "pip install 'xmlcore[figures]'", "'xmlcore[app]'"
+missing(lambda: xmlcore.figures, *of_figures, raised=AttributeError)
+missing(lambda: exec("from xmlcore import figures"), *of_figures)
+missing(lambda: exec("from xmlcore import serve"), "starlette", "pip install 'xmlcore[serve]'")
+exec("from xmlcore import *")
+assert PLT is xmlcore.PLT and not {{"figures", "serve"}} & {{*vars(), *dict(inspect.getmembers(xmlcore))}}
+assert not hasattr(xmlcore, "figures") and "ExtendedPLT" in pydoc.render_doc(xmlcore)
 fetch = xmlcore.datasets.registry.fetch.fetch
 missing(lambda: fetch("http://localhost/a", folder / "a"), "pooch", "'xmlcore[download]'")
 del sys.modules["starlette"]  # installed, and uvicorn is not

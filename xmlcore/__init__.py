@@ -5,6 +5,7 @@ The public names load on first use, so that ``import xmlcore`` stays quick.
 
 from typing import TYPE_CHECKING
 
+from xmlcore.extras import is_there
 from xmlcore.first_use import on_first_use
 
 if TYPE_CHECKING:  # what is imported on first use, for editors and type checkers
@@ -24,6 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
+    __all__ = [name for name in __all__ if is_there(name)]
     _MODULES = (
         "datasets", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness", "selection", "serve",
         "store",

@@ -1,6 +1,7 @@
 """Packages that not every installation has: what to install where one is missing."""
 
 from importlib import import_module
+from importlib.util import find_spec
 
 # What stands in the brackets of ``pip install 'xmlcore[figures]'`` -> how an error about a missing package begins.
 EXTRAS = {
@@ -11,6 +12,8 @@ EXTRAS = {
     "figures": "Figures need",
     "serve": "Serving models over HTTP needs",
 }
+
+OF_PARTS = {"figures": "plotly", "serve": "starlette"}  # packages without which a part of xmlcore is not imported
 
 
 class MissingExtraError(ImportError):
@@ -26,6 +29,11 @@ def require(extra: str, *modules: str) -> None:
             if error.name != name:  # the package is there, and something that it needs is not
                 raise
             raise MissingExtraError(missing(extra, name), name=name) from None
+
+
+def is_there(part: str) -> bool:
+    """Return whether the package is installed without which a part of xmlcore is not imported."""
+    return part not in OF_PARTS or find_spec(OF_PARTS[part]) is not None
 
 
 def missing(extra: str, name: str) -> str:

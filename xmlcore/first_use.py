@@ -5,6 +5,8 @@ from importlib import import_module
 from sys import modules
 from typing import TYPE_CHECKING, Any
 
+from xmlcore.extras import MissingExtraError
+
 
 def on_first_use(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], Callable[[], list]]:
     """Return ``__getattr__`` and ``__dir__`` of a package; ``names`` are those of each module that are its names."""
@@ -13,9 +15,12 @@ def on_first_use(package: str, names: Mapping[str, tuple[str, ...]]) -> tuple[Ca
     def on_use(name):
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if places[name] == package:  # a module of the package
+        if places[name] != package:
+            return getattr(import_module(places[name]), name)
+        try:
             return import_module(f"{package}.{name}")
-        return getattr(import_module(places[name]), name)
+        except MissingExtraError as error:  # so that hasattr, help and inspect find that it is not there
+            raise AttributeError(str(error), name=name) from error
 
     return on_use, lambda: sorted({*vars(modules[package]), *places})
 

@@ -1,5 +1,5 @@
 """Say what to install where plotly is missing; imported before the files that use it."""
 
-from xmlcore.extras import require
+from xmlcore.extras import OF_PARTS, require
 
-require("figures", "plotly")
+require("figures", OF_PARTS["figures"])

@@ -1,5 +1,5 @@
 """Say what to install where Starlette is missing; imported before the files that use it."""
 
-from xmlcore.extras import require
+from xmlcore.extras import OF_PARTS, require
 
-require("serve", "starlette")
+require("serve", OF_PARTS["serve"])
