@@ -16,7 +16,7 @@ import pytest
 
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
-from xmlcore import experiment
+from xmlcore import datasets, experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app.py"
@@ -151,7 +151,7 @@ class Session:
 
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
-    """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
+    """Look for components once, compile each page and examine each data set once, and wait for the end of a run asleep.
 
     AppTest does the first for every session and the second for every run, though both stay as they are; while a run
     goes on it looks each millisecond through all that the run has said.
@@ -159,7 +159,12 @@ def read_once():
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import app_test, local_script_runner
 
-    look = local_script_runner.require_widgets_deltas
+    look, examine, examined = local_script_runner.require_widgets_deltas, datasets.examine, {}
+
+    def examine_once(data):
+        if data.fingerprint not in examined:
+            examined[data.fingerprint] = examine(data)
+        return examined[data.fingerprint]
 
     def wait(runner, timeout):
         runner._script_thread.join(timeout)
@@ -169,6 +174,7 @@ def read_once():
         for module, name in ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache")):
             patch.setattr(module, name, functools.cache(getattr(module, name)))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        patch.setattr(datasets, "examine", examine_once)
         yield
 
 
@@ -207,12 +213,23 @@ def held(monkeypatch):
     gates[None].set()
 
 
-@pytest.fixture
-def all_sections_open(monkeypatch):
-    """Draw all sections of a page, as if each tab were open."""
+@pytest.fixture(autouse=True)
+def sections_open(monkeypatch, request):
+    """Draw the sections that ``@pytest.mark.sections(...)`` names, or ``"all"``, as if their tabs were open."""
     from pages.shared import sections
 
-    monkeypatch.setattr(sections, "is_open", lambda tab: True)
+    marker, real, drawn = request.node.get_closest_marker("sections"), sections._draw, set()
+
+    def draw(key, every):
+        drawn.update(every)
+        wanted = every if "all" in marker.args else marker.args
+        real(key, {title: part if title in wanted else lambda: None for title, part in every.items()})
+
+    if marker:
+        monkeypatch.setattr(sections, "_draw", draw)
+        monkeypatch.setattr(sections, "is_open", lambda tab: True)
+    yield
+    assert not drawn or not marker.args or {*drawn, "all"}.intersection(marker.args), f"there are only {drawn}"
 
 
 @pytest.fixture(autouse=True)

@@ -125,7 +125,7 @@ def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
     assert not ready.run().at.sidebar.expander
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("all")
 def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
     trained(page)

@@ -24,7 +24,7 @@ def classes():
 
 
 @pytest.fixture(params=[*MEASURED, "features"])
-def measured(request, ready, server, all_sections_open):
+def measured(request, ready, server):
     """A session whose page has measured by itself: it, the page, the place of what was measured, and its figure."""
     kind, model, _, title = MEASURED.get(request.param, ("selection_stability", None, None, "Agreement between seeds"))
     if model:
@@ -64,6 +64,7 @@ def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
+@pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
 def test_a_measurement_is_made_once_and_again_when_it_is_damaged(measured, server):
     page, name, folder, key, is_drawn = measured
     before = len(server.jobs())
@@ -82,7 +83,7 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged(measured, serve
         ("reduced", "train", lambda s: "On the selected features **PLT** has a P@1" in s.text()),
     ],
 )
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Other methods", "Train on them")
 def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_damaged(ready, kind, button, shown):
     select(ready, **FEW)
     page = ready.go("features")
@@ -135,6 +136,7 @@ def came_with_a_mark(page, folder, key, name, is_shown):
     page.until(lambda s: MARK not in s.text() and is_shown(s))
 
 
+@pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
 def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(measured):
     page, name, folder, key, is_drawn = measured
     came_with_a_mark(page, folder, key, name, is_drawn)

@@ -25,7 +25,7 @@ from tests.pages.making import (
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
-pytestmark = pytest.mark.usefixtures("all_sections_open")  # what is closed is drawn, too
+pytestmark = pytest.mark.sections("all")  # what is closed is drawn, too
 # No page starts by itself what must fail, but a full disk and a network without gradients are found on the way.
 REFUSALS = ("OSError", "ValueError: the scores of all features are 0")
 PAGES = [name.lower() for name in addresses.ICONS]
@@ -167,7 +167,7 @@ def test_a_result_that_is_only_predictions(ready, server, state):
     key = predictions(ready)
     if state == "damaged":
         damage("runs", key)
-    open_all(ready, server)
+    open_all(ready, server, PAGES[1:])  # the Data page shows no result
     said = ready.go("explain").text()
     assert "Left out, because only the predictions are known and no model: other" in said.replace("**", "")
     assert ("No model has been trained on" in said) == (state != "beside a model")
@@ -196,6 +196,7 @@ def test_a_link_for_looking_only(ready, server):
 
 
 @pytest.mark.parametrize(("name", "model"), [("trees", "LdSM"), ("sampling", "DoubleSampling"), ("explain", "PLT")])
+@pytest.mark.sections()
 def test_the_newest_result_is_shown_first_and_the_train_page_shows_the_one_chosen(ready, name, model):
     older, newer = train(ready, model), train(ready, model, random_state=2)
     assert ready.go(name).at.selectbox(key=f"{name}.run").value == newer
@@ -214,6 +215,7 @@ FIRST = {  # the button of a page without a result, and what the page has when i
 
 
 @pytest.mark.parametrize("name", FIRST)
+@pytest.mark.sections()
 def test_a_page_without_a_result_has_a_button_that_makes_one(ready, name):
     key, is_shown = FIRST[name]
     page = ready.go(name)
@@ -236,6 +238,7 @@ MEASURED = {  # what a page measures by itself if it is short: its task, a model
 
 
 @pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.sections("Whole model", "Fewer and smaller trees")
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch, name):
     kind, model, key, title = MEASURED[name]
     estimate(monkeypatch, kind, 125.0)
@@ -246,6 +249,7 @@ def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch
 
 
 @pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.sections("Whole model", "Fewer and smaller trees")
 def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, server, monkeypatch, name):
     kind, model, key, _ = MEASURED[name]
     monkeypatch.setattr(experiment.KINDS[kind], "run", no_room)

@@ -199,7 +199,7 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     assert f"{seed_0} on words" in page.press(f"compare.open.{keys[0]}").text()
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Side by side")
 def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_begin_alike_or_are_numbers(ready, words):
     made, long = make(4, words, seeds=1), "a long name " * 4
     for record, name in zip(made, (f"{long}one", f"{long}two", "007", "7")):
@@ -285,7 +285,7 @@ def test_archived_and_deleted_results_come_back(ready, words):
     assert records(page.press("undo")) == before
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Side by side", "Is the difference real?", "Head, torso and tail")
 def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_table(ready, words):
     page = listed(ready, make(12, words), words)
     keys = list(records(page))
@@ -353,7 +353,7 @@ def test_the_data_set_is_chosen_below_the_header_that_names_it(ready, words):
     assert order.index("Results on") - order.index("2 side by side on second") in range(1, 4)
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Over several data sets")
 def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     others = [small_data("second", 1), small_data("third", 2)]
     runs = [one for number, data in enumerate((words, *others)) for one in make(12, data, first=100 * number)]

@@ -118,7 +118,7 @@ def test_a_large_file_that_cannot_be_read_is_named_with_line_and_remedy(ready, m
     assert not upload(ready, "fruit.txt", xmlc(small_data("other", seed=1))).at.error
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Frequency")
 def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(ready, tmp_path):
     data = small_data("other", seed=1)
     datasets.write_arff(tmp_path / "a.arff", data.X_train, data.Y_train, data.feature_names, data.label_names,
@@ -138,7 +138,7 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
     assert (back.label_names, back.feature_names) == (data.label_names, data.feature_names)
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("all")
 def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(ready):
     upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
     assert any("No training row has a label" in warning.value for warning in ready.at.warning)

@@ -47,7 +47,7 @@ def test_the_sentence_and_the_figure_have_the_same_tail(rows, words):
     assert answer._tail(SimpleNamespace(n_train=100), counts).endswith(f" at most {words}")
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("all")
 def test_the_page_answers_questions_in_their_order_and_tests_the_power_law_when_asked(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
     assert {"Mean imbalance (IRLbl)", "Missing labels (a guess)"} <= ready.metrics().keys()
@@ -79,7 +79,7 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("All labels", "Labels together")
 def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
@@ -195,7 +195,7 @@ def test_rows_are_split_by_a_worker_if_that_takes_long_and_a_reason_said_if_they
     assert not ready.click("Dismiss").at.error
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Size", "Labels together")
 def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
     monkeypatch.setattr(counted, "AT_ONCE", 0.0)
     for entry in store.entries("descriptions"):  # kept at the first visit, to compare data sets

@@ -9,7 +9,7 @@ from pages.shared.rows import row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
 
-pytestmark = pytest.mark.usefixtures("all_sections_open")
+pytestmark = pytest.mark.sections()
 
 
 def bars(spec):
@@ -25,6 +25,7 @@ def whole_model(page):
     return figure(page, "Do the features ") is not None
 
 
+@pytest.mark.sections("Path", "Noise", "Largest values")
 def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     x = word_data().X_test[[0]]
     label = int(model.predict_topk(x, 1).labels[0, 0])
@@ -42,6 +43,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert figure(page, f"Path to topic *{label}*")
 
 
+@pytest.mark.sections("Features of a label")
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
     assert "predicted 1st" in options[0] and "predicted 2nd" in options[1]
@@ -70,6 +72,7 @@ HINGE = {"loss": "squared_hinge"}
     [("PLT", HINGE, "score"), ("PLT", {"loss": "logistic"}, "P"), ("LdSM", {}, "P"),
      ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "f")],
 )  # fmt: skip
+@pytest.mark.sections("all")
 def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready, model, params, name):
     key = train(ready, model, **params)
     page = ready.go("explain").until(whole_model)
@@ -87,6 +90,7 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
     assert re.search(rf"\*\*{model}\*\* (loses|gains) .* of its P@1", page.text())
 
 
+@pytest.mark.sections("Another label")
 def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page, model, key):
     data = word_data()
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
@@ -110,6 +114,7 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     assert "The row has this label." in page.text()
 
 
+@pytest.mark.sections("What if")
 def test_a_feature_is_added_and_every_model_predicts_again(ready):
     for model in ("LdSM", "DoubleSampling", "OneVsRest"):
         train(ready, model)
@@ -141,6 +146,7 @@ SIGMOID = "the sigmoid of the margin of its classifier"
     ("OneVsRest", HINGE, SIGMOID),
     ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
 ])  # fmt: skip
+@pytest.mark.sections("Path")
 def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, params, said):
     fitted = experiment.load_run_model(train(ready, model, **params))
     x = word_data().X_test[[0]]
@@ -154,6 +160,7 @@ def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, 
     assert where in shown and said in shown
 
 
+@pytest.mark.sections("Noise")
 def test_noise_changes_contributions_and_none_does_not(page):
     title = "Contributions without and with noise"
     field = next(n.key for n in page.at.number_input if n.key.startswith("explain.sigma"))
@@ -167,6 +174,7 @@ def test_noise_changes_contributions_and_none_does_not(page):
     assert figure(page.press("explain.noise.again"), title) != before
 
 
+@pytest.mark.sections("Another result", "Path", "Another label")
 def test_two_models_explain_the_same_label_side_by_side_and_bars_of_ldsm_do_not_add_up(ready):
     ldsm, twin = train(ready, "LdSM", n_estimators=2), train(ready, noise_sigma=0.1)
     train(ready)
@@ -182,6 +190,7 @@ def test_two_models_explain_the_same_label_side_by_side_and_bars_of_ldsm_do_not_
     assert figure(page, "Ways to topic")
 
 
+@pytest.mark.sections("Whole model")
 def test_the_whole_model_is_explained_by_itself(page, key):
     page.until(whole_model)
     found = experiment.task("explanations", {"run": key}, {"n_rows": 30}).load()
@@ -191,6 +200,7 @@ def test_the_whole_model_is_explained_by_itself(page, key):
     assert ("all 30" if filled.size == 30 else f"{filled.size} of 30") + " test rows" in page.text()
 
 
+@pytest.mark.sections("Whole model")
 def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, monkeypatch):
     data = word_data()
     empty = datasets.Dataset("words", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)

@@ -19,7 +19,7 @@ from tests.pages.making import Row, estimate, figure, said_plainly, train, word_
 from xmlcore import datasets, experiment
 from xmlcore.selection import FALS
 
-pytestmark = pytest.mark.usefixtures("all_sections_open")
+pytestmark = pytest.mark.sections()
 
 FEW = {"n_epochs": 3, "n_features": 4}
 
@@ -125,6 +125,7 @@ def misled(ready, monkeypatch):
     return page, [data.feature_name(j) for j in (never, some, often)]
 
 
+@pytest.mark.sections("All features")
 def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ranking_of_the_paper(misled):
     page, (never, some, often) = misled
     bars = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
@@ -146,6 +147,7 @@ def test_what_is_counted_is_said_of_the_features_that_are_drawn(page, monkeypatc
     assert "Showing 1 of 4 kept features." in page.set("features.order", "Score alone, as in the paper on FALS").text()
 
 
+@pytest.mark.sections("Labels and features", "Other seeds")
 def test_other_selections_are_described_by_what_they_are(ready):
     select(ready, attribution="deeplift")
     page = ready.go("features")
@@ -163,6 +165,7 @@ def test_other_selections_are_described_by_what_they_are(ready):
     assert ready.go("features").metrics()["Chi-squared keeps"] == "2 of 24"
 
 
+@pytest.mark.sections("Other methods")
 def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
     estimate(monkeypatch, "compare_selections", 1.0)
     page.set("features.methods", ["Chi-squared"])
@@ -212,6 +215,7 @@ def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypat
     assert any("needs values of at least 0" in error.value for error in page.at.error)
 
 
+@pytest.mark.sections("Labels and features")
 def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found):
     pairs = [(a, b) for a in range(8) for b in range(a)]
     share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
@@ -227,6 +231,7 @@ def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found)
     assert len(page.frame("a_name", "b_name", "share")) == 28
 
 
+@pytest.mark.sections("Other methods")
 def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_the_page(page, monkeypatch):
     noisy_fit(monkeypatch)
     page.at.multiselect(key="features.methods").set_value(["all features", "FIMS", "Chi-squared"])
@@ -242,6 +247,7 @@ def test_compared_methods_have_all_measures_in_the_table_and_their_warnings_on_t
 
 
 @pytest.mark.parametrize("n_features", [1, 5])
+@pytest.mark.sections("Other seeds")
 def test_stability_is_measured_and_has_spearman_from_five_features_on(ready, monkeypatch, n_features):
     key = select(ready, n_features=n_features)
     noisy_fit(monkeypatch)
@@ -283,6 +289,7 @@ def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, 
     )
 
 
+@pytest.mark.sections("Train on them")
 def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
@@ -293,6 +300,7 @@ def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     assert "Both results, CSV" in page.downloads()
 
 
+@pytest.mark.sections("Train on them")
 def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_offered(ready):
     run = train(ready, C=3.0)
     select(ready)
@@ -305,6 +313,7 @@ def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_
     assert "Each label learned from its own" in page.text()
 
 
+@pytest.mark.sections("Labels and features", "Other methods", "All features")
 def test_files_say_what_is_in_them_and_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     files = {}
     monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: files.__setitem__(name, frame))

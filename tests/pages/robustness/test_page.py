@@ -90,7 +90,7 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     assert "negative values" not in page.text()
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Head, torso and tail", "Prediction time", "Single rows")
 def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     page.at.selectbox(key="robustness.measure").set_value("nDCG@k")
     page.at.selectbox(key="robustness.k").set_value(3)
@@ -134,7 +134,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Training with noise")
 def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     page.press("robustness.twin.train")
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2, seconds=300)
@@ -145,7 +145,7 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Training with noise")
 def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_above_is_said(ready, key, monkeypatch):
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}
@@ -177,7 +177,7 @@ def test_certificates_are_a_curve_of_models_that_have_them(ready):
 
 
 @pytest.mark.parametrize("kind", ["fgsm", "pgd"])
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Single rows")
 def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     train(ready, "LdSM", n_estimators=2)
     train(ready)

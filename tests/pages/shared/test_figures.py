@@ -134,7 +134,7 @@ def kaleido(monkeypatch):
     return module
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections()
 def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, kaleido):
     ready.run().click("Figure, PDF")
     (figure, size, options), *others = kaleido.asked
@@ -148,7 +148,7 @@ def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, ka
     assert said.endswith(format.plain("ValueError: The browser seemed to close."))
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections()
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     shown = []
     monkeypatch.setattr(charts.st, "iframe", lambda page, height: shown.append((page, height)))

@@ -237,7 +237,7 @@ def test_noisy_plts_have_the_colour_of_the_extended_one_and_old_selections_a_nam
         assert run_names.selection_title({"key": "a", "method": method, "params": {"gone": 3}}) == f"{method} (gone 3)"
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Path", "The tree")
 def test_a_node_has_one_name_on_the_pages_explain_and_trees(ready):
     train(ready, arity=2, max_leaf_labels=1)
     page = ready.go("explain")

@@ -8,7 +8,7 @@ from tests.pages.making import train
 from xmlcore import experiment, metrics
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Confusions")
 def test_a_pair_that_is_ticked_shows_its_rows_and_is_what_the_explain_page_tells_apart(ready):
     run = experiment.load("train", train(ready))
     Y = server.dataset(run.fingerprint).Y_test

@@ -55,7 +55,7 @@ def two_runs(session):
     return page.until(lambda s: [box for box in s.at.selectbox if box.key == "train.shown"])
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("About this result")
 def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, session, monkeypatch):
     page = two_runs(ready)
     newer = page.at.session_state["train.shown"]
@@ -91,7 +91,7 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
     assert asked == [{"row": row, "label": 0, "other": None}]
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Single predictions")
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     columns = {
         model: predictions.score_column(model, [0.9])

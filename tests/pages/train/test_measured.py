@@ -43,7 +43,7 @@ def test_a_small_measure_has_three_significant_digits():
     assert every.in_percent(small) == "0.0247 (0.0237 to 0.0257)"
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("all")
 def test_of_four_labels_there_is_no_measure_at_5(ready):
     data = word_data()
     few = datasets.Dataset("few", data.X_train, data.Y_train[:, :4], data.X_test, data.Y_test[:, :4])
@@ -57,7 +57,7 @@ def test_of_four_labels_there_is_no_measure_at_5(ready):
 
 
 @pytest.mark.parametrize("model", ["PLT", "LdSM"])
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("All measures", "Calibration")
 def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilities(ready, model):
     key = train(ready, model)
     page = ready.go("train")

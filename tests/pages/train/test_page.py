@@ -7,7 +7,7 @@ from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment, store
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Single predictions", "About this result")
 def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
     page = trained(ready)
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
@@ -30,7 +30,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("all")
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
 def test_every_model_is_trained_and_its_result_shown(ready, model):
     ready.go("train").at.selectbox(key="train.model").select(model)

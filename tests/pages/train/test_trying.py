@@ -59,7 +59,7 @@ def start(page, values="0.01, 3"):
     return page.set("try.OneVsRest.C", values).press("try.OneVsRest.start")
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Settings tried")
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     assert page.at.session_state["train.section"] == "Label by label"
     start(page).until(lambda s: "is the best of 2 settings" in s.text())
@@ -90,7 +90,7 @@ def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
     assert set(drivers) == {running, failed}
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Settings tried")
 def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
     data = word_data()
     params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
@@ -104,7 +104,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     assert len(store.entries("trials")) == 3
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Trials")
 def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_result_or_a_training_of_the_sweep(ready):
     data = word_data()
     train(ready, "OneVsRest", data)
@@ -128,7 +128,7 @@ def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_resu
         assert axes[0].endswith(f"<br>{100 * effects['C']:.1f}\u00a0%") and "(perhaps chance)" in axes[1]
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("More data")
 def test_what_more_data_would_buy_is_measured_and_drawn(page):
     task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
     page.press(f"start-{task.key}").until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)

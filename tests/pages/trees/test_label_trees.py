@@ -131,7 +131,7 @@ def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, t
     assert {bars["name"] for bars in drawn["data"]} == {"more probably has a label below the node", "less probably"}
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("How well nodes decide", "The tree")
 def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
     page = ready.set("preferences.automatic", False).go("trees")
     assert "What is drawn" in [box.label for box in page.at.selectbox]
@@ -149,7 +149,7 @@ def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, re
     assert "No node has 30 positive test rows" in page.set("trees.positive", 30).text()
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Path of a test row")
 def test_the_path_of_a_test_row_says_where_a_true_label_is_lost(page, key, tree):
     data, model, run = word_data(), experiment.load_run_model(key), experiment.load("train", key)
     truth = data.Y_test.toarray()
@@ -178,7 +178,7 @@ def has_parts(model, data, row, node):
     return len(frames.margin_parts(model.linear_nodes(), data.X_test[[row]], node)) > 0
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("How well nodes decide", "The tree")
 def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
     key = train(ready, "PLT", n_estimators=2, **DEEP)
     page = ready.go("trees")
@@ -209,7 +209,7 @@ def test_the_node_looked_at_survives_a_page_switch_and_a_reload_and_is_the_root_
     assert named(page.walk(at=f"{whole}.node-10000")) == "Root"
 
 
-@pytest.mark.usefixtures("all_sections_open")
+@pytest.mark.sections("Path of a test row")
 def test_rows_and_labels_without_names_or_labels_are_shown(ready):
     data = word_data()
     Y = data.Y_test.toarray()
