@@ -42,7 +42,7 @@ def tree():
 
 def show(figure) -> None:
     title = f"Example: {figure.layout.title.text}"
-    figure.update_layout(title_text=title, height=360, showlegend=False)
+    figure.update_layout(title_text=title, height=360)
     figure.add_annotation(
         text="EXAMPLE", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, textangle=-20, opacity=0.35,
         font={"size": 48, "color": "#808080"},
