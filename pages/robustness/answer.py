@@ -56,6 +56,7 @@ def kept(measurements, settings) -> None:
 
 
 def curves(measurements, settings, files, n_labels) -> None:
+    picture = st.container()
     measure, k, way = _choose_curves(measurements, n_labels)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
@@ -69,21 +70,22 @@ def curves(measurements, settings, files, n_labels) -> None:
     mine = measurements.summary[
         (measurements.summary["bucket"] == "all") & (measurements.summary["measure"] == measure)
     ]
-    charts.show_figure(
-        figures.robustness_curves(
-            mine.assign(measure=title(measure)),
-            title(measure),
-            k,
-            drop=way == "drop",
-            level=noise.level_title(settings.kind, settings.options),
-            title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
-        ).update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92),
-        mine,
-        f"{files}-curves",
-        f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} "
-        f"{_other_rows(measurements)} On {settings.rows_text}. {_attacked_on(measurements, settings)}",
-        key="robustness.curves",
+    figure = figures.robustness_curves(
+        mine.assign(measure=title(measure)),
+        title(measure),
+        k,
+        drop=way == "drop",
+        level=noise.level_title(settings.kind, settings.options),
+        title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
     )
+    below = settings.rows_text.removesuffix(", drawn at random") + below
+    caption = (
+        f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} {_other_rows(measurements)} "
+        f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
+    )
+    figure.update_layout(title_subtitle_text=below, margin_t=92)
+    with picture:
+        charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
 
 
 def _choose_curves(measurements, n_labels):

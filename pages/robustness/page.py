@@ -21,13 +21,11 @@ def main(used) -> None:
         text = "How do predictions suffer when feature values are noisy or attacked?"
         begin.no_run(used, "robustness", text, example=examples.curves)
         return
-    with st.container():
-        sentence = st.empty()
+    sentence = st.empty()
+    left, right = st.columns([2, 1], gap="large")
+    with right:
         picked = choices.choose_runs(fingerprint, past)
         runs = [r for r in picked if results.run(r) is not None]  # a damaged run is being made again
-        with st.container(key="controls-first"):  # see pages/shared/frame.py
-            right, left = st.columns([1, 2], gap="large")
-    with right:
         settings = choices.choose_noise(data, fingerprint, runs)
     if not runs:
         if picked:
