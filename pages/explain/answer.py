@@ -16,9 +16,8 @@ def labels(view) -> None:
         st.caption("The model predicts no label for this row.")
     else:
         score = view.values(view.ranked)
-        explaining.show_labels(
-            frame.assign(score=score)[["rank", "name", "correct", "score", "label"]], view.kind, "explain.predicted"
-        )
+        shown = frame.assign(score=score)[["rank", "name", "correct", "score", "label"]]
+        explaining.show_labels(shown, view.kind, "explain.predicted", view.label)
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     if missing:
         missed = ", ".join(format.plain(name) for name in missing)

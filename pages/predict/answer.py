@@ -63,7 +63,7 @@ def sentence(answer: Answer) -> str:
     return text
 
 
-def labels(answer: Answer) -> None:
+def labels(answer: Answer, explained: int | None) -> None:
     if not answer.ranked.size:
         st.caption("There is no label to show.")
         return
@@ -79,7 +79,7 @@ def labels(answer: Answer) -> None:
     if true is not None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
         frame.insert(2, "correct", right)
-    explaining.show_labels(frame, answer.kind, "predict.labels")
+    explaining.show_labels(frame, answer.kind, "predict.labels", explained)
     if answer.ranked.size < answer.k:
         st.caption(
             f"These are {answer.ranked.size:,} of the {answer.k:,} labels asked for: the model ranks no others here."

@@ -56,7 +56,7 @@ def main() -> None:
         with left:
             why.show(prediction, label)
         with right:
-            answer.labels(prediction)
+            answer.labels(prediction, label)
     else:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts as soon as there is a text or a feature.")
     further = {  # the same in every case, so that the open section does not change while a text is typed

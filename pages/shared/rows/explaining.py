@@ -94,10 +94,11 @@ def signs(kind: str, *columns: str) -> dict:
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
 
 
-def show_labels(frame: pd.DataFrame, kind: str, key: str) -> None:
+def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are predicted: ``rank, name, score, label`` and, if it is known, ``correct``."""
+    names = [f"▸ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     label_tables.show(
-        frame,
+        frame.assign(name=names),
         {"name": "Predicted label"},
         {
             "rank": tables.number("Rank", 50, "%d"),
