@@ -124,7 +124,7 @@ def _measures(keys, names, file_name, further) -> None:
             "Measures, LaTeX",
             lambda: experiment.latex_table(frame).encode("utf-8"),
             f"{file_name}-measures.tex",
-            "A table with booktabs: the best value bold, the second underlined, with intervals",
+            "A table with booktabs, with intervals",
         )
     charts.show_figure(
         of_runs.measures_figure(keys, names, further),

@@ -10,8 +10,8 @@ from pages.shared.workspaces import workspace
 from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
-# Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
-TAIL_LABELS, TAIL_HEAD = 50, 50
+# Least number of labels, of training rows of the most frequent label, and share of rare labels for a long tail.
+TAIL_LABELS, TAIL_HEAD, TAIL_SHARE = 50, 50, 0.3
 
 
 def sentence(data, known) -> None:
@@ -62,7 +62,7 @@ def notes(data, known) -> None:
 def has_long_tail(counts) -> bool:
     """Return whether few labels are frequent and many are rare; ``counts`` has the training rows of each label."""
     rare = np.mean(counts <= RARE)
-    return counts.size >= TAIL_LABELS and counts.max() >= TAIL_HEAD and rare >= 0.3
+    return counts.size >= TAIL_LABELS and counts.max() >= TAIL_HEAD and rare >= TAIL_SHARE
 
 
 def _tail(data, counts):

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import noise
-from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
+from pages.robustness.measured import MEASURES, title
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -128,60 +128,3 @@ def _attacked_on(measurements, settings) -> str:
         f"The attack was computed on {format.plain(named)}, and every model predicted the same attacked rows: it is "
         "weaker than an attack on the model itself, and hits models that resemble this tree harder."
     )
-
-
-def losses(measurements, settings, files) -> None:
-    st.header("All measures at one level")
-    with st.columns([1, 2])[0]:
-        level = choose_level("Level", "robustness.level", settings)
-    level_text = noise.level_text(settings.kind, level)
-    measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in measurements.measures]
-    table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
-    shown, config, signs = _columns(table, measures, level, level_text)
-    tables.show(shown, "robustness.drops", config, signs=signs, most=420)
-    note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
-    st.caption(
-        f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
-        "share of the clean value that is lost; at the right the prediction time without and with noise, each "
-        "measured in its own way (see the help of the columns). The form is "
-        f"that of Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
-    )
-    with st.container(horizontal=True, gap="small"):
-        charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
-        charts.csv_button(
-            "All measurements, CSV",
-            lambda: measurements.frame.drop(columns="model"),
-            f"{files}-all",
-            "Every level, k, repeat, bucket and measure of each result",
-        )
-
-
-def _columns(table, measures, level, level_text):
-    signs = {}
-    shown = table[["run", "k"]].copy()
-    config = {"run": tables.text("Result", 112), "k": tables.number("k", 35, "%d")}
-    for measure in measures:
-        short = title(measure)
-        for column, label, width, help in (
-            (f"{measure} clean", f"{short} clean", 60 + 8 * len(short), f"{short} without noise, %."),
-            (measure, "noisy", 62, f"{short} at {level_text}, %: mean over repeats."),
-            (f"{measure} drop", "lost", 56, f"Share of {short} without noise that is lost, %; negative is gained."),
-        ):
-            shown[column] = 100 * table[column]
-            loss = label == "lost"
-            config[column] = tables.number(label, width, None if loss else "%.2f", help)
-            signs |= {column: "{:.2f}"} if loss else {}
-    time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, width, how in (
-        ("ms per row clean", "ms/row clean", 96, "All rows are predicted in one call, as on the Train page."),
-        ("ms per row", "noisy", 62, noise.IN_BLOCKS),
-    ):
-        shown[column] = table[column]
-        config[column] = tables.number(label, width, tables.time_format(table[column]), f"{time_help} {how}")
-    return shown, config, signs
-
-
-def choose_level(label: str, key: str, settings) -> float:
-    """Show a slider of the levels measured and return the chosen one; at first the largest."""
-    texts = {level: noise.level_text(settings.kind, level) for level in settings.levels}
-    return fields.choice(label, texts, key, settings.levels[-1], widget="select_slider")

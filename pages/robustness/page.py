@@ -1,13 +1,13 @@
 """Robustness: how much worse does a model predict when its inputs are noisy or attacked?
 
-This file says what is where. Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their
-results), ``answer`` (sentence, curves, table of losses), ``training`` (twins trained with noise), ``details`` (head,
-torso and tail labels; prediction time), ``rows`` (test rows under noise), ``noise`` (kinds of noise in words).
+Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their results), ``answer`` (sentence,
+curves), ``all_measures`` (at one level), ``training`` (twins trained with noise), ``details`` (head, torso and tail
+labels; prediction time), ``rows`` (test rows under noise), ``noise`` (kinds of noise in words).
 """
 
 import streamlit as st
 
-from pages.robustness import answer, choices, details, measured, noise, rows, training
+from pages.robustness import all_measures, answer, choices, details, measured, noise, rows, training
 from pages.shared import begin, format, fragments, sections
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
@@ -65,7 +65,7 @@ def main(used) -> None:
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE
     if measurements is not None and changes_rows:
         further = {
-            "All measures": lambda: answer.losses(measurements, settings, files),
+            "All measures": lambda: all_measures.show(measurements, settings, files),
             "Head, torso and tail": lambda: details.buckets(measurements, settings, files, data.n_labels),
             "Prediction time": lambda: details.times(measurements, settings, files),
         }

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.robustness import answer, noise
+from pages.robustness import all_measures, noise
 from pages.shared import format, jobs, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -65,7 +65,7 @@ def _choose(data, settings):
             on_change=lambda: look(noisy=st.session_state[key]),
         )
     with middle:
-        level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
+        level = all_measures.choose_level("Level of noise", "robustness.rows.level", settings)
     right.button(
         "Random rows",
         key=f"{key}.random",

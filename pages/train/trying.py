@@ -10,6 +10,7 @@ from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment.engine.sweep_settings import STEPS
 from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 from xmlcore.parameters import AUTO
 
@@ -144,8 +145,8 @@ def _values_field(model, parameter) -> None:
         key,
         suggestion(parameter),
         placeholder="1, 3, 10 or 1 to 10",
-        help="Values with commas between them, or a range: “1 to 10” tries five values from 1 to 10, or draws from "
-        "them." + (f" Allowed: {allowed}." if allowed else ""),
+        help=f"Values with commas between them, or a range: “1 to 10” tries {STEPS} values of it, or draws some."
+        + (f" Allowed: {allowed}." if allowed else ""),
     )
 
 

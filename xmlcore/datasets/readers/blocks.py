@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.datasets.readers.sources import check_text, pieces_of, read_text, source_name
+from xmlcore.datasets.readers.recognise import check_text
+from xmlcore.datasets.readers.sources import pieces_of, read_text, source_name
 from xmlcore.progress import part_of, silent
 
 BLOCK = 4 << 20  # bytes of a block, or more where a line is longer; files up to this size are read at once

@@ -13,8 +13,9 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers import archived
 from xmlcore.datasets.readers.formats import read_rows
+from xmlcore.datasets.readers.recognise import EMPTY
 from xmlcore.datasets.readers.remarks import remark
-from xmlcore.datasets.readers.sources import EMPTY, read_text, source_name, stem, telling_name
+from xmlcore.datasets.readers.sources import read_text, source_name, stem, telling_name
 from xmlcore.datasets.readers.xmlc import canonical_csr
 from xmlcore.datasets.splits.files import read_split
 from xmlcore.datasets.splits.sizes import count_test_rows

@@ -1,4 +1,8 @@
-"""Recognise text files of other formats, so that an error says what the file is."""
+"""Recognise files of other kinds, so that an error says what the file is, and what to do."""
+
+import re
+
+from xmlcore.datasets.errors import DatasetFormatError
 
 _HEAD = 1 << 16  # number of bytes that are looked at
 TEXTS = "If it has texts with labels, read it with xmlcore.datasets.read_text_dataset."
@@ -6,6 +10,36 @@ REMEDY = (
     "These formats can be read: XMLC text, svmlight, ARFF, npz and CSV. Read your file with a tool that knows "
     'it, and write its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
 )
+EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
+_NOT_TEXT = (  # first bytes of files that are not text, and what they are
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PAR1", "a Parquet file"),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x93NUMPY", "a NumPy array file"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
+    (b"\x1f\x8b", "gzip data within compressed data"),
+    (b"BZh", "bzip2 data within compressed data"),
+    (b"\xfd7zXZ\x00", "xz data within compressed data"),
+    (b"PK\x03\x04", "a zip archive within compressed data"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+    (b"\x00\x00\xfe\xff", "UTF-32 text"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x80\x02", "a Python pickle"),
+    (b"\x80\x03", "a Python pickle"),
+    (b"\x80\x04\x95", "a Python pickle"),
+    (b"\x80\x05\x95", "a Python pickle"),
+)
+_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
 
 
 def other_format(text) -> tuple[str, str] | None:
@@ -18,3 +52,58 @@ def other_format(text) -> tuple[str, str] | None:
     if first.startswith((b"{", b"[")):
         return "it is a JSON file", f"{TEXTS} {REMEDY}"
     return None
+
+
+def is_npz(names) -> bool:
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def archive_kind(names) -> str | None:
+    """Return what a zip archive with files of these names is, if it is a file of a program."""
+    if is_npz(names):
+        return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
+    if "xl/workbook.xml" in names:
+        return "an Excel workbook"
+    if "word/document.xml" in names:
+        return "a Word document"
+    return None
+
+
+def check_text(text, label) -> None:
+    if text.size == 0:
+        raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
+    head = text[:4096].tobytes()
+    if head[257:262] == b"ustar":
+        raise DatasetFormatError(label, "it is a compressed tar archive", "Unpack it and give one of its files.")
+    for magic, kind in _NOT_TEXT:
+        if head.startswith(magic):
+            remedy = "Save the file as UTF-8." if kind.startswith("UTF-") else "Give the text file itself."
+            remedy = REMEDY if any(word in kind for word in _OF_DATA) else remedy
+            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in kind else remedy
+            raise DatasetFormatError(label, f"it is {kind}, not rows of UTF-8 text", remedy)
+    if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
+        raise DatasetFormatError(
+            label,
+            "it is a Mulan XML file, which names the labels of an ARFF file",
+            "Give the ARFF file, and this one as labels=...",
+        )
+    if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise DatasetFormatError(
+            label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
+        )
+    zero = head.find(b"\x00")
+    if zero >= 0:
+        line = head.count(b"\n", 0, zero) + 1
+        raise DatasetFormatError(
+            label,
+            f"it holds binary data (a NUL byte, after {head[:16]!r})",
+            "Give rows of text.",
+            line,
+            zero - head.rfind(b"\n", 0, zero),
+        )
+    if not re.search(rb"\n", text) and b"\r" in text.tobytes().strip():
+        raise DatasetFormatError(
+            label,
+            "its lines end with a carriage return (CR) alone, as on old Macs",
+            "Save it with line ends LF or CRLF.",
+        )

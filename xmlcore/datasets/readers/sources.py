@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.recognise import REMEDY, TEXTS
+from xmlcore.datasets.readers.recognise import archive_kind, check_text, is_npz
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
 
 PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_bytes is given
 MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in bytes, unless max_bytes is given
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
-EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
 _ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
 _ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json")
@@ -38,35 +37,6 @@ ADDED = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)"
 DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
-_NOT_TEXT = (  # first bytes of files that are not text, and what they are
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"%PDF", "a PDF document"),
-    (b"PAR1", "a Parquet file"),
-    (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"\x93NUMPY", "a NumPy array file"),
-    (b"\x7fELF", "a program"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
-    (b"\x1f\x8b", "gzip data within compressed data"),
-    (b"BZh", "bzip2 data within compressed data"),
-    (b"\xfd7zXZ\x00", "xz data within compressed data"),
-    (b"PK\x03\x04", "a zip archive within compressed data"),
-    (b"\xff\xfe\x00\x00", "UTF-32 text"),
-    (b"\x00\x00\xfe\xff", "UTF-32 text"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
-    (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\x80\x02", "a Python pickle"),
-    (b"\x80\x03", "a Python pickle"),
-    (b"\x80\x04\x95", "a Python pickle"),
-    (b"\x80\x05\x95", "a Python pickle"),
-)
-_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
 
 
 def source_name(source, name: str | None = None) -> str:
@@ -326,7 +296,7 @@ def _zip(stream, label, npz):
                 stream.seek(0)
                 yield from _chunks(stream)
                 return
-            kind = _archive_kind(names)
+            kind = archive_kind(names)
             if kind is not None:
                 raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
             if len(members) != 1:
@@ -375,10 +345,6 @@ def opened_archive(source):
             source.seek(place)
 
 
-def is_npz(names) -> bool:
-    return bool(names) and all(name.endswith(".npy") for name in names)
-
-
 def holds_npz(content) -> bool:
     if bytes(content[:4]) != b"PK\x03\x04":
         return False
@@ -387,54 +353,3 @@ def holds_npz(content) -> bool:
             return is_npz(archive.namelist())
     except ZIP_ERRORS:
         return False
-
-
-def _archive_kind(names) -> str | None:
-    """Return what a zip archive with files of these names is, if it is a file of a program."""
-    if is_npz(names):
-        return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
-    if "xl/workbook.xml" in names:
-        return "an Excel workbook"
-    if "word/document.xml" in names:
-        return "a Word document"
-    return None
-
-
-def check_text(text, label) -> None:
-    if text.size == 0:
-        raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
-    head = text[:4096].tobytes()
-    if head[257:262] == b"ustar":
-        raise DatasetFormatError(label, "it is a compressed tar archive", "Unpack it and give one of its files.")
-    for magic, kind in _NOT_TEXT:
-        if head.startswith(magic):
-            remedy = "Save the file as UTF-8." if kind.startswith("UTF-") else "Give the text file itself."
-            remedy = REMEDY if any(word in kind for word in _OF_DATA) else remedy
-            remedy = f"{TEXTS} {REMEDY}" if "Parquet" in kind else remedy
-            raise DatasetFormatError(label, f"it is {kind}, not rows of UTF-8 text", remedy)
-    if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
-        raise DatasetFormatError(
-            label,
-            "it is a Mulan XML file, which names the labels of an ARFF file",
-            "Give the ARFF file, and this one as labels=...",
-        )
-    if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        raise DatasetFormatError(
-            label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
-        )
-    zero = head.find(b"\x00")
-    if zero >= 0:
-        line = head.count(b"\n", 0, zero) + 1
-        raise DatasetFormatError(
-            label,
-            f"it holds binary data (a NUL byte, after {head[:16]!r})",
-            "Give rows of text.",
-            line,
-            zero - head.rfind(b"\n", 0, zero),
-        )
-    if not re.search(rb"\n", text) and b"\r" in text.tobytes().strip():
-        raise DatasetFormatError(
-            label,
-            "its lines end with a carriage return (CR) alone, as on old Macs",
-            "Save it with line ends LF or CRLF.",
-        )
