@@ -54,14 +54,13 @@ def imported(path, *, for_types=True):
     package = path.relative_to(ROOT).with_suffix("").parts
     package = package[:-1]  # of a module and of an __init__ alike: relative imports start at the folder
     tops = [] if for_types else filter(_is_for_types, nodes(path)[0].body)
-    return list(_imports(nodes(path), package, {id(node) for top in tops for node in ast.walk(top)}))
+    left_out = {id(node) for top in tops for node in ast.walk(top)}
+    return list(_imports((node for node in nodes(path) if id(node) not in left_out), package))
 
 
-def _imports(nodes, package, left_out):
+def _imports(nodes, package):
     """Yield what :func:`imported` lists, for the nodes of a file in a package."""
     for node in nodes:
-        if id(node) in left_out:
-            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno

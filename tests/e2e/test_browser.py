@@ -16,7 +16,7 @@ from pages.shared import addresses
 from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
@@ -37,7 +37,6 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 
 
-@pytest.mark.slow
 def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_same(tab, prepared):
     one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
     one.text("ranks a true label first")
@@ -118,7 +117,6 @@ def saved(page, button, name):
     return Path(caught.value.path()).read_bytes()
 
 
-@pytest.mark.slow
 def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_path):
     one = tab()
     one.upload(
@@ -163,7 +161,6 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     assert again.measures() == measures
 
 
-@pytest.mark.slow
 def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_named(tab, prepared):
     one = tab(f"/train{prepared(easy_data('few', 60))}")
     one.text("48 training and 12 test rows")
@@ -198,7 +195,6 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.text("it is the result shown")
 
 
-@pytest.mark.slow
 def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab, prepared):
     from playwright.sync_api import expect
 
@@ -233,7 +229,6 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
     expect(trees).to_have_value("1")
 
 
-@pytest.mark.slow
 def test_training_is_seen_beside_its_button_on_a_narrow_page_and_can_be_stopped(tab):
     one = tab()
     one.page.set_viewport_size({"width": 400, "height": 860})
@@ -251,7 +246,6 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page_and_can_be_stopped(
     one.text("No model has been trained")
 
 
-@pytest.mark.slow
 def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab):
     one = tab()
     one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
@@ -263,7 +257,6 @@ def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab)
     one.text("50 rows, 24 features, 12 labels")
 
 
-@pytest.mark.slow
 def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one = tab(f"/train{prepared(easy_data('busy', 75_000, 200))}")
     one.text("60,000 training and 15,000 test rows")
@@ -291,7 +284,6 @@ def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one.text("Stopped")
 
 
-@pytest.mark.slow
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one = tab()
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
@@ -344,7 +336,6 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.text("Tree 1 below the root: 3 of")
 
 
-@pytest.mark.slow
 def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab, prepared):
     one = tab(f"/robustness{prepared(easy_data('fruit', 400, seed=5, named=True), trained=True)}")
     one.text("320 training and 80 test rows")
@@ -366,7 +357,6 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
     assert f"word {2 * int(label)}" in said or f"word {2 * int(label) + 1}" in said
 
 
-@pytest.mark.slow
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     for _ in range(4):
         one = tab("/train")
@@ -388,7 +378,6 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     assert one.page.evaluate("history.length") == first + 2
 
 
-@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.real_data
 @pytest.mark.parametrize(
@@ -416,7 +405,6 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@1"], abs=0.02)
 
 
-@pytest.mark.slow
 def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     one = tab(f"/predict{prepared(easy_data('fruits', named=True), trained=1)}")
     one.text("first for test row 0")

@@ -14,6 +14,7 @@ from xmlcore.jobs import Plan, memory, promises, shipping
 from xmlcore.jobs.pool import SHORT_NICENESS
 from xmlcore.system import cache_root
 
+pytestmark = pytest.mark.slow  # tests of the pool and of the order of jobs have most of it
 distributed = pytest.importorskip("distributed")
 
 
@@ -85,7 +86,6 @@ def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_o
 FIXED = {"PLT": {"arity": 2, "max_leaf_labels": 3, "loss": "logistic", "C": 1.0}, "LdSM": {"max_nodes": 15}}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", FIXED)
 def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_same_bit_for_bit(queue, cluster, model):
     made, params = data(), FIXED[model] | {"n_estimators": 3, "random_state": 4}
@@ -129,7 +129,6 @@ def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_
     assert listening.state == deaf.state == "cancelled" and waiting.result(LONG) == 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, tmp_path, whole):
     job = begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait"))
@@ -148,7 +147,6 @@ def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, 
     assert any("again" in line for line in job.log)
 
 
-@pytest.mark.slow
 def test_a_job_waits_for_memory_that_was_promised_to_another_job_of_the_machine(queue, monkeypatch):
     free = memory.available()
     if free is None:
@@ -183,13 +181,11 @@ def test_a_job_that_nobody_waits_for_any_more_ends(cluster):
     wait_until(lambda: not is_alive(process))
 
 
-@pytest.mark.slow
 def test_what_needs_files_of_this_machine_runs_here(queue):
     job = queue.submit(work.where, title="Where", plan=Plan(here=True))
     assert job.result(LONG)["cache"] == str(cache_root())
 
 
-@pytest.mark.slow
 def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_that_is_said(tmp_path):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
@@ -205,7 +201,6 @@ def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_
     queue.shutdown()
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_said_and_jobs_run_here(monkeypatch):
     monkeypatch.setenv("XMLCORE_SCHEDULER", "tcp://127.0.0.1:1")
     begin = time.monotonic()

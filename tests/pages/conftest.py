@@ -162,9 +162,7 @@ def read_once():
     look, examine, examined = local_script_runner.require_widgets_deltas, datasets.examine, {}
 
     def examine_once(data):
-        if data.fingerprint not in examined:
-            examined[data.fingerprint] = examine(data)
-        return examined[data.fingerprint]
+        return examined.get(data.fingerprint) or examined.setdefault(data.fingerprint, examine(data))
 
     def wait(runner, timeout):
         runner._script_thread.join(timeout)

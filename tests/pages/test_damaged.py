@@ -23,21 +23,6 @@ def classes():
     return Dataset("classes", X[:90], Y[:90], X[90:], Y[90:])
 
 
-@pytest.fixture(params=[*MEASURED, "features"])
-def measured(request, ready, server):
-    """A session whose page has measured by itself: it, the page, the place of what was measured, and its figure."""
-    kind, model, _, title = MEASURED.get(request.param, ("selection_stability", None, None, "Agreement between seeds"))
-    if model:
-        train(ready, model, data=classes() if model == "DoubleSampling" else None)
-    else:
-        select(ready, **FEW)
-    ready.go(request.param).until(drawn(title))
-    for job in server.jobs():
-        job.wait(60)
-    folder = experiment.KINDS[kind].folder
-    return ready, request.param, folder, store.entries(folder)[0]["key"], drawn(title)
-
-
 @pytest.fixture(autouse=True)
 def no_comparison(monkeypatch):
     """Selections are compared only when a button is pressed."""
@@ -64,16 +49,28 @@ def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
+@pytest.mark.parametrize("name", [*MEASURED, "features"])
 @pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
-def test_a_measurement_is_made_once_and_again_when_it_is_damaged(measured, server):
-    page, name, folder, key, is_drawn = measured
-    before = len(server.jobs())
+def test_a_measurement_is_made_once_and_again_when_it_is_damaged_or_came_with_a_file_which_is_marked(
+    ready, server, name
+):
+    kind, model, _, title = MEASURED.get(name, ("selection_stability", None, None, "Agreement between seeds"))
+    if model:
+        train(ready, model, data=classes() if model == "DoubleSampling" else None)
+    else:
+        select(ready, **FEW)
+    is_drawn, folder = drawn(title), experiment.KINDS[kind].folder
+    page = ready.go(name).until(is_drawn)
+    for job in server.jobs():
+        job.wait(60)
+    before, key = len(server.jobs()), store.entries(folder)[0]["key"]
     page.go("jobs").go(name)
     assert len(server.jobs()) == before
     damage(folder, key)
     page.go("jobs").go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
     store.check(folder, key)
     assert not page.at.error
+    came_with_a_mark(page, folder, key, name, is_drawn)
 
 
 @pytest.mark.parametrize(
@@ -136,18 +133,6 @@ def came_with_a_mark(page, folder, key, name, is_shown):
     page.until(lambda s: MARK not in s.text() and is_shown(s))
 
 
-@pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
-def test_a_measurement_that_came_with_a_file_is_drawn_with_a_mark_and_made_again(measured):
-    page, name, folder, key, is_drawn = measured
-    came_with_a_mark(page, folder, key, name, is_drawn)
-
-
-@pytest.mark.parametrize("name", ["train", "trees", "features"])
-def test_a_result_that_came_with_a_file_is_shown_with_a_mark_and_made_again(ready, name):
-    make, folder, is_shown = RESULTS[name]
-    came_with_a_mark(ready, folder, make(ready), name, is_shown)
-
-
 RESULTS = {  # pages, the results that they show, and what they say of them
     "train": (train, "runs", lambda s: "ranks a true label first" in s.text()),
     "robustness": (train, "runs", lambda s: len(titles(s)) > 0),
@@ -163,7 +148,7 @@ RESULTS = {  # pages, the results that they show, and what they say of them
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_damaged_result_is_made_again(ready, name):
+def test_a_result_that_is_damaged_or_came_with_a_file_is_made_again(ready, name):
     make, folder, is_shown = RESULTS[name]
     key = make(ready)
     damage(folder, key)
@@ -171,6 +156,8 @@ def test_a_damaged_result_is_made_again(ready, name):
     assert NOTE in page.text()
     page.until(lambda s: store.exists(folder, key) and is_shown(s))
     store.check(folder, key)
+    if name in ("train", "trees", "features"):
+        came_with_a_mark(page, folder, key, name, is_shown)
 
 
 @pytest.mark.parametrize("name", ["trees", "train"])

@@ -17,7 +17,7 @@ from xmlcore import experiment
 
 STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 300))
 WALK = 100  # steps with one seed
-LATER = [] if "XMLCORE_MONKEY_STEPS" in os.environ else [pytest.mark.slow]  # of all walks but the first
+SLOW = [] if "XMLCORE_MONKEY_STEPS" in os.environ else [pytest.mark.slow]
 ADDRESS = ("at", "section")  # what an address says besides the page
 PAGES = [name.lower() for name in addresses.ICONS]
 TEXTS = ["", " ", "0", "-1", "1 2 3", "topic", "word_1", "*a* `b` $x$", "<b>", "é😀", "1e999", "nan", "[", "\\"]
@@ -105,7 +105,7 @@ class Monkey:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=LATER * (seed > 0)) for seed in range(-(-STEPS // WALK))])
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=SLOW) for seed in range(-(-STEPS // WALK))])
 def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
     data, submit = word_data(), experiment.submit
 

@@ -69,6 +69,7 @@ def test_pyright_passes_scripts_and_finds_mistakes(scripts):
     assert_only_the_mistakes(found, scripts)
 
 
+@pytest.mark.slow
 def test_mypy_passes_scripts_and_finds_mistakes(scripts, tmp_path):
     # As for installed packages, errors in xmlcore are not reported, and packages without types are Any.
     options = ("--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs", "--no-color-output")

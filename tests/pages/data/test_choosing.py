@@ -7,7 +7,7 @@ import pytest
 from tests.pages import making
 from tests.pages.small import small_data, xmlc
 
-pytestmark = pytest.mark.sections("All labels")
+pytestmark = pytest.mark.sections("Rows", "All labels")
 
 
 def upload(session, train, **others):
@@ -31,7 +31,6 @@ def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(sess
     assert len(server.jobs()) == jobs
 
 
-@pytest.mark.sections("Rows", "All labels")
 def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_its_data_set(ready):
     def labels():
         return ready.frame("n_train", "inverse_propensity")["name"].tolist()

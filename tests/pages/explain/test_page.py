@@ -9,7 +9,7 @@ from pages.shared.rows import row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
 
-pytestmark = pytest.mark.sections()
+pytestmark = pytest.mark.sections("What if", "Another label", "Path")
 
 
 def bars(spec):
@@ -90,7 +90,6 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
     assert re.search(rf"\*\*{model}\*\* (loses|gains) .* of its P@1", page.text())
 
 
-@pytest.mark.sections("Another label")
 def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page, model, key):
     data = word_data()
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
@@ -114,7 +113,6 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     assert "The row has this label." in page.text()
 
 
-@pytest.mark.sections("What if")
 def test_a_feature_is_added_and_every_model_predicts_again(ready):
     for model in ("LdSM", "DoubleSampling", "OneVsRest"):
         train(ready, model)
@@ -146,7 +144,6 @@ SIGMOID = "the sigmoid of the margin of its classifier"
     ("OneVsRest", HINGE, SIGMOID),
     ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
 ])  # fmt: skip
-@pytest.mark.sections("Path")
 def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, params, said):
     fitted = experiment.load_run_model(train(ready, model, **params))
     x = word_data().X_test[[0]]

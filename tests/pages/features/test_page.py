@@ -19,7 +19,7 @@ from tests.pages.making import Row, estimate, figure, said_plainly, train, word_
 from xmlcore import datasets, experiment
 from xmlcore.selection import FALS
 
-pytestmark = pytest.mark.sections()
+pytestmark = pytest.mark.sections("Train on them")
 
 FEW = {"n_epochs": 3, "n_features": 4}
 
@@ -289,7 +289,6 @@ def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, 
     )
 
 
-@pytest.mark.sections("Train on them")
 def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
@@ -300,7 +299,6 @@ def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
     assert "Both results, CSV" in page.downloads()
 
 
-@pytest.mark.sections("Train on them")
 def test_labels_learn_from_their_own_features_and_results_of_the_train_page_are_offered(ready):
     run = train(ready, C=3.0)
     select(ready)

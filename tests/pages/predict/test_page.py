@@ -13,7 +13,7 @@ from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
 
-pytestmark = pytest.mark.sections()
+pytestmark = pytest.mark.sections("all")
 
 TOPICS = ("fruit", "metal", "music", "river", "stars")
 WORDS = ("apple banana cherry", "iron copper tin", "violin drum song", "water bridge boat", "sun comet sky")
@@ -53,7 +53,6 @@ def html(page):
     return "\n".join(element.proto.body for element in page.at.get("html") if "hl-text" in element.proto.body)
 
 
-@pytest.mark.sections("Contributions")
 def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, model):
     data = word_data()
     x = data.X_test[[3]]
@@ -81,7 +80,6 @@ def add_feature(page, where, feature):
     return page.set(next(box.key for box in page.at.selectbox if box.key.startswith(f"predict.{where}.found")), feature)
 
 
-@pytest.mark.sections("What if")
 def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, model):
     x = word_data().X_test[[0]]
     new = next(j for j in range(10, 24) if j not in x.indices)
@@ -103,7 +101,6 @@ def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, 
     assert page.at.button(key="predict.features.reset").disabled
 
 
-@pytest.mark.sections("What if", "Contributions")
 def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_known_word(texts):
     page = typed(texts, "An apple & a <b>drum</b>")
     data, model = text_data(), experiment.load_run_model(page.at.selectbox(key="predict.model").value)
@@ -131,7 +128,6 @@ def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_kno
     assert page.at.button(key="predict.changed.undo").disabled, "there is nothing to undo"
 
 
-@pytest.mark.sections("Contributions")
 def test_the_text_of_a_test_row_has_marked_words_unless_the_model_compares_texts_as_a_whole(texts):
     shown = html(texts)
     assert "The " in shown and "hl-for" in shown
@@ -148,7 +144,6 @@ def upload(page, key, name, content):
     return page.run().press(key if key == "predict.open" else "predict.file.start")
 
 
-@pytest.mark.sections("A file")
 def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model):
     content = xmlc(word_data(), "test")
     upload(page, "predict.file", "new rows.txt", content)
@@ -169,7 +164,6 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
-@pytest.mark.sections("A file", "What if")
 def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts):
     content = b"number,abstract\n1,An apple and a banana\n2,A comet in the sky\n"
     upload(texts, "predict.file", "new.csv", content)
@@ -188,7 +182,6 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts):
 @pytest.mark.parametrize(
     ("lines", "unlike"), [(text_data().texts_test, False), (["Der Mond und ein apple"] * 15, True)]
 )
-@pytest.mark.sections("A file")
 def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these_are_not(texts, lines, unlike):
     upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode())
     texts.until(lambda s: "of new.csv" in s.text())
@@ -220,7 +213,6 @@ def tick(page, line):
     return table.value["row"].iloc[line]
 
 
-@pytest.mark.sections("A file", "Open a model")
 def test_files_that_do_not_fit_say_why_with_their_names(page):
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n")
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
@@ -229,7 +221,6 @@ def test_files_that_do_not_fit_say_why_with_their_names(page):
     page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
 
-@pytest.mark.sections("Save the model", "Open a model")
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     lines = next(code.value for code in page.at.code if code.language == "sh").split("\n")
@@ -250,7 +241,6 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     assert frame["name"].iloc[0].startswith("topic *")
 
 
-@pytest.mark.sections("A file", "Open a model")
 def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_says_so(ready, key, session):
     page = session(ready.look_only()).go("predict")
     assert "ranks these labels first for test row 0" in page.text()

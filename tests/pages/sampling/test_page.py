@@ -14,7 +14,7 @@ from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.double_sampling import MEANINGS
 
-pytestmark = pytest.mark.sections()
+pytestmark = pytest.mark.sections("all")
 
 MODEL = "DoubleSampling"
 SWEEP = "Accuracy and time over κ and π"
@@ -98,7 +98,6 @@ def test_data_with_negative_values_is_refused_before_training_and_the_remedy_nam
     assert "“Negative values in training” = taken as 0" in page.at.warning[0].value
 
 
-@pytest.mark.sections("Head, torso and tail", "What f has learned", "What is drawn")
 def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(measured, key, page):
     data, model = tailed_data(), experiment.load_run_model(key)
     ranking = model.predict_topk(data.X_test, 1)
@@ -117,7 +116,6 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
 
 
-@pytest.mark.sections("all")
 def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_cards_have_it(ready, monkeypatch):
     key = train(ready)
     estimate(monkeypatch, "sampling", 100.0)
@@ -132,7 +130,6 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
 
 
-@pytest.mark.sections("A test row", "Head, torso and tail", "What is drawn")
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
     key = train(ready, several=True)
     page, data, run = ready.go("sampling"), tailed_data(several=True), experiment.load("train", key)
@@ -161,7 +158,6 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     assert "The 7 rows without a label are left out" in said
 
 
-@pytest.mark.sections("all")
 def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, monkeypatch):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
@@ -191,7 +187,6 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
 
 
-@pytest.mark.sections("Head, torso and tail")
 def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refused_alone(measured, key):
     short = key[:8]
     measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")
@@ -220,7 +215,6 @@ def by_bucket(ranking):
     return metrics.first_class_by_bucket(data.Y_test, ranking.labels[:, 0], buckets)
 
 
-@pytest.mark.sections("Head, torso and tail")
 def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     other, key = train(ready, "PLT"), train(ready)
     page = ready.go("sampling").until(everything)
@@ -237,7 +231,6 @@ def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     assert table["candidate_recall"].tolist() == pytest.approx(100 * measured["candidate_recall"])
 
 
-@pytest.mark.sections("A test row", "Single predictions")
 def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     data, model = tailed_data(), experiment.load_run_model(key)
     nearest = model.candidates(data.X_test)
@@ -256,7 +249,6 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     assert page.go("train").at.number_input(key="train.row").value == row
 
 
-@pytest.mark.sections("A test row")
 def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     key = train(ready, n_candidates=2)
     data, model = tailed_data(), experiment.load_run_model(key)
@@ -272,7 +264,6 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
 
 
-@pytest.mark.sections("Head, torso and tail")
 def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
@@ -290,7 +281,6 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     ({"leave_one_out": True}, "labels of one row left out"),
     ({"balanced": False}, "{copies} copies of 400 examples; every example equally often"),
 ])  # fmt: skip
-@pytest.mark.sections("What is drawn")
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said):
     model = experiment.load_run_model(train(ready, **params))
     assert said.format(copies=model.sampled_size_.sum()) in ready.go("sampling").text()
@@ -309,7 +299,6 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
     assert not [job for job in server.jobs() if "other" in job.title.lower()]
 
 
-@pytest.mark.sections("Head, torso and tail")
 def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(measured, key, monkeypatch):
     fit = DoubleSampling.fit
 
@@ -329,7 +318,6 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
     assert swept(measured, "κ")[0] == [4, 10] and swept(measured, "π")[0] == [1, 2]
 
 
-@pytest.mark.sections("Head, torso and tail")
 def test_more_than_there_are_is_as_many_as_there_are(ready):
     train(ready, n_adversarial=100, n_candidates=100)
     page = ready.go("sampling").until(everything)
