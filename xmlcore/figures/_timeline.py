@@ -36,6 +36,6 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     ticks = {"tickvals": firsts["line"], "ticktext": [names[name] for name in firsts["name"]], "showgrid": False}
     figure.update_layout(
         barmode="overlay", showlegend=len(states) > 1, height=130 + 24 * len(firsts),
-        xaxis={"type": "date", "nticks": 5}, yaxis={"autorange": "reversed", **ticks},
+        xaxis={"type": "date", "nticks": 3, "tickangle": 0}, yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
     return figure

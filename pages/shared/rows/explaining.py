@@ -96,7 +96,7 @@ def signs(kind: str, *columns: str) -> dict:
 
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are predicted: ``rank, name, score, label`` and, if it is known, ``correct``."""
-    names = [f"▸ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
+    names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     label_tables.show(
         frame.assign(name=names),
         {"name": "Predicted label"},
