@@ -72,7 +72,7 @@ def _bars(view, whose, contributions, attrs, ends, place):
             contributions,
             explaining.BARS,
             unit=explaining.UNITS[attrs["kind"]],
-            title=format.in_title(whose, 34),
+            title=figures.short(whose, 34),
             ends=ends,
         ),
         functools.partial(tables.csv_safe, contributions),

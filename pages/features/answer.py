@@ -129,7 +129,7 @@ def bars(view, label) -> None:
     if by_occurrence:
         colours = " Those that are more frequent in its training rows than in other rows go with the label."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
-    title = "Features of all labels" if selection.shared else f"Features of {format.in_title(name)}"
+    title = "Features of all labels" if selection.shared else f"Features of {figures.short(name)}"
     charts.show_figure(
         figures.feature_bars(drawn, BARS, unit=unit, title=title, by_occurrence=by_occurrence),
         table,

@@ -5,7 +5,6 @@ downloaded have numbers, with the unit in the column's name.
 """
 
 import contextlib
-import html
 import math
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
@@ -166,8 +165,3 @@ def file_name(text: str) -> str:
     """Return ``text`` without the characters that names of files should not have."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in text).strip("-.")
     return kept[:60] or "data"
-
-
-def in_title(name: str, letters: int = 22) -> str:
-    """Return ``name`` shortened and escaped for the title of a figure, so that it fits on a phone."""
-    return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)

@@ -35,9 +35,7 @@ def show(view, color, files) -> None:
         title = f"Test row {view.row:,} in tree {view.t + 1}: {share_drawn}"
         place = f"row{view.row}"
     elif view.mode == looked_at.LABEL:
-        title = (
-            f"{format.in_title(view.label_name, 16)} in tree {view.t + 1}: {share_drawn}"  # short enough for a phone
-        )
+        title = f"{figures.short(view.label_name, 16)} in tree {view.t + 1}: {share_drawn}"  # short enough for a phone
         place = f"label{view.label}"
     else:
         title = f"Tree {view.t + 1} below {'the root' if view.top == 0 else f'node {view.top}'}: {share_drawn}"

@@ -47,7 +47,7 @@ def show(view, label: int, place) -> None:
     columns = OF_NODES | OF_QUALITY
     drawn = f"{len(frame):,} of {format.count(every, 'node')}"
     chart = f"trees.whole.{view.key[:8]}.{view.t}.{top}.{value}.{depths}"
-    below = "" if top == 0 else f" below {format.in_title(view.short_name(top, 16), 16)}"
+    below = "" if top == 0 else f" below {figures.short(view.short_name(top, 16), 16)}"
     left_out = ""
     if len(frame) < total:
         left_out = (
@@ -159,7 +159,7 @@ def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
     names, inner = view.short_names(frame), (frame["label"] < 0).tolist()
     abouts = [
         f"node {node:,}, depth {depth}"
-        + is_inner * f"<br>{_labels(format.in_title(view.data.label_name(label), 40), labels)}; {children:,} children"
+        + is_inner * f"<br>{_labels(figures.short(view.data.label_name(label), 40), labels)}; {children:,} children"
         for node, depth, label, labels, children, is_inner in zip(
             *(frame[name] for name in ("node", "depth", "label_1", "n_labels", "n_children")), inner
         )

@@ -112,7 +112,7 @@ def _features(view):
             "weight",
             "sign",
             axis="Weight",
-            title=f"Features that decide at {format.in_title(view.short_name(v))}",
+            title=f"Features that decide at {figures.short(view.short_name(v))}",
             total=len(every),
         ),
         lambda: frames.features_of_node(nodes, v, view.data.feature_name),

@@ -128,7 +128,7 @@ def _state(line):
 
 
 def _path(view, path, row, label):
-    title = f"Path to {format.in_title(view.data.label_name(label))}"
+    title = f"Path to {figures.short(view.data.label_name(label))}"
     several = f" This is tree {view.t + 1}; the prediction is the mean of all trees." if view.several else ""
     noun = "probability" if view.are_probabilities else "score"
     charts.show_figure(

@@ -86,7 +86,7 @@ def _children(view):
             value,
             axis=columns[value],
             percent=value in OF_QUALITY,
-            title=f"Children of {format.in_title(view.short_name(view.node))}: {len(drawn):,} of {len(every):,}",
+            title=f"Children of {figures.short(view.short_name(view.node))}: {len(drawn):,} of {len(every):,}",
             total=len(every),
         ),
         lambda: view.with_names(ordered),

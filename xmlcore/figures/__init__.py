@@ -38,6 +38,7 @@ from xmlcore.figures._style import (
     PALETTE,
     PART_COLORS,
     cut_apart,
+    short,
     template,
 )
 from xmlcore.figures._sweeps import sweep_values
@@ -56,7 +57,7 @@ __all__ = [
     "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth", "objective_in_training",
     "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares", "patterns_compared",
     "prediction_times", "reliability_curve", "robustness_curves", "sampled_classes", "sampling_sweep",
-    "score_against_share", "selection_heat", "significance_diagram", "stability_boxes", "stability_curves",
+    "score_against_share", "selection_heat", "short", "significance_diagram", "stability_boxes", "stability_curves",
     "sweep_values", "template", "tree", "trials", "timeline", "treemap",
 ]  # fmt: skip
 

@@ -61,10 +61,8 @@ class Cluster(Place):
                 self.address, timeout=ANSWER_SECONDS, set_as_default=False, name="xmlcore", direct_to_workers=False
             )
         except Exception as error:
-            why = f"The scheduler {self.address} does not answer ({worker.one_line(error)[:120]})."
-            self._note_problem(
-                f"{why} Start it with: dask scheduler. Or unset XMLCORE_SCHEDULER to use this machine only."
-            )
+            why = f"The scheduler {self.address} does not answer ({worker.one_line(error)[:120]}). Start it"
+            self._note_problem(f"{why} with: dask scheduler. Or unset XMLCORE_SCHEDULER to use this machine only.")
             return
         self._topic = f"xmlcore-{client.id}"
         client.subscribe_topic(self._topic, self._hear)

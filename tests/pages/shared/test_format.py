@@ -47,9 +47,7 @@ def test_numbers_have_the_digits_that_mean_something_and_no_line_ends_before_the
     assert not any(re.search(r"[0-9] [^0-9]", write(value)) for value in WRITTEN[write])
 
 
-def test_names_in_titles_lists_files_and_markdown_are_written_plainly():
-    assert format.in_title("a <b>") == "a &lt;b&gt;"
-    assert format.in_title("a label of a very long name") == "a label of a very lon…"
+def test_names_in_lists_files_and_markdown_are_written_plainly():
     assert [format.listed(parts) for parts in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
     assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
     assert format.file_name("../a b/ü.txt") == "a-b--.txt"

@@ -28,16 +28,11 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"BZh", "bzip2 data within compressed data"),
     (b"\xfd7zXZ\x00", "xz data within compressed data"),
     (b"PK\x03\x04", "a zip archive within compressed data"),
-    (b"\xff\xfe\x00\x00", "UTF-32 text"),
-    (b"\x00\x00\xfe\xff", "UTF-32 text"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
+    ((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"), "UTF-32 text"),
+    ((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text"),
     (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\x80\x02", "a Python pickle"),
-    (b"\x80\x03", "a Python pickle"),
-    (b"\x80\x04\x95", "a Python pickle"),
-    (b"\x80\x05\x95", "a Python pickle"),
+    ((b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"), "a Python pickle"),
 )
 _OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
 
