@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import boxes
 from pages.data.forms import form, published, synthetic, texts, upload
-from pages.shared import actions, fragments, jobs
+from pages.shared import actions, fields, fragments, jobs
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
@@ -49,15 +49,9 @@ def dataset(fingerprint) -> None:
     made_here = [entry.name for entry in datasets.catalog() if not entry.published]
     wanted = workspace.get("wanted") if jobs.active("prepare") else None
     names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in published.names() else [])])
-    options = [*(f"catalog {name}" for name in names), *(f"{entry['source']} {fp}" for fp, entry in own.items())]
-
-    def title(option):
-        source, _, name = option.partition(" ")
-        if source != "catalog":
-            return f"{own[name]['name']} ({sources.words(own[name])})"
-        shown = named.get(name, {}).get("name", name)
-        return f"{shown} ({sources.of_catalog(name)})"
-
+    called = {name: entry["name"] for name, entry in named.items()}
+    titles = {f"catalog {name}": f"{called.get(name, name)} ({sources.of_catalog(name)})" for name in names}
+    titles |= {f"{entry['source']} {fp}": f"{entry['name']} ({sources.words(entry)})" for fp, entry in own.items()}
     current = None
     if fingerprint in opened:
         entry = opened[fingerprint]
@@ -66,24 +60,14 @@ def dataset(fingerprint) -> None:
             current = f"catalog {dataset_list.catalog_name(entry)}"
     if wanted in names:
         current = f"catalog {wanted}"
-    st.session_state["data.choice"] = current if current in options else None
-    st.selectbox(
-        "Data set",
-        options,
-        index=0 if current in options else None,
-        format_func=title,
-        key="data.choice",
-        on_change=_choose,
-        placeholder="Choose a data set",
-        width=400,
-        help="Data sets that you upload are seen only in this workspace, that is, by people who have this page's full "
-        "address.",
-    )
+    current = current if current in titles else None
+    look = {"index": None if current is None else 0, "placeholder": "Choose a data set", "width": 400}
+    about = "Data sets that you upload are seen only by people who have this page's full address."
+    fields.pick("Data set", titles, "data.choice", current, _choose, help=about, **look)
 
 
-def _choose():
+def _choose(option: str | None):
     """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
-    option = st.session_state["data.choice"]
     if option is None:
         return
     source, _, name = option.partition(" ")

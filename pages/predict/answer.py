@@ -81,14 +81,9 @@ def labels(answer: Answer, explained: int | None) -> None:
         frame.insert(2, "correct", right)
     explaining.show_labels(frame, answer.kind, "predict.labels", explained)
     if answer.ranked.size < answer.k:
-        st.caption(
-            f"These are {answer.ranked.size:,} of the {answer.k:,} labels asked for: the model ranks no others here."
-            + (
-                " It ranks candidates only; *Candidates, q* on the Train page is their number."
-                if answer.of_pairs
-                else ""
-            )
-        )
+        why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
+        asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
+        st.caption(f"These are {asked}: the model ranks no others here. {why}")
     missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))
     if missed:
         names = ", ".join(format.plain(answer.name(label)) for label in missed)

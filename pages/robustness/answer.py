@@ -62,14 +62,9 @@ def curves(measurements, settings, files, n_labels) -> None:
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
-    direction = (
-        "Lower is better"
-        if way == "drop"
-        else "Higher is better; of two lines that start equally high, the flatter one is more robust"
-    )
-    mine = measurements.summary[
-        (measurements.summary["bucket"] == "all") & (measurements.summary["measure"] == measure)
-    ]
+    direction = "Higher is better; of two lines that start equally high, the flatter one is more robust"
+    direction = "Lower is better" if way == "drop" else direction
+    mine = measurements.summary.query("bucket == 'all' and measure == @measure")
     figure = figures.robustness_curves(
         mine.assign(measure=title(measure)),
         title(measure),

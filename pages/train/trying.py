@@ -51,15 +51,8 @@ def _how(fingerprint, model) -> None:
         about.label, about.options, "try.method", about.default, format_func=about.named, help=about.form_help
     )
     if method != "grid":
-        fields.whole(
-            budget.label,
-            budget.minimum,
-            None,
-            f"try.budget.{method}",
-            BUDGET if method == "random" else None,
-            help=budget.help,
-            placeholder="all",
-        )
+        key, first = f"try.budget.{method}", BUDGET if method == "random" else None
+        fields.whole(budget.label, budget.minimum, None, key, first, help=budget.help, placeholder="all")
     left, right = st.columns(2)
     fields.whole(
         "Seeds",

@@ -185,15 +185,8 @@ def choose(
     keys = [r["key"] for r in runs]
     st.session_state[widget] = key
     if len(keys) >= least:
-        st.selectbox(
-            label,
-            keys,
-            format_func=titles.get,
-            key=widget,
-            on_change=_open,
-            args=(widget, fingerprint),
-            help=help,
-        )
+        take = {"on_change": _open, "args": (widget, fingerprint)}
+        st.selectbox(label, keys, format_func=titles.get, key=widget, help=help, **take)
 
 
 def _open(widget, fingerprint):
