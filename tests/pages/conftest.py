@@ -151,7 +151,7 @@ class Session:
 
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
-    """Look for components once, compile each page and examine each data set once, and wait for the end of a run asleep.
+    """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
 
     AppTest does the first for every session and the second for every run, though both stay as they are; while a run
     goes on it looks each millisecond through all that the run has said.
@@ -159,10 +159,7 @@ def read_once():
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import app_test, local_script_runner
 
-    look, examine, examined = local_script_runner.require_widgets_deltas, datasets.examine, {}
-
-    def examine_once(data):
-        return examined.get(data.fingerprint) or examined.setdefault(data.fingerprint, examine(data))
+    look = local_script_runner.require_widgets_deltas
 
     def wait(runner, timeout):
         runner._script_thread.join(timeout)
@@ -172,8 +169,24 @@ def read_once():
         for module, name in ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache")):
             patch.setattr(module, name, functools.cache(getattr(module, name)))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
-        patch.setattr(datasets, "examine", examine_once)
         yield
+
+
+@pytest.fixture(scope="session")
+def examined():
+    """What was found in each data set that a test had a page examine."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def examine_once(monkeypatch, examined):
+    """Examine a data set once for all tests of pages."""
+    examine = datasets.examine
+
+    def once(data):
+        return examined.get(data.fingerprint) or examined.setdefault(data.fingerprint, examine(data))
+
+    monkeypatch.setattr(datasets, "examine", once)
 
 
 @pytest.fixture(autouse=True)
