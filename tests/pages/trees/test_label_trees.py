@@ -178,7 +178,7 @@ def has_parts(model, data, row, node):
     return len(frames.margin_parts(model.linear_nodes(), data.X_test[[row]], node)) > 0
 
 
-@pytest.mark.sections("How well nodes decide", "The tree")
+@pytest.mark.sections("all")
 def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
     key = train(ready, "PLT", n_estimators=2, **DEEP)
     page = ready.go("trees")

@@ -50,7 +50,7 @@ def about_depth(page):
     return next(one.proto.help for one in page.at.metric if one.label == "Deepest leaf")
 
 
-@pytest.mark.sections()
+@pytest.mark.sections("all")
 def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_is_shown(page, model):
     said = page.text()
     sizes = [tree.parent.size for tree in model.trees_]
@@ -69,7 +69,7 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 
-@pytest.mark.sections("Depth and objective J", "All nodes")
+@pytest.mark.sections("all")
 def test_another_tree_is_drawn_figures_follow_and_all_is_kept_after_a_page_switch_and_a_reload(page, model, session):
     page.at.number_input(key="trees.tree").set_value(2)
     page.set("trees.scope", "one").run()
@@ -112,7 +112,7 @@ def rows_of(page, query):
     return page.search("trees.query", query)
 
 
-@pytest.mark.sections()
+@pytest.mark.sections("all")
 def test_the_path_of_a_test_row_has_its_leaves_margins_and_the_features_that_decide(page, model):
     data = grouped_data()
     leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
