@@ -238,7 +238,7 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     x[0, 4] = 1.0
     frame = add_feature(page, "features", 4).frame("rank", "name", "score")
     assert frame["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
-    assert frame["name"].iloc[0].startswith("topic *")
+    assert frame["name"].iloc[0].startswith("→ topic *")
 
 
 def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_says_so(ready, key, session):
