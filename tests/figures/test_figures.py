@@ -281,7 +281,8 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     done, failed = figures.timeline(frame).data
     assert list(done.x) == [5000.0, 9000.0] and list(done.y) == [0, 2] and list(failed.x) == [70000.0]
     assert done.width == failed.width == 0.8, "of any number of bars"
-    assert done.marker.color != failed.marker.color and figures.timeline(frame, most=2).layout.meta["shown"] == 2
+    assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
+    assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
 
 
 def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():

@@ -3,9 +3,10 @@
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, GREY, PALETTE, apart, need_columns, new_figure, whole
+from xmlcore.figures._style import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILION, apart, need_columns, new_figure, whole
 
 LETTERS = 32  # of a name beside its bar
+COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
 
 def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 30) -> go.Figure:
@@ -22,13 +23,12 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     firsts = drawn.drop_duplicates("line")
     start, end = (pd.to_datetime(drawn[column]) for column in ("start", "end"))
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
-    states = dict.fromkeys(drawn["state"])
-    colors = dict(zip(states, (BLUE, *(color for color in PALETTE[1:] if color != GREY), GREY)))
+    states, edge = dict.fromkeys(drawn["state"]), {"color": GREY, "width": 1}
     for state in states:
         own = drawn["state"] == state
         figure.add_bar(
             base=start[own], x=(end - start)[own].dt.total_seconds() * 1000, y=drawn["line"][own], orientation="h",
-            width=0.8, name=state, opacity=0.75, marker={"color": colors[state], "line": {"color": GREY, "width": 1}},
+            width=0.8, name=state, opacity=0.75, marker={"color": COLORS.get(state.lower(), GREY), "line": edge},
             customdata=[whole(name) for name in drawn["part" if "part" in drawn else "name"][own]],
             hovertemplate="<b>%{customdata}</b><br>from %{base}<extra></extra>",
         )  # fmt: skip
