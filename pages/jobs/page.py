@@ -31,7 +31,7 @@ def _answer(own, queue):
     waits = len(line) - paused + sweeping.not_begun(paused=False)
     paused += sweeping.not_begun(paused=True)
     parts = [format.count(running, "job runs", "jobs run")]
-    parts += [format.count(waits, "waits", "wait")] if waits or not paused else []
+    parts += [format.count(waits, "waits", "wait")] if waits else []
     parts += [format.count(paused, "is paused", "are paused")] if paused else []
     text = format.listed(parts) if running or waits or paused else "No job runs or waits"
     return f"**{text}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
