@@ -63,9 +63,10 @@ def _best(lines, choice) -> None:
         text.append(f" {following} is as good.")
     else:
         sure = difference.difference > 0 and difference.p_value < metrics.SURE
-        text.append(f" Its lead over {following} {'is more than chance explains' if sure else 'may be chance'}.")
+        lead = side_by_side.points(difference.difference, difference.low, difference.high)
+        text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
-        text.append(f" It predicts {format.count(wins['a'], 'label')} better, and {wins['b']:,} worse.")
+        text.append(f" Label by label it is better for {wins['a']:,} and worse for {wins['b']:,}.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
         name, value = format.plain(rare["title"]), format.percent(rare[RARE])

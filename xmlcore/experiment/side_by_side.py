@@ -138,13 +138,18 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
         return f"{a} and {b} are equal in {measure}."
     sign, (better, worse) = (1, (a, b)) if found.difference > 0 else (-1, (b, a))
     low, high = sorted((sign * found.low, sign * found.high))
-    digits = 1 if abs(found.difference) >= 0.00095 else 2
-    points, low, high = (f"{100 * value:.{digits}f}".replace("-", "−") for value in (abs(found.difference), low, high))
     meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
-    by = f"in {measure} by {points} points ({low} to {high})"
+    by = f"in {measure} by {points(abs(found.difference), low, high)}"
     if found.p_value < metrics.SURE:
         return f"{better} is better than {worse} {by}: {meaning}"
     return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
+
+
+def points(difference: float, low: float, high: float) -> str:
+    """Return a difference of a measure with its interval: ``1.1 points (−0.2 to 2.4)``."""
+    digits = 1 if abs(difference) >= 0.00095 else 2
+    texts = [f"{100 * value:.{digits}f}".replace("-", "−") for value in (difference, low, high)]
+    return "{} points ({} to {})".format(*texts)
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:
@@ -177,8 +182,7 @@ def _training_rows(dataset):
 def settings_of_models(lines: "DataFrame", measure: str) -> dict[str, tuple["DataFrame", dict[str, str]]]:
     """Return the settings that differ between lines of a model, for each model of which three or more do.
 
-    Each is what :func:`xmlcore.figures.parameters_compared` takes: a frame of the settings, as numbers or texts, and of
-    the measure in percent, a line for each of ``lines``; and the labels of the settings by their names.
+    Each is what :func:`xmlcore.figures.parameters_compared` takes first: a frame, and the labels of the settings.
     """
     found = {}
     for model, own in lines.groupby("model", sort=False):

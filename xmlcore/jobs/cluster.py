@@ -93,7 +93,6 @@ class Cluster(Place):
             self._changed()
 
     def _note_problem(self, problem):
-        """Note why the cluster cannot be used."""
         if problem != self.problem:
             log.warning("%s Until then, jobs run on this machine.", problem)
         self.problem, self._threads = problem, {}

@@ -41,7 +41,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "one result, PLT:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(11, words, first=1), words))
     assert all(fact in said for fact in ("the best of 6 settings", "results in 6 lines", "4 side by side"))
-    assert all(fact in said for fact in ("Its lead over", "better, and", "the best for rare labels"))
+    assert all(fact in said for fact in ("It leads", "points (", "better for", "the best for rare labels"))
     assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
     assert ready.at.radio(key="compare.cost").label == "x axis"
     table = next(table for table in ready.at.dataframe if "fit_s" in table.value.columns)
@@ -88,7 +88,7 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     monkeypatch.setattr(side_by_side, "measures_with_intervals", None)
     monkeypatch.setattr(sections, "is_open", lambda tab: tab.open)
     page = ready.go("compare")
-    assert "labels better" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
+    assert "Label by label" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
 
 
 @pytest.mark.parametrize(
