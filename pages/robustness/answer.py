@@ -31,25 +31,25 @@ def sentence(name, measurements, settings) -> str:
     if not finite:
         return f"Under {perturbed}, as without it, no first label is right."
     run = next(run for run in runs if lost[run] == finite[0])
+    clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     share = "nothing" if abs(finite[0]) < 5e-5 else format.percent(abs(finite[0]))
-    least = ", the least of all results," if len(runs) > 1 and finite[1:2] != finite[:1] else ""
+    least = ", the least of all results" if len(runs) > 1 and finite[1:2] != finite[:1] else ""
     return (
         f"Under {perturbed}, **{format.plain(run)}** {'gains' if finite[0] <= -5e-5 else 'loses'} {share} of its P@1"
-        f"{least} and has **{format.percent(measurements.value(run, 'P@k', 1, level))}**."
+        f"{least}: from {clean} to **{noisy}**."
     )
 
 
 def kept(measurements, settings) -> None:
     """Show P@1 of all results without noise and at the largest level in a small table."""
     level, show = settings.levels[-1], "%.1f"
+    at = noise.level_text(settings.kind, level)
     table = robustness.loss_table(measurements.summary, level, ["P@k"], (1,), measurements.n_rows)
     shown = table[["run"]].assign(**{column: 100 * table[column] for column in ("P@k clean", "P@k", "P@k drop")})
     columns = {
         "run": tables.text("Result", 118),
         "P@k clean": tables.number("P@1", 56, show, "P@1 without noise, %."),
-        "P@k": tables.number(
-            "noisy", 60, show, f"P@1 at {noise.level_text(settings.kind, level)}, %: mean over repeats."
-        ),
+        "P@k": tables.number("noisy", 60, show, f"P@1 at {at}, %: mean over repeats."),
         "P@k drop": tables.number("lost, %", 66, None, "Share of P@1 without noise that is lost; negative is gained."),
     }
     tables.show(shown, "robustness.kept", columns, signs={"P@k drop": "{:.1f}"}, most=220)
