@@ -58,7 +58,7 @@ def main() -> None:
         with right:
             answer.labels(prediction, label)
     else:
-        sentence.markdown(f"**{format.plain(chosen.title)}** predicts as soon as there is a text or a feature.")
+        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is a text (Ctrl+Enter) or a feature.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),

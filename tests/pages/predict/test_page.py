@@ -41,7 +41,7 @@ def texts(ready):
     return ready.go("predict")
 
 
-NOTHING_YET = "predicts as soon as there is a text"
+NOTHING_YET = "predicts once there is a text"
 
 
 def typed(page, text):
