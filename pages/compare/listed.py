@@ -86,7 +86,8 @@ def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
 def measures(frame) -> list[str]:
     """Return those of :data:`MEASURES` that there are on one of the data sets of results."""
     n_labels = {entry["key"]: entry["n_labels"] for entry in store.entries("datasets")}
-    return results.measurable(MEASURES, max(n_labels.get(key, results.K) for key in {*frame["fingerprint"]}))
+    most = max((n_labels.get(key, results.K) for key in {*frame["fingerprint"]}), default=results.K)
+    return results.measurable(MEASURES, most)
 
 
 def choose(frame) -> Listing:
