@@ -61,8 +61,10 @@ def _best(lines, choice) -> None:
         text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
     elif difference.difference == 0:
         text.append(f" {following} is as good.")
+    elif difference.difference < 0:  # the mean of the seeds leads, the run in their middle does not
+        text.append(f" Its lead over {following} may be chance.")
     else:
-        sure = difference.difference > 0 and difference.p_value < metrics.SURE
+        sure = difference.p_value < metrics.SURE
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
