@@ -12,7 +12,6 @@ EXTRAS = {
     "figures": "Figures need",
     "serve": "Serving models over HTTP needs",
 }
-
 OF_PARTS = {"figures": "plotly", "serve": "starlette"}  # packages without which a part of xmlcore is not imported
 
 

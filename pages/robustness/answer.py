@@ -73,12 +73,11 @@ def curves(measurements, settings, files, n_labels) -> None:
         level=noise.level_title(settings.kind, settings.options),
         title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
     )
-    below = settings.rows_text.removesuffix(", drawn at random") + below
     caption = (
         f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
-    figure.update_layout(title_subtitle_text=below, margin_t=92)
+    figure.update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
 

@@ -148,8 +148,8 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
 def points(difference: float, low: float, high: float) -> str:
     """Return a difference of a measure with its interval: ``1.1 points (−0.2 to 2.4)``."""
     digits = 1 if abs(difference) >= 0.00095 else 2
-    texts = [f"{100 * value:.{digits}f}".replace("-", "−") for value in (difference, low, high)]
-    return "{} points ({} to {})".format(*texts)
+    ends = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}"
+    return f"{100 * difference:.{digits}f} points ({ends})".replace("-", "−")
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:

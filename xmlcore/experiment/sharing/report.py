@@ -247,11 +247,9 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
     tests = metrics.compare_rankings(data.Y_test, rankings, f"{name}@k", int(k), reference=names[0], **weights)
     sentences = [best]
     for test in tests.itertuples():
-        points = f"{100 * test.difference:+.1f} points ({100 * test.low:.1f} to {100 * test.high:.1f})".replace(
-            "-", "−"
-        )
+        sign, points = "+" * (test.difference > 0), side_by_side.points(test.difference, test.low, test.high)
         sure = "" if test.p_holm < metrics.SURE else ", which does not show that one is better"
-        sentences.append(f"Against {html.escape(test.b)}: {points}{sure} (p = {test.p_holm:.2g}).")
+        sentences.append(f"Against {html.escape(test.b)}: {sign}{points}{sure} (p = {test.p_holm:.2g}).")
     return " ".join(sentences) + (
         " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
         "over test rows, corrected by Holm’s method.</small>"
