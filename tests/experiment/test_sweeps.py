@@ -284,18 +284,26 @@ def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
     assert task.exists() and len(calls) == 4
 
 
-def test_jobs_that_end_between_two_owners_are_forgotten(easy, calls, queue, monkeypatch):
-    submit = sweep_drive.submit
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_job_that_ends_between_two_owners_is_not_made_again(easy, calls, queue, monkeypatch, seen):
+    submit, go_on, made_jobs = sweep_drive.submit, threading.Event(), []
+    calls.before = lambda progress: report_until(go_on, progress)
 
-    def submit_and_wait(*args, **kwargs):
-        job = submit(*args, **kwargs)
-        assert job.wait(20)
-        return job
+    def submit_and_end(*args, **kwargs):
+        """End the job as soon as it is submitted, or just before it is submitted for the second owner."""
+        before = made_jobs[-1:]
+        if seen or before:
+            go_on.set()
+        assert all(job.wait(20) for job in before)
+        made_jobs.append(submit(*args, **kwargs))
+        assert not seen or made_jobs[-1].wait(20)
+        return made_jobs[-1]
 
-    monkeypatch.setattr(sweep_drive, "submit", submit_and_wait)
-    before = set(sweep_drive._wanted)
-    assert sweep_drive.drive(made(easy, grid={"C": [1.0, 2.0]}), queue, owner=lambda: ("a", "b"))
-    assert len(queue.jobs()) == 4 and set(sweep_drive._wanted) == before
+    monkeypatch.setattr(sweep_drive, "submit", submit_and_end)
+    queue.pause(owner="b", group=made(easy, grid={"C": [1.0]}).key)  # a second job would wait for ever
+    assert sweep_drive.drive(made(easy, grid={"C": [1.0]}), queue, owner=lambda: ["a", "b"])
+    assert [job.state for job in made_jobs] == ["done"] + ["cancelled"] * (not seen)
+    assert len(calls) == 1 and not sweep_drive._wanted
 
 
 def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(easy, calls, queue):

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
@@ -120,7 +120,7 @@ def sweep(
 def drive(
     made: SweepSettings,
     queue: "Queue",
-    owner: "str | Callable[[], set[str]]" = "",
+    owner: "str | Callable[[], Iterable[str]]" = "",
     at_once: "int | Callable[[], float] | None" = None,
     progress: Progress = silent,
     stopped: threading.Event | None = None,
@@ -130,7 +130,7 @@ def drive(
     """Give the trials of a sweep to a queue until all have ended, and keep the result."""
     jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
     stopped = threading.Event() if stopped is None else stopped
-    owners = (lambda: {*owner()}) if callable(owner) else lambda: {owner}
+    owners = (lambda: sorted(owner())) if callable(owner) else lambda: [owner]
     asked, noted = set[str](), 0
     data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
@@ -146,16 +146,19 @@ def drive(
                     continue
                 for one in owners():
                     before = jobs.get(trial.key)
+                    if before is not None and not before.active:
+                        break
                     if before is not None and id(jobs) in _wanted.get((before.id, one, made.key), ()):
                         continue
                     estimate, title = trial.estimate_on(data), _title(made, trial)
                     with _sharing:
                         job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
+                        if before not in (None, job):  # that one has just ended
+                            queue.cancel(job.id, owner=one, group=made.key)
+                            break
                         jobs[trial.key] = job
                         _wanted.setdefault((job.id, one, made.key), set()).add(id(jobs))
                     asked.add(one)
-                    if before not in (None, job):  # it had ended before this owner could share it
-                        _forget(before, jobs, asked, made.key)
             _wait(jobs, plan, progress, stopped, owners, all_owners)
             for key, job in list(jobs.items()):
                 if job.active:
