@@ -1,6 +1,5 @@
 """The first sentence and figures: which model is best, on what, by how much, at what cost, and is that sure?"""
 
-import pandas as pd
 import streamlit as st
 
 from pages.compare import of_runs
@@ -99,9 +98,8 @@ def _costs(lines, known, measure, file_name, compared) -> None:
         hidden = {"label_visibility": "collapsed"}
         cost = fields.radio("x axis", known, "compare.cost", known[0], format_func=titles.get, **hidden)
     name, axis, unit = COSTS[cost]
+    frame = of_runs.styled(lines).assign(**{cost: lines[cost] / unit, measure: 100 * lines[measure]})
     drawn = lines[lines[cost] > 0]
-    frame = pd.DataFrame({"run": drawn["title"], "model": of_runs.styles(drawn), cost: drawn[cost] / unit})
-    frame[measure] = 100 * drawn[measure]
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
         "both. Training memory is the most that the process had, with the program, the data, and what was left of work "

@@ -175,5 +175,7 @@ def differences_figure(keys: list[str], names: dict, measure: str):
     return _differences_figure(" ".join(keys), json.dumps([names[key] for key in keys]), measure)
 
 
-def styles(lines) -> list[str]:
-    return [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
+def styled(lines) -> pd.DataFrame:
+    """Return ``run`` (title) and ``model`` of lines, by which figures give colours and marks."""
+    models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
+    return pd.DataFrame({"run": lines["title"], "model": models}, index=lines.index)

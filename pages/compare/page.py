@@ -36,12 +36,17 @@ def main() -> None:
     lines = listed.table(results, choice)
     with sentence:
         answer.sentence(lines, choice)
-    with st.container():
-        table.show(lines, choice, frame)
-        table.missing(frame, records)
+    rows, buttons, below = st.container(), st.container(), st.container()
     ticked = [k for k in table.chosen_keys() if k in records]
-    table.buttons([records[k] for k in ticked], lines, frame, choice)
-    side.show(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame, pictures)
+    with below:  # first, as marks in the table depend on what is compared
+        compared = side.compared(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)
+    with rows:
+        table.show(lines, choice, frame, compared.marks())
+        table.missing(frame, records)
+    with buttons:
+        table.buttons([records[k] for k in ticked], lines, frame, choice)
+    with below:
+        side.show(compared, lines, choice, pictures)
     given.show()
 
 

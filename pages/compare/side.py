@@ -1,6 +1,7 @@
 """Several results on one data set side by side: measures with intervals, head to tail, and settings."""
 
 import functools
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -21,8 +22,32 @@ FIRST = 4  # lines side by side while none is ticked
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
-def show(chosen, lines, choice, frame, pictures) -> None:
-    """Compare lines of the table: those that are ticked, or else the best on a data set; ``pictures`` is on top."""
+class Compared(NamedTuple):
+    """The lines that are compared, on one data set."""
+
+    fingerprint: str | None
+    of: pd.DataFrame  # all lines of the data set
+    wanted: pd.DataFrame  # those to compare
+    names: dict  # their titles, by the key of a result
+    keys: list  # of those that can be read
+    several: bool  # whether there is something to compare on the data set
+    over: bool  # whether there are several data sets
+
+    def styled(self) -> pd.DataFrame:
+        """Return ``run`` and ``model`` of those that can be read, in their order."""
+        return of_runs.styled(self.wanted).set_axis(list(self.names)).loc[self.keys].reset_index(drop=True)
+
+    def marks(self) -> dict:
+        """Return the mark in the figures on top of each line that they show, by the key of the line."""
+        if len(self.of) < 2:
+            return {}
+        styled = of_runs.styled(self.of)
+        marks = figures.run_marks(styled, self.styled())
+        return {key: marks[run] for key, run in zip(self.of["key"], styled["run"])}
+
+
+def compared(chosen, lines, choice, frame) -> Compared:
+    """Return the lines to compare, and say which: those that are ticked, or else the best on a data set."""
     with st.container():  # in one place, so that the browser does not draw anew what is below
         heading = st.container()
         fingerprint = _dataset(chosen if len(chosen) else lines)
@@ -37,9 +62,15 @@ def show(chosen, lines, choice, frame, pictures) -> None:
         if several or over:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
         _say_which_are_compared(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
-    file_name = f"{format.file_name(where)}-compared"
+    return Compared(fingerprint, of, wanted, names, keys, several, over)
+
+
+def show(picked: Compared, lines, choice, pictures) -> None:
+    """Show the lines to compare side by side, and the first figures in ``pictures``."""
+    fingerprint, of, wanted, names, keys, several, over = picked
+    file_name = f"{format.file_name(wanted['dataset'].iloc[0] if len(wanted) else '')}-compared"
     with pictures:
-        answer.pictures(of, keys, names, choice, _compared(keys, names, wanted), file_name)
+        answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
     def measures():
         _measures(keys, names, file_name, more.names(choice.more))
@@ -194,12 +225,6 @@ def _buckets(keys, names, file_name) -> None:
         key="compare.buckets.figure",
         of=keys,
     )
-
-
-def _compared(keys, names, wanted) -> pd.DataFrame:
-    """Return ``run`` (title) and ``model`` of the lines side by side, in their order."""
-    found = pd.DataFrame({"run": wanted["title"].to_numpy(), "model": of_runs.styles(wanted)}, index=list(names))
-    return found.loc[keys].reset_index(drop=True)
 
 
 def _coordinates(lines, measure, file_name) -> None:

@@ -38,12 +38,16 @@ def untick() -> None:
     st.session_state[UNTICKED] = st.session_state.get(UNTICKED, 0) + 1
 
 
-def show(lines, choice, frame) -> None:
+def show(lines, choice, frame, marks: dict) -> None:
+    """Show the lines, with the ``marks`` of some in the figures, by key."""
     if lines.empty:
         _empty(frame)
         return
     total = len(frame)
     drawn, columns = _drawn(lines, choice)
+    if marks:
+        drawn["mark"] = lines["key"].map(marks)
+        columns = {"mark": st.column_config.ImageColumn("Mark", width=50, help="In the figures above.")} | columns
     ticked, before = set(chosen_keys()), []
     for number, keys in enumerate(lines["keys"]):
         if ticked.issuperset(keys):
@@ -79,7 +83,7 @@ def _order(columns, choice) -> list[str]:
     groups[more.MEMORY] = ["model_mb", "training_mb"]
     asked = [name for column in choice.more for name in groups.get(column, [column])]
     first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns][:MOST]
-    return [name for name in columns if name in first or name in asked]
+    return [name for name in columns if name == "mark" or name in first or name in asked]
 
 
 def _empty(frame) -> None:
@@ -107,7 +111,7 @@ def missing(frame, records: dict) -> None:
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame = pd.DataFrame({"run": lines["title"]})
-    columns = {"run": tables.text("Result", 240)}  # a pinned column would be grey
+    columns = {choice.measure: _bar(choice.measure), "run": tables.text("Result", 240)}  # the first is seen on a phone
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
         columns["dataset"] = tables.text("Data set", 110)
@@ -115,7 +119,6 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     columns["model"] = tables.text("Model", 100)
     several = bool((lines["n"] > 1).any())
     frame[choice.measure] = 100 * lines[choice.measure]
-    columns[choice.measure] = _bar(choice.measure)
     if several:
         frame["spread"] = 100 * experiment.half_width(lines, choice.measure)
         columns["spread"] = tables.number("±", SMALL, "%.2f", f"Of {choice.measure}, over seeds.")

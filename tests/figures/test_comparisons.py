@@ -2,6 +2,7 @@
 
 import html
 import re
+from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,8 @@ import pytest
 
 from xmlcore import PLT, LdSM, figures
 from xmlcore.figures._critical_difference import rank_groups
-from xmlcore.figures._style import run_style
+from xmlcore.figures._marks import SHAPES
+from xmlcore.figures._style import model_styles, run_style
 
 
 def measures(n_runs=3):
@@ -208,6 +210,20 @@ def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_e
     here = styles(figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:]))
     assert {name: here[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
     assert here["other"] not in there.values()
+
+
+@pytest.mark.parametrize("n_runs", [7, 40])
+def test_a_table_beside_the_figure_has_the_mark_and_colour_of_each_point(n_runs):
+    runs = pd.DataFrame({"run": [f"run {number}" for number in range(n_runs)], "s": np.arange(n_runs) + 1})
+    runs["model"] = [[*model_styles(), "mine"][number % 6 if number < 6 else 0] for number in range(n_runs)]
+    runs, compared = runs.assign(**{"P@1": 50.0}), runs.iloc[[6, 1]]
+    marks = {run: unquote(mark) for run, mark in figures.run_marks(runs, compared).items()}
+    for points in figures.frontier(runs, {"s": "s"}, ["P@1"], compared=compared).data:
+        for x in points.x if points.mode == "markers" else ():
+            mark, (shape, is_open, dot) = marks.pop(f"run {x - 1:.0f}"), points.marker.symbol.partition("-open")
+            assert SHAPES[shape] in mark and f'stroke="{points.marker.color}"' in mark
+            assert ('fill="none"' in mark) == bool(is_open) and ("<circle" in mark) == bool(dot)
+    assert not marks
 
 
 def styles(figure):

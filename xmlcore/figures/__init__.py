@@ -23,6 +23,7 @@ from xmlcore.figures._growth import (
 from xmlcore.figures._label_tree import feature_bars_of_node, node_bars
 from xmlcore.figures._label_tree_drawing import label_tree
 from xmlcore.figures._learning_curves import learning_curve
+from xmlcore.figures._marks import run_marks
 from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
@@ -56,7 +57,7 @@ __all__ = [
     "labels_per_row", "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k", "measures_compared",
     "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth", "objective_in_training",
     "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares", "patterns_compared",
-    "prediction_times", "reliability_curve", "robustness_curves", "sampled_classes", "sampling_sweep",
+    "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
     "score_against_share", "selection_heat", "short", "significance_diagram", "stability_boxes", "stability_curves",
     "sweep_values", "template", "tree", "trials", "timeline", "treemap",
 ]  # fmt: skip

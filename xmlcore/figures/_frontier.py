@@ -52,7 +52,7 @@ def frontier(
         rows=len(measures), cols=len(costs), shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.04,
         vertical_spacing=0.06, figure=new_figure(title, shown=len(drawn), total=len(frame)),
     )  # fmt: skip
-    best, styles, legend = {}, run_colors(drawn, compared), apart(drawn["run"], LEGEND)
+    best, styles, legend = {}, run_colors(frame, compared), apart(drawn["run"], LEGEND)
     for row, measure in enumerate(measures, start=1):
         for column, cost in enumerate(costs, start=1):
             own = drawn.assign(**{cost: drawn[cost].where(drawn[cost] > 0)})
@@ -65,7 +65,7 @@ def frontier(
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
             named = own
-            if len(drawn) > NAMED:
+            if len(frame) > NAMED:
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
                 _points_of_models(figure, own, named.index, cost, measure, row, column)
             _points(figure, named, cost, measure, row, column, styles, legend)

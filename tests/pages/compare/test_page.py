@@ -45,6 +45,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
     assert ready.at.radio(key="compare.cost").label == "x axis"
     table = next(table for table in ready.at.dataframe if "fit_s" in table.value.columns)
+    assert table.value["mark"].nunique() == len(table.value) == 6, "each line is one point of the figures"
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
