@@ -5,7 +5,7 @@ import streamlit as st
 from pages.compare import of_runs
 from pages.shared import addresses, fields, format, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured
+from pages.shared.results import measured, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import metrics
 from xmlcore.experiment import side_by_side
@@ -72,7 +72,7 @@ def _best(lines, choice) -> None:
         rare = lines.loc[lines[RARE].idxmax()]
         name, value = format.plain(rare["title"]), format.percent(rare[RARE])
         text.append(f" **{name}** is the best for rare labels ({RARE} {value}).")
-    st.markdown("".join(text))
+    st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

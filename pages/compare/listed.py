@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.compare import more
 from pages.shared import fields, format, server, settings
-from pages.shared.results import results, run_changes
+from pages.shared.results import results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
@@ -17,7 +17,7 @@ from xmlcore.experiment.kept_runs import SEED
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 ANY = "all"
-GIVEN = ("run", "named", "tags", "note", "archived", "created")  # columns from the workspace's records
+GIVEN = ("run", "named", "tags", "note", "archived", "created", "star")  # columns from the workspace's records
 CALLED = ("title", "setting_title", "setting_name")  # columns of what pages call a result and its setting
 
 
@@ -52,6 +52,7 @@ def every_of(runs: list, known: dict) -> Listed:
     """Return what :func:`every` does of a workspace's records of results and of data sets."""
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
+    stars = run_names.starred(runs, dict.fromkeys(records, ""))
     given = [
         (
             record.get("name") or record["model"],
@@ -60,6 +61,7 @@ def every_of(runs: list, known: dict) -> Listed:
             run_changes.note(record),
             bool(record.get("archived")),
             record["created"],
+            stars[record["key"]],
         )
         for record in records.values()
     ]
@@ -162,11 +164,12 @@ def grouped(frame, choice: Listing) -> pd.DataFrame:
     """Return the lines of the table, best first on each data set: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
-    lines = lines.join(frame.set_index("key")[["run", "named", "tags", "note", "archived", *CALLED]], on="key")
+    lines = lines.join(frame.set_index("key")[[*GIVEN[:-2], "star", *CALLED]], on="key")
     if not alone:
         named = lines["setting_name"] != ""
         run = lines["setting_name"].where(named, lines["model"])
         lines = lines.assign(run=run, named=named, title=lines["setting_title"])
+    lines = lines.assign(title=lines["title"] + lines["star"].where(lines["n"] == 1, ""))
     lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
     if choice.lines == "model":
         lines = lines.drop_duplicates(["fingerprint", "model"])

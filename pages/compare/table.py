@@ -6,7 +6,7 @@ import streamlit as st
 from pages.compare import listed, more
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
-from pages.shared.results import run_changes
+from pages.shared.results import run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics
 
@@ -111,7 +111,10 @@ def missing(frame, records: dict) -> None:
 
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame = pd.DataFrame({"run": lines["title"]})
-    columns = {choice.measure: _bar(choice.measure), "run": tables.text("Result", 240)}  # the first is seen on a phone
+    columns = {
+        choice.measure: _bar(choice.measure),
+        "run": tables.text("Result", 240, run_names.footnote(lines["title"])),
+    }  # a phone shows both
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
         columns["dataset"] = tables.text("Data set", 110)
@@ -209,7 +212,7 @@ ALL_CSV = "A line per result with all parameters, measures, times, tags and note
 
 def everything(frame) -> pd.DataFrame:
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
-    rest = [name for name in frame if name not in (*own, "params", "setting", "named", *listed.CALLED)]
+    rest = [name for name in frame if name not in (*own, "params", "setting", "named", "star", *listed.CALLED)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
 

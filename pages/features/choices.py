@@ -20,7 +20,7 @@ def shown_record(fingerprint, past) -> dict | None:
 def choose_selection(view) -> None:
     titles, widget = run_names.selections(view.past), workspace.FEATURES_SELECTION
     take = functools.partial(workspace.remember, f"{widget} {view.fingerprint}")
-    help = "All selections of this workspace on this data set, newest first."
+    help = f"All selections of this workspace on this data set, newest first. {run_names.footnote(titles.values())}"
     fields.pick("Selection shown", titles, widget, view.key, take, help=help)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import fields, format, server
-from pages.shared.results import results
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
@@ -62,7 +62,8 @@ def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
 
 
 def choose(fingerprint: str | None, titles: dict, key: str) -> None:
-    help = "All results of this workspace on this data set, newest first, and models that were opened from files."
+    help = "All results of this workspace on this data set, newest first, and models that were opened from files. "
+    help += run_names.footnote(titles.values())
     fields.pick("Model", titles, CHOSEN, key, lambda picked: take(fingerprint, picked), help=help)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import begin, fields, format, server, tasks
+from pages.shared import begin, fields, format, jobs, server, tasks
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
@@ -89,20 +89,20 @@ def choose_runs(fingerprint, past) -> list:
         functools.partial(remember_runs, fingerprint),
         widget="multiselect",
         placeholder="Choose results of the Train page",
-        help="All results of this workspace on this data set, newest first.",
+        help=f"All results of this workspace on this data set, newest first. {run_names.footnote(titles.values())}",
     )
     return [by_key[k] for k in picked]
 
 
 def _first_runs(fingerprint, past) -> list:
-    """Return the runs chosen last; at first the newest run of each model, and the Train page's in its model's place."""
+    """Return the runs chosen last; at first the Train page's, and the newest of each model, the user's own before."""
     by_key = {r["key"]: r for r in past}
     remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
     if isinstance(remembered, list):
         return [by_key[key] for key in remembered if key in by_key]
     shown = by_key.get(workspace.get("shown").get(fingerprint))
     first = {}
-    for r in ([shown] if shown else []) + past:
+    for r in ([shown] if shown else []) + sorted(past, key=jobs.is_unasked):
         first.setdefault(run_names.style_model(r), r)
     newest = next(iter(first.values()))
     for plain, noisy in twins(past):

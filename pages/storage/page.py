@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import actions, format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.process import room
+from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from pages.storage import carry, delete, owned, trials
 from xmlcore import figures, store
@@ -71,7 +72,9 @@ def _table(lines, own, inventory, fields):
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
             "mb": tables.number("On disk, MB", 95, "%.1f", "Size of the files; in memory it may be another."),
-            "title": tables.text("Title", label_tables.width(frame["title"], TITLE)),
+            "title": tables.text(
+                "Title", label_tables.width(frame["title"], TITLE), run_names.footnote(frame["title"])
+            ),
             "kind": tables.text("What", 145),
             "used": tables.moments("Last used", "To the hour."),
             "created": tables.moments("Made"),

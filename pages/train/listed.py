@@ -25,8 +25,10 @@ def choose(runs, shown) -> None:
             workspace.remember("train.model", by_key[key]["model"])
             st.session_state["train.model"] = by_key[key]["model"]
 
-    help = "All results of this workspace on this data set. The Compare page lists them with their measures."
-    fields.pick("Result shown", run_names.names(runs), "train.shown", shown["key"], reopen, help=help)
+    titles = run_names.names(runs)
+    help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
+    help += run_names.footnote(titles.values())
+    fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
 
 
 def frontier(runs, name) -> None:

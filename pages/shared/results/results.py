@@ -173,9 +173,10 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
+    """Return the key of the run chosen last; at first of the newest that was asked for, or else the newest."""
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
-    return next((key for key in wanted if key in keys), keys[0])
+    return next((key for key in wanted if key in keys), min(runs, key=jobs.is_unasked)["key"])
 
 
 def choose(
@@ -186,6 +187,7 @@ def choose(
     st.session_state[widget] = key
     if len(keys) >= least:
         take = {"on_change": _open, "args": (widget, fingerprint)}
+        help = f"{help} {run_names.footnote(titles.values())}"
         st.selectbox(label, keys, format_func=titles.get, key=widget, help=help, **take)
 
 

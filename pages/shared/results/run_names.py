@@ -3,10 +3,12 @@
 import contextlib
 from collections import Counter
 
-from pages.shared import settings
+from pages.shared import jobs, settings
 from xmlcore import experiment
 from xmlcore.experiment.twins import trained_with_noise
 
+STAR = "*"
+FOOTNOTE = "\\* Computed in the background, before anyone asked for it."
 IN_TITLE = ("pattern", "attribution")  # parameters that the title of a selection already tells
 
 
@@ -24,7 +26,7 @@ def names(records: list[dict]) -> dict[str, str]:
         if often[name] > 1 and differing:
             name += f" ({settings.short_words(r['model'], differing)})"
         by_key[r["key"]] = name
-    return told_apart(by_key)
+    return starred(records, told_apart(by_key))
 
 
 def selection_title(record: dict, skip=()) -> str:
@@ -38,7 +40,19 @@ def selection_title(record: dict, skip=()) -> str:
 
 
 def selections(records: list[dict]) -> dict[str, str]:
-    return told_apart({record["key"]: selection_title(record) for record in records})
+    return starred(records, told_apart({record["key"]: selection_title(record) for record in records}))
+
+
+def starred(records: list[dict], titles: dict) -> dict:
+    """Return the titles, by key, with a star where nobody asked for the result, if others were asked for."""
+    unasked = {record["key"] for record in records if jobs.is_unasked(record)}
+    star = STAR if len(unasked) < len(records) else ""
+    return {key: title + star if key in unasked else title for key, title in titles.items()}
+
+
+def footnote(titles) -> str:
+    """Return what a star says, for Markdown; empty if no title has one."""
+    return FOOTNOTE if any(title.endswith(STAR) for title in titles) else ""
 
 
 def told_apart(by_key: dict[str, str]) -> dict[str, str]:

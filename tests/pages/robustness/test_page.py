@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 
+from pages.predict.predictor import CHOSEN
 from pages.robustness import choices, noise
 from pages.shared import server
-from tests.pages.making import estimate, figure, said_plainly, train
+from tests.pages.making import estimate, fields_of, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
@@ -133,6 +134,16 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
     assert page.go("data").go("robustness").at.multiselect(key="robustness.runs").value == keys
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
+
+
+def test_results_that_nobody_asked_for_have_a_star_and_come_after_the_user_s_own(ready, key):
+    made = train(ready, "LdSM")
+    with fields_of(ready) as fields:
+        fields["runs"][1]["asked"] = -1.0
+    compared = ready.go("robustness").at.multiselect(key="robustness.runs")
+    assert compared.options == ["LdSM*", "PLT"] and compared.value == [key, made] and "background" in compared.help
+    assert sorted(ready.go("compare").frame("run", "P@1")["run"]) == ["LdSM*", "PLT"]
+    assert ready.go("predict").at.selectbox(key=CHOSEN).value == key, "it is not the newest"
 
 
 @pytest.mark.sections("Training with noise")
