@@ -33,27 +33,27 @@ def main(used) -> None:
         return
     run, model = both
     results.mark(by_key[key])
-    picture = st.container()
-    of_run, of_label, of_query = st.columns(3)
-    with of_run:
-        choices.choose_run(fingerprint, runs, titles, key)
-    with of_query:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        picture = st.container()
+        of_run, of_label = st.columns(2)
+        with of_run:
+            choices.choose_run(fingerprint, runs, titles, key)
+        row = selectors.choose_test_row(data, run, "explain.row")
         choices.find_row(data)
-    row = selectors.choose_test_row(data, run, "explain.row")
     view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
     with of_label:
         view.label = choices.choose_label(view)
     sentence.markdown(answer.sentence(view))
     with picture:
-        left, right = st.columns(2, gap="medium")
-    with left:
         answer.why(view)
     with right:
         answer.labels(view)
+        if view.label is not None and answer.text(view) is not None:
+            answer.contributions(view)
     further = {"What if": lambda: what_if.what_if(view, by_key, titles)}
     if view.label is not None:
         further = {
-            **({"Contributions": lambda: answer.contributions(view)} if answer.text(view) is not None else {}),
             "Another label": lambda: contrast.contrast(view),
             **further,
             **({"Another result": lambda: two_models.show(view, fingerprint, by_key, titles)} if len(runs) > 1 else {}),
