@@ -12,9 +12,8 @@ from xmlcore import experiment
 
 def show(data, fingerprint, shown_key) -> None:
     models = experiment.MODELS
-    model = fields.choice(
-        "Model to train", list(models), "train.model", format_func=lambda m: f"{m}: {models[m].cls.ABOUT.title}"
-    )
+    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
+    model = fields.choice("Model to train", list(models), "train.model", help=help)
     info = models[model]
     # The button and what is said about it come first, so that they are in sight with every model.
     place = st.container()

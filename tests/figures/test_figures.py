@@ -155,6 +155,7 @@ def test_measures_are_percent_with_their_own_colour_and_mark():
     assert figure.data[0].x.tolist() == [1, 2]
     assert figure.data[0].y.tolist() == [50, 25]
     assert figure.data[0].line.color == figures.MEASURE_COLORS["P@k"]
+    assert len({line.line.dash for line in figure.data}) == len(figure.data), "shades alone are hard to tell apart"
     assert [line.visible for line in figure.data] == [True, "legendonly", "legendonly"]
 
 

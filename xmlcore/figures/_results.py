@@ -11,6 +11,7 @@ from xmlcore.figures._style import (
     MEASURE_COLORS,
     MEASURE_MARKS,
     MEASURE_SHADES,
+    RUN_DASHES,
     add_line,
     need_columns,
     new_figure,
@@ -25,12 +26,14 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     figure = new_figure("Measures at k", shown=len(frame), total=len(frame))
     present = list(dict.fromkeys(frame["measure"]))
     known = [measure for measure in MEASURE_COLORS if measure in present]
+    dashes = dict(zip(MEASURE_COLORS, RUN_DASHES))
     for measure in [*known, *(m for m in present if m not in MEASURE_COLORS)]:
         rows = frame[frame["measure"] == measure].sort_values("k")
         color = MEASURE_COLORS.get(measure, GREY)
         visible, mark = True if measure in shown else "legendonly", MEASURE_MARKS.get(measure, "circle")
         hover = measure.replace("@k", "@%{x}") + " = %{y:.2f} %"
-        add_line(figure, rows["k"], 100 * rows["value"], measure, color, hover, mark=mark, size=9, visible=visible)
+        look = {"mark": mark, "size": 9, "dash": dashes.get(measure), "visible": visible}
+        add_line(figure, rows["k"], 100 * rows["value"], measure, color, hover, **look)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="k, labels predicted per row", dtick=1, tickformat="d")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")

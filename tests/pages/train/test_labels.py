@@ -9,7 +9,7 @@ from pages.shared.process import room
 from pages.shared.results import predictions
 from pages.train import labels
 from pages.train.labels import rows_of_label
-from tests.pages.making import trained
+from tests.pages.making import figure, trained
 from tests.pages.small import small_data
 from xmlcore import PLT, LdSM, Ranking
 
@@ -59,6 +59,7 @@ def two_runs(session):
 def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, session, monkeypatch):
     page = two_runs(ready)
     newer = page.at.session_state["train.shown"]
+    assert figure(page, "Measures at k"), "it is the same figure for one result and for several"
     page.set(f"train.name.{newer}", " my best ")
     assert page.at.selectbox(key="train.shown").options == ["my best", "PLT"]
     assert "my best" in page.go("explain").at.selectbox(key="explain.run").options
