@@ -299,6 +299,7 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
     (trace,) = figures.treemap(frame, "Sizes").data
     assert list(trace.labels) == ["x", "y", "c", "a", "&lt;b&gt;"] and list(trace.values) == [7.0, 2.0, 4.0, 3.0, 2.0]
+    assert "%{value" in trace.texttemplate, "the size is written on each"
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
 
 

@@ -15,6 +15,7 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     sizes = drawn.groupby("group", sort=False)["size"].sum()
     colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)}
+    number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}} {unit}"
     figure = new_figure(title, shown=len(drawn), total=len(frame))
     figure.add_treemap(
         ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
@@ -24,8 +25,9 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
         customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
         branchvalues="total",
         marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
-        hovertemplate=f"<b>%{{label}}</b><br>%{{value:,.4~g}} {unit}<extra></extra>",
+        texttemplate=f"%{{label}}<br>{number}",
+        hovertemplate=f"<b>%{{label}}</b><br>{number}<extra></extra>",
         tiling={"pad": 2},
     )
-    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320)
+    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320, uniformtext={"minsize": 11, "mode": "hide"})
     return figure
