@@ -12,6 +12,7 @@ from xmlcore.metrics.buckets import label_buckets
 
 # Least number of labels, of training rows of the most frequent label, and share of rare labels for a long tail.
 TAIL_LABELS, TAIL_HEAD, TAIL_SHARE = 50, 50, 0.3
+LIMITS = (1, 5, 10)  # training rows, with which labels are counted
 
 
 def sentence(data, known) -> None:
@@ -30,8 +31,12 @@ def cards(data) -> None:
     rows = data.n_train + data.n_test
     per_row = (data.Y_train.nnz + data.Y_test.nnz) / rows
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
-    without = data.n_labels - np.unique(data.Y_train.indices).size
+    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
+    without = int(np.count_nonzero(counts == 0))
     labels = f"{format.count(without, 'label')} without a training row." if without else "Each has a training row."
+    for most in LIMITS:
+        rare = int(np.count_nonzero(counts <= most))
+        labels += f"  \n{format.count(rare, 'label')} with at most {format.count(most, 'training row')}."
     share = format.probability(nonzeros / data.n_features)
     tables.cards(
         [

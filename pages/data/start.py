@@ -7,6 +7,7 @@ from pages.shared import addresses, format
 from pages.shared.workspaces import dataset_list, workspace
 
 CLOSED = "data.start.closed"
+CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
 INTRODUCTION = "**New here?** Each row of data has several labels out of very many; models learn to predict them."
 API_DOCS = "In **api-docs**, a row is the documentation of a Python function, its labels are its parameters."
 OTHER = "The data in use: **{}**."
@@ -14,7 +15,9 @@ OTHER = "The data in use: **{}**."
 
 def show(used: dict | None) -> None:
     """Show the panel until it is closed, or a model is trained; ``used`` is the record of the data set in use."""
-    if is_closed():
+    # While the page is open, a training that ends takes nothing away above what is being read.
+    stays = CLOSE in st.session_state and not (_is_closed_for_good() or workspace.only_looks())
+    if is_closed() and not stays:
         return
     with st.container(border=True):
         st.markdown(f"{INTRODUCTION} {about(used)}")
@@ -22,14 +25,18 @@ def show(used: dict | None) -> None:
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
             add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
             st.button("Add a data set", key="data.start.add", icon=":material/add:", type="tertiary", **add)
-            close = {"key": "data.start.close", "on_click": workspace.remember, "args": (CLOSED, True)}
+            close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}
             st.button("Close for good", icon=":material/close:", type="tertiary", **close)
 
 
 def is_closed() -> bool:
     unasked = workspace.get("unasked")
     trained = any(not unasked.get(run["key"]) for run in workspace.get("runs"))
-    return workspace.get("widgets").get(CLOSED) is True or trained or workspace.only_looks()
+    return _is_closed_for_good() or trained or workspace.only_looks()
+
+
+def _is_closed_for_good() -> bool:
+    return workspace.get("widgets").get(CLOSED) is True
 
 
 def about(used: dict | None) -> str:

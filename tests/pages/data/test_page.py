@@ -145,6 +145,8 @@ def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(
     assert len(ready.at.get("plotly_chart")) == 2, "labels and features per row"
     upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
     assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
+    about = next(metric.help for metric in ready.at.metric if metric.label == "Labels")
+    assert "3 labels with at most 1 training row." in about and "4 labels with at most 5 training rows." in about
 
 
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
@@ -152,7 +154,8 @@ def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     assert start.OTHER.format("fruit") in ready.text()
     train(ready)
-    assert "New here?" not in ready.go("data").text(), "a model is trained"
+    assert "New here?" in ready.run().text(), "what is being read does not move"
+    assert "New here?" not in ready.go("train").go("data").text(), "a model is trained"
     ready = session()
     ready.press("data.start.close")
     for token, is_there in ((ready.token, False), (ready.look_only(), False), (None, True)):
