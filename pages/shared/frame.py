@@ -23,7 +23,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
 # (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program stands
 # above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the menu. Cards are
-# a grid of equal columns: at most five, and three for six cards.
+# a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the top they would lie
+# on the first sentence.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -70,6 +71,7 @@ STYLE = f"""<style>
     white-space: normal; overflow: visible;
   }}
 }}
+[data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true] {{ color: inherit !important; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
