@@ -53,7 +53,7 @@ def buckets(key, name) -> None:
     )
 
 
-def measures(run, name) -> None:
+def measures(run, name, key: str) -> None:
     """Draw the usual measures of a run for 1 to k labels."""
     charts.show_figure(
         figures.measures_at_k(run.measures).update_layout(height=HEIGHT),
@@ -63,7 +63,7 @@ def measures(run, name) -> None:
         "P@k usually falls with k: of five labels predicted for a row with three, at most three are right. R@k, the "
         "share of a row’s true labels that are predicted, and PSnDCG@k, nDCG@k in which rare labels count more, are "
         "shown by a click in the legend.",
-        key="train.measures",
+        key=key,
     )
 
 

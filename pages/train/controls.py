@@ -1,31 +1,13 @@
-"""The controls of the Train page: the result shown, a model, its parameters, and the button that trains it."""
+"""The controls of the Train page: a model, its parameters, and the button that trains it."""
 
 import streamlit as st
 
 from pages.shared import actions, begin, fields, format, forms, jobs, server, settings, tasks
 from pages.shared.process import job_queue
-from pages.shared.results import results, run_names
+from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment
-
-
-def choose_shown(runs, shown) -> None:
-    """Show a choice of the run shown; the model to train next becomes its model."""
-    if len(runs) < 2:
-        return
-    by_key = {r["key"]: r for r in runs}
-
-    def reopen(key):
-        workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
-        if not results.is_given(by_key[key]):
-            workspace.remember("train.model", by_key[key]["model"])
-            st.session_state["train.model"] = by_key[key]["model"]
-
-    titles = run_names.names(runs)
-    help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
-    help += run_names.footnote(titles.values())
-    fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
 
 
 def show(data, fingerprint, shown_key) -> None:

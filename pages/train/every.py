@@ -9,14 +9,19 @@ import streamlit as st
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results
+from pages.train import answer
 from xmlcore import experiment, metrics
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
-def show(key: str, file_name: str) -> None:
-    headline = measured.headline(key).assign(bucket="all")
-    tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=420)
+def show(run, key: str, file_name: str) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        headline = measured.headline(key).assign(bucket="all")
+        tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=420)
+    with right:
+        answer.measures(run, file_name, "train.every.measures")
     task = experiment.task("measures", {"run": key})
     tasks.shown(
         task,

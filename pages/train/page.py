@@ -1,9 +1,9 @@
 """The Train page: how well does a model predict this data set's labels?
 
-answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the choice
-of the run shown and the form that trains a model. In sections stand labels.py (each label), confusions.py (which label
-is predicted where another is missed), rows.py (single predictions), every.py (all measures), more_data.py (what more
-rows would give), calibration.py (whether its probabilities are right) and about.py (its size and settings).
+answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
+that trains a model, listed.py the choice of the run shown. In sections stand labels.py (each label), confusions.py
+(which label is predicted where another is missed), rows.py (single predictions), every.py (all measures), more_data.py
+(what more rows would give), calibration.py (whether its probabilities are right) and about.py (its size and settings).
 trying.py tries settings, tried.py shows what came of it.
 """
 
@@ -20,6 +20,7 @@ from pages.train import (
     controls,
     every,
     labels,
+    listed,
     more_data,
     rows,
     tried,
@@ -39,16 +40,16 @@ def main(used) -> None:
     if run is not None:
         answer.show(run, record)
     if actions.refused():
-        controls.choose_shown(runs, record)
+        listed.choose(runs, record)
         begin.watch_training(fingerprint)
-        _figures(run, record, file_name)
+        _figures(run, record, runs, file_name)
     else:
         with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
             right, left = st.columns([1, 3], gap="medium")
         with left:
-            _figures(run, record, file_name)
+            _figures(run, record, runs, file_name)
         with right:
-            controls.choose_shown(runs, record)
+            listed.choose(runs, record)
             # A fragment, so that typing does not draw the results again.
             fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
     data_file = format.file_name(name)
@@ -59,7 +60,7 @@ def main(used) -> None:
         sections.show("train", further)
 
 
-def _figures(run, record, file_name):
+def _figures(run, record, runs, file_name):
     if run is None:
         _how_to_begin()
         return
@@ -67,7 +68,10 @@ def _figures(run, record, file_name):
     with left:
         answer.buckets(record["key"], file_name)
     with right:
-        answer.measures(run, file_name)
+        if sum(not results.is_given(r) for r in runs) > 1:
+            listed.frontier(runs, file_name)
+        else:
+            answer.measures(run, file_name, "train.measures")
 
 
 def _of_result(data, run, record, data_file, file_name):
@@ -76,7 +80,7 @@ def _of_result(data, run, record, data_file, file_name):
         "Label by label": lambda: labels.show(data, run, key, file_name),
         "Confusions": lambda: confusions.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
-        "All measures": lambda: every.show(key, file_name),
+        "All measures": lambda: every.show(run, key, file_name),
     }
     if run.has_model:
         sections_of_result["More data"] = lambda: more_data.show(run, file_name)

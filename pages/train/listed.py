@@ -1,0 +1,58 @@
+"""The runs of this workspace on the data set: which one is shown, and what all of them cost."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import fields
+from pages.shared.figures import charts
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
+from pages.train import answer
+from xmlcore import figures
+
+COST = "training s"
+
+
+def choose(runs, shown) -> None:
+    """Show a choice of the run shown; the model to train next becomes its model."""
+    if len(runs) < 2:
+        return
+    by_key = {r["key"]: r for r in runs}
+
+    def reopen(key):
+        workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
+        if not results.is_given(by_key[key]):
+            workspace.remember("train.model", by_key[key]["model"])
+            st.session_state["train.model"] = by_key[key]["model"]
+
+    titles = run_names.names(runs)
+    help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
+    help += run_names.footnote(titles.values())
+    fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
+
+
+def frontier(runs, name) -> None:
+    """Draw P@1 of all runs against the time of their training."""
+    frame = table(runs)
+    charts.show_figure(
+        figures.frontier(frame, {COST: "Training, seconds"}, ["P@1"], "P@1 against training time").update_layout(
+            height=answer.HEIGHT
+        ),
+        frame,
+        f"{name}-frontier",
+        "Each point is a result of this workspace on this data set. No result is better than those on the line in both "
+        "precision and time. The Compare page has more.",
+        key="train.frontier",
+    )
+
+
+def table(runs) -> pd.DataFrame:
+    """Return a line per run that can be read and was trained: its name, model, P@1 in percent and time of training."""
+    titles, lines = run_names.names(runs), []
+    for record in runs:
+        listed = results.measures(record)
+        if listed is not None:
+            measures, times = listed
+            line = {"key": record["key"], "run": titles[record["key"]], "model": run_names.style_model(record)}
+            lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1), COST: times.get("fit_s")})
+    return pd.DataFrame(lines).dropna(subset=[COST], ignore_index=True)
