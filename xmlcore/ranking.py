@@ -105,6 +105,17 @@ class Ranking(NamedTuple):
         return pd.DataFrame(columns | {"score": self.scores[row, place]})
 
 
+def fill_with_zeros(labels: np.ndarray) -> None:
+    """Put in place of each -1, behind the labels of a row, a label that the row does not have, the smallest ids first.
+
+    So labels of score 0 are ranked as others of equal score. The rows are int32 (n, k), with k at most L.
+    """
+    k = labels.shape[1]
+    for i in np.flatnonzero((labels < 0).any(axis=1)):
+        there = labels[i][labels[i] >= 0]
+        labels[i] = np.concatenate([there, np.setdiff1d(np.arange(k + there.size), there)[: k - there.size]])
+
+
 def _as_objects(names) -> np.ndarray:
     """Return names as an array of object with one dimension, whatever they are: tuples stay tuples."""
     if isinstance(names, (str, bytes, Mapping, Set)) or not hasattr(names, "__len__"):

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 INT32_MAX = np.iinfo(np.int32).max
+# Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
+KERNEL_READY = ("C", "A", "W")
 
 
 def check_features(X, n_features: int | None = None, *, name: str = "X", model: str = "the model") -> sp.csr_array:
@@ -256,6 +258,31 @@ def _bounds_text(least, most, above, below):
     low = f"{'above' if above else 'at least'} {least:g}" if np.isfinite(least) else ""
     high = f"{'below' if below else 'at most'} {most:g}" if np.isfinite(most) else ""
     return " and ".join(filter(None, (low, high)))
+
+
+def check_weights(weights, name: str, n_labels: int | None = None, *, zero: bool = False) -> np.ndarray:
+    """Return one weight for each label as float64; weights are positive, or with ``zero`` at least one of them is."""
+    wanted = "one positive number per label is needed"
+    try:
+        found = np.asarray(weights)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a vector: {wanted}") from error
+    if found.dtype.kind not in "fiu":
+        raise TypeError(f"{name} holds {found.dtype} values: {wanted}")
+    if found.ndim != 1:
+        raise ValueError(f"{name} has {found.ndim} dimension(s): {wanted}")
+    if n_labels is not None and found.size != n_labels:
+        raise ValueError(f"{name} has {found.size:,} numbers, but there are {n_labels:,} labels: {wanted}")
+    found = np.require(found, np.float64, KERNEL_READY)
+    bad = np.flatnonzero(~(np.isfinite(found) & ((found >= 0) if zero else (found > 0))))
+    if bad.size:
+        bounds = "at least 0" if zero else "positive"
+        raise ValueError(
+            f"{name} of label {int(bad[0])} is {found[bad[0]]}: weights are {bounds} and finite ({bad.size} are not)"
+        )
+    if zero and not found.any():
+        raise ValueError(f"{name} is 0 for all labels: give at least one label a positive weight")
+    return found
 
 
 def check_threshold(value, name: str = "threshold") -> float:

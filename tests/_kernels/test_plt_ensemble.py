@@ -10,6 +10,8 @@ from xmlcore import PLT
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.plt_ensemble import as_ensemble, fields_of, member_at
 
+NO_GAINS = [np.zeros(0)] * 3
+
 
 @kernel
 def sums_of_tree(ensemble, t):
@@ -26,7 +28,7 @@ def ensemble():
 
 
 def test_each_tree_is_read_where_it_is_in_memory(ensemble):
-    together = as_ensemble(ensemble.fitted_, ensemble.leaves_)
+    together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
     for t in range(3):
         tree, leaves = naive.plt_ensemble.member_at(ensemble.fitted_, ensemble.leaves_, t)
         found = sums_of_tree(together, t)
@@ -37,7 +39,7 @@ def test_each_tree_is_read_where_it_is_in_memory(ensemble):
 
 
 def test_a_table_has_two_columns_for_each_field(ensemble):
-    together = as_ensemble(ensemble.fitted_, ensemble.leaves_)
+    together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
     assert together.table.shape == (3, 2 * len(fields_of(together.first)))
     assert np.diff(together.first_node).tolist() == [tree.label.size for tree in ensemble.fitted_]
 
@@ -45,9 +47,9 @@ def test_a_table_has_two_columns_for_each_field(ensemble):
 def test_a_tree_with_arrays_of_other_types_is_refused(ensemble):
     one, two, three = ensemble.fitted_
     with pytest.raises(TypeError, match="bias of a tree must be a contiguous array of float32, not of float64"):
-        as_ensemble([one, two._replace(bias=two.bias.astype(np.float64)), three], ensemble.leaves_)
+        as_ensemble([one, two._replace(bias=two.bias.astype(np.float64)), three], ensemble.leaves_, NO_GAINS)
     with pytest.raises(TypeError, match="leaf_of_label of a tree must be a contiguous array"):
-        as_ensemble([one, two], [ensemble.leaves_[0], np.repeat(ensemble.leaves_[1], 2)[::2]])
+        as_ensemble([one, two], [ensemble.leaves_[0], np.repeat(ensemble.leaves_[1], 2)[::2]], NO_GAINS)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2])

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from _kernels.plt_problems import SHAPES, fitted
 
+from xmlcore._kernels import plt_search
+
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("k", [1, 3, 17])
@@ -17,6 +19,13 @@ def test_best_first_search_finds_what_brute_force_over_all_leaves_finds(shape, k
         )
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gains_are_those_of_the_twin(shape):
+    tree, weights = fitted(*shape)[0].fitted_[0], np.random.default_rng(0).integers(0, 3, 17) * 1.5
+    found = plt_search.gains_of_nodes(tree.parent, tree.label, weights)
+    np.testing.assert_array_equal(found, naive.plt_search.gains_of_nodes(tree.parent, tree.label, weights))
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4])

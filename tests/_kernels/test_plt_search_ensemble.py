@@ -34,7 +34,7 @@ def searched(request):
 
     def top(k, beam=0):
         labels, sums = np.full((15, k), -1, np.int32), np.zeros((15, k))
-        together = as_ensemble(model.fitted_, model.leaves_)
+        together = as_ensemble(model.fitted_, model.leaves_, model._search().gains(None))
         search_ensemble(together, LOSS_NUMBERS[loss], taken, np.arange(15), beam, labels, sums)
         return labels, sums
 

@@ -45,8 +45,10 @@ def test_a_beam_keeps_the_best_pairs_of_each_row(beam):
 @pytest.mark.parametrize("k", [1, 4, 20])
 @pytest.mark.parametrize("beam", [0, 1, 3])
 @pytest.mark.parametrize("most", [0, 40, 10_000])
-def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam, most):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam, most, weighted):
     model, X = fitted(*shape)
+    (gains,) = model._search().gains(np.arange(17.0) if weighted else None)
     X = sp.csr_array(sp.vstack([X, X[:3], X[:1] * 0, sparse_rows(90, 25, 5)]))
     x, rows = (
         model._search().take(csr_parts(X), (0, X.shape[0])),
@@ -58,10 +60,10 @@ def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam
         target = (labels, scores)
         if search == "together":
             given_up = plt_search_together.search_together(
-                model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, most, *target
+                model.fitted_[0], gains, LOSS_NUMBERS[shape[0]], x, rows, beam, most, *target
             )
         else:
-            plt_search.search_best_first(model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, *target)
+            plt_search.search_best_first(model.fitted_[0], gains, LOSS_NUMBERS[shape[0]], x, rows, beam, *target)
         found.append(target)
     assert {0: given_up.all(), 40: True, 10_000: not given_up.any()}[most]
     np.testing.assert_array_equal(found[0][0][~given_up], found[1][0][~given_up])

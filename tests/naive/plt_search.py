@@ -1,5 +1,7 @@
 """The most probable labels of a row, by going through all labels: twins of xmlcore/_kernels/plt_search.py."""
 
+import math
+
 from naive.plt_factors import log_probability
 from naive.plt_margins import group_weights
 
@@ -34,6 +36,18 @@ def label_log_probabilities(tree, loss, x):
 def search_best_first(tree, loss, x, k):
     """The k best of all labels: (label, log probability), ties by label id."""
     return sorted(label_log_probabilities(tree, loss, x).items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+def gains_of_nodes(parent, label, weights):
+    """The gain of every node, by going up from each leaf."""
+    largest = [0.0] * len(parent)
+    for v, own in enumerate(label):
+        node = v
+        while own >= 0 and node >= 0:
+            largest[node] = max(largest[node], weights[own])
+            node = parent[node]
+    logs = [math.log(weight) if weight else -math.inf for weight in largest]
+    return [logs[v] if up < 0 or logs[v] == -math.inf else logs[v] - logs[up] for v, up in enumerate(parent)]
 
 
 def search_beam(tree, loss, x, beam, k):

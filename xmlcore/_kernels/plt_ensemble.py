@@ -21,6 +21,7 @@ class Member(NamedTuple):
 
     arrays: TreeArrays
     leaf_of_label: np.ndarray  # int32 (L,)
+    gains: np.ndarray  # float64, of the nodes if labels have weights, else empty
 
 
 class Ensemble(NamedTuple):
@@ -35,15 +36,17 @@ class Ensemble(NamedTuple):
 
 def fields_of(member):
     """Return the arrays and numbers of a :class:`Member` in one flat tuple."""
-    return (*member.arrays, member.leaf_of_label)
+    return (*member.arrays, *member[1:])
 
 
-def as_ensemble(trees, leaves) -> Ensemble:
+def as_ensemble(trees, leaves, gains) -> Ensemble:
     """Return trees as one argument of a kernel; raise TypeError if their arrays have different types."""
-    members = [Member(*pair) for pair in zip(trees, leaves)]
+    members = [Member(*parts) for parts in zip(trees, leaves, gains)]
     table = [[] for _ in members]
     for line, member in zip(table, members):
-        for name, field, like in zip((*TreeArrays._fields, "leaf_of_label"), fields_of(member), fields_of(members[0])):
+        for name, field, like in zip(
+            (*TreeArrays._fields, *Member._fields[1:]), fields_of(member), fields_of(members[0])
+        ):
             if not isinstance(like, np.ndarray):
                 line.extend((field, 0))
                 continue
@@ -63,7 +66,7 @@ if config.DISABLE_JIT:
             if isinstance(like, np.ndarray):
                 place = np.frombuffer((ctypes.c_char * (size * like.itemsize)).from_address(place), like.dtype)
             fields.append(place)
-        return Member(TreeArrays(*fields[:-1]), fields[-1])
+        return Member(TreeArrays(*fields[:-2]), *fields[-2:])
 
 else:
 

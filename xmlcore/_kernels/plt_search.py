@@ -1,4 +1,9 @@
-"""The k most probable labels of a row: a search that opens the best node first."""
+"""The k most probable labels of a row: a search that opens the best node first.
+
+Labels can have weights: the search then finds the largest products of weight and probability. A *gain* of a node is the
+logarithm of the largest weight of a label below it, less that of its parent. It is never above 0, so that scores with
+gains do not grow along a path either. Without weights there are no gains: their array is empty.
+"""
 
 from typing import NamedTuple
 
@@ -43,6 +48,24 @@ class NodeQueue(NamedTuple):
 
 
 @kernel
+def gains_of_nodes(parent, label, weights):
+    """Return the gain of every node, float64 (n,): minus infinity if all labels below it have the weight 0."""
+    largest = np.zeros(parent.size, np.float64)
+    for v in range(parent.size - 1, -1, -1):
+        if label[v] >= 0:
+            largest[v] = weights[label[v]]
+        if v > 0:
+            largest[parent[v]] = max(largest[parent[v]], largest[v])
+    gains = np.full(parent.size, -np.inf)
+    for v in range(parent.size):
+        if largest[v] > 0.0:
+            gains[v] = np.log(largest[v])
+            if v > 0:
+                gains[v] -= np.log(largest[parent[v]])
+    return gains
+
+
+@kernel
 def new_children():
     return Children(
         np.empty(SELECT_LIMIT, np.float32), np.empty(GROUP_LIMIT, np.int32), np.empty(GROUP_LIMIT, np.float64)
@@ -77,7 +100,7 @@ def least_leaf_margin(tree, g, loss, margins, k, bar, best):
 
 
 @part
-def offer_children(tree, g, loss, margins, score, r, count, found, children):
+def offer_children(tree, gains, g, loss, margins, score, r, count, found, children):
     """Offer a group's labels to row r, and list the inner nodes that may have better ones; return their numbers."""
     n = tree.group_size[g]
     first = tree.group_first[g]
@@ -87,7 +110,8 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
     if n > NARROW:
         if count == k:
             bar = least_margin(found.scores[r, k - 1] - score, loss)
-        least = least_leaf_margin(tree, g, loss, margins, k, bar, children.best)
+        if gains.size == 0:  # else a leaf of smaller margin can have a larger weight
+            least = least_leaf_margin(tree, g, loss, margins, k, bar, children.best)
     n_inner = 0
     for block in range(0, n, LANES):
         if n > NARROW and largest_of_lanes(block, margins) < bar:
@@ -99,6 +123,10 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
             if label >= 0 and margins[c] < least:
                 continue
             child_score = score + log_probability(margins[c], loss)
+            if gains.size > 0:
+                child_score += gains[first + c]
+                if child_score == -np.inf:
+                    continue
             if count == k and child_score < found.scores[r, k - 1]:
                 continue
             if label >= 0:
@@ -111,7 +139,7 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
 
 
 @part
-def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
+def search_row(tree, gains, loss, x, row, r, beam, found, queue, children, scratch):
     """Do the work of :func:`search_best_first` for one row, and write into row r of ``found``."""
     k = found.labels.shape[1]
     for level in range(queue.expanded.size):
@@ -119,6 +147,8 @@ def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
     # With literals, Numba would compile the functions that get them once more.
     count = np.int64(0)
     root = root_log_probability(tree, loss, x, row, scratch)
+    if gains.size > 0:
+        root += gains[0]
     size = heap_push(queue.scores, queue.nodes, np.int64(0), root, np.int32(0))
     while size > 0:
         score = queue.scores[0]
@@ -132,19 +162,19 @@ def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
             queue.expanded[tree.depth[v]] += 1
         for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
             row_margins(tree, g, x, row, scratch)
-            count, n_inner = offer_children(tree, g, loss, scratch.margins, score, r, count, found, children)
+            count, n_inner = offer_children(tree, gains, g, loss, scratch.margins, score, r, count, found, children)
             for i in range(n_inner):
                 size = heap_push(queue.scores, queue.nodes, size, children.inner_scores[i], children.inner[i])
 
 
 @kernel
-def search_best_first(tree, loss, x, rows, beam, out_labels, out_scores):
-    """Find the k labels of greatest path product for some rows; scores are logarithms."""
+def search_best_first(tree, gains, loss, x, rows, beam, out_labels, out_scores):
+    """Find the k labels of greatest path product, times their weight, for some rows; scores are logarithms."""
     # A product never grows along a path. So a subtree is dropped as soon as k labels beat its root, and the result is
     # exact. Equal scores are ranked by label id. With a beam (0 for none), at most so many inner nodes are opened at
     # each depth. Nodes are opened in the order of their scores, each after its parent, so these are the best of their
     # depth; equal nodes are ranked by id. ``out_labels`` and ``out_scores`` must come filled with -1 and minus
-    # infinity.
+    # infinity; labels of the weight 0 are not found.
     found = Found(out_labels, out_scores)
     n_nodes = tree.label.size
     levels = tree.depth.max() + 1 if beam > 0 else 0
@@ -152,4 +182,4 @@ def search_best_first(tree, loss, x, rows, beam, out_labels, out_scores):
     children = new_children()
     scratch = new_scratch()
     for r in range(rows.size):
-        search_row(tree, loss, x, rows[r], r, beam, found, queue, children, scratch)
+        search_row(tree, gains, loss, x, rows[r], r, beam, found, queue, children, scratch)

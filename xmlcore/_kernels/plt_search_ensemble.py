@@ -3,7 +3,8 @@
 To *open* a group of siblings is to compute the scores of its nodes, the logarithms of their probabilities; to open a
 node is to open the groups of its children. A label is *seen* in a tree when its group is open there. Until then, its
 probability in this tree is at most that of the deepest node on its path that is known, and at most the tree's *unseen*
-probability: the largest of all nodes that wait to be opened.
+probability: the largest of all nodes that wait to be opened. If labels have weights, scores have the gains of nodes
+(``plt_search``), and all that is said of probabilities holds for weight times probability.
 """
 
 import math
@@ -74,8 +75,10 @@ def raise_floor(state, log_sum):
 
 
 @part
-def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
+def open_group(member, t, g, loss, x, row, score, k, state, scratch):
     """Open group g of tree t, push inner nodes on the tree's heap, and if k > 0 offer leaves to its best labels."""
+    tree = member.arrays
+    gains = member.gains
     n = row_margins(tree, g, x, row, scratch)
     margins = scratch.margins
     at = state.counts[GROUPS]
@@ -95,7 +98,8 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
         least = bar
         if state.own_counts[t] == k:
             least = max(bar, least_margin(state.own.scores[t, k - 1] - score, loss))
-        least = least_leaf_margin(tree, g, loss, margins, k, least, state.best)
+        if gains.size == 0:
+            least = least_leaf_margin(tree, g, loss, margins, k, least, state.best)
     heap_scores = state.heap_scores[t]
     heap_nodes = state.heap_nodes[t]
     for block in range(0, n, LANES):
@@ -109,6 +113,8 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
             if label >= 0 and margins[c] < least:
                 continue
             child_score = score + log_probability(margins[c], loss)
+            if gains.size > 0:
+                child_score += gains[child]
             if child_score < state.floor[0]:
                 continue
             if label >= 0:
@@ -124,8 +130,9 @@ def open_group(tree, t, g, loss, x, row, score, k, state, scratch):
 
 
 @part
-def deepest_known(tree, t, loss, leaf, state):
+def deepest_known(member, t, loss, leaf, state):
     """Find the deepest node on the path to a leaf whose score is known."""
+    tree = member.arrays
     v = leaf
     length = 0
     while True:
@@ -139,7 +146,10 @@ def deepest_known(tree, t, loss, leaf, state):
         v = tree.parent[v]
     at = state.place[state.first_group[t] + g]
     margin = state.margins[state.margins_at[at] + v - tree.group_first[g]]
-    return state.score[at] + log_probability(margin, loss), length, v
+    score = state.score[at] + log_probability(margin, loss)
+    if member.gains.size > 0:
+        score += member.gains[v]
+    return score, length, v
 
 
 @part
@@ -158,20 +168,20 @@ def consider(ensemble, loss, x, row, r, label, found, state, scratch):
     total = 0.0
     for t in range(n_trees):
         member = member_at(ensemble.first, ensemble.table, t)
-        score, _, _ = deepest_known(member.arrays, t, loss, member.leaf_of_label[label], state)
+        score, _, _ = deepest_known(member, t, loss, member.leaf_of_label[label], state)
         state.bounds[t] = math.exp(score)
         total += state.bounds[t]
     t = 0
     while t < n_trees and total >= least and total > 0.0:
         member = member_at(ensemble.first, ensemble.table, t)
         tree = member.arrays
-        score, length, v = deepest_known(tree, t, loss, member.leaf_of_label[label], state)
+        score, length, v = deepest_known(member, t, loss, member.leaf_of_label[label], state)
         if length == 0:
             t += 1
             continue
         for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-            open_group(tree, t, g, loss, x, row, score, np.int64(0), state, scratch)
-        score, _, _ = deepest_known(tree, t, loss, state.path[length - 1], state)
+            open_group(member, t, g, loss, x, row, score, np.int64(0), state, scratch)
+        score, _, _ = deepest_known(member, t, loss, state.path[length - 1], state)
         state.bounds[t] = math.exp(score)
         total = 0.0
         for s in range(n_trees):  # in the order of the trees: so the sum is the same for every search
@@ -304,8 +314,10 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
     state.expanded[:] = 0
     state.floor[0] = VANISHED
     for t in range(n_trees):
-        tree = member_at(ensemble.first, ensemble.table, t).arrays
-        root = root_log_probability(tree, loss, x, row, scratch)
+        member = member_at(ensemble.first, ensemble.table, t)
+        root = root_log_probability(member.arrays, loss, x, row, scratch)
+        if member.gains.size > 0:
+            root += member.gains[0]
         state.heap_sizes[t] = heap_push(state.heap_scores[t], state.heap_nodes[t], np.int64(0), root, np.int32(0))
     for all_together in range(2):
         least = least_sum(found, r, state.counts[FOUND]) if all_together else -1.0
@@ -314,9 +326,11 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
                 v = state.next_nodes[t]
                 if v < 0:
                     continue
-                tree = member_at(ensemble.first, ensemble.table, t).arrays
-                for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-                    open_group(tree, t, g, loss, x, row, state.next_scores[t], 0 if all_together else k, state, scratch)
+                member = member_at(ensemble.first, ensemble.table, t)
+                for g in range(member.arrays.group_ptr[v], member.arrays.group_ptr[v + 1]):
+                    open_group(
+                        member, t, g, loss, x, row, state.next_scores[t], 0 if all_together else k, state, scratch
+                    )
         done = state.counts[LISTED]
         if all_together:
             list_seen(ensemble, loss, least, state)

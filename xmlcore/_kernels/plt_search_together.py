@@ -52,6 +52,7 @@ class LevelSweep(NamedTuple):
 class Batch(NamedTuple):
     """The rows that are searched together, and their results."""
 
+    gains: np.ndarray  # see plt_search
     x: RowsInColumns
     rows: np.ndarray  # int64 (n,): the index in ``x`` of each row
     found: Found
@@ -204,8 +205,9 @@ def open_group(tree, g, loss, batch, this_level, begin, end, n_this_level, waiti
             n_dense += 1
         else:
             sparse_row_margins(tree, g, batch.x, row, buffers.scratch)
+        score = this_level[at]["score"]
         sweep.n_labels[r], n_inner = offer_children(
-            tree, g, loss, margins, this_level[at]["score"], r, sweep.n_labels[r], batch.found, buffers.children
+            tree, batch.gains, g, loss, margins, score, r, sweep.n_labels[r], batch.found, buffers.children
         )
         k = batch.found.labels.shape[1]
         if sweep.n_labels[r] == k:
@@ -253,7 +255,7 @@ def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level,
 
 
 @kernel
-def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores):
+def search_together(tree, gains, loss, x, rows, beam, max_pairs, out_labels, out_scores):
     """Find what :func:`search_best_first` finds, for many rows at once; return which rows were given up."""
     # The rows go down the tree together, level by level, so the weights of a node are read from memory once. But a
     # single sweep would open nodes that are beaten by labels found later. So each sweep opens only nodes that are
@@ -269,7 +271,7 @@ def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores
         np.zeros(n_rows, np.int64), np.full(n_rows, -np.inf), np.empty(n_rows, np.float64), np.empty(n_rows, np.int64),
         np.zeros(n_rows, np.bool_), np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32),
     )  # fmt: skip
-    batch = Batch(x, rows, Found(out_labels, out_scores), sweep, max_pairs, max_pairs // max(1, n_rows))
+    batch = Batch(gains, x, rows, Found(out_labels, out_scores), sweep, max_pairs, max_pairs // max(1, n_rows))
     buffers = Buffers(
         new_scratch(), new_children(), np.empty(DENSE_ROWS, np.int64), np.empty(DENSE_ROWS * MARGINS, np.float32)
     )
@@ -278,6 +280,8 @@ def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores
         waiting[r]["row"] = r
         waiting[r]["node"] = 0
         waiting[r]["score"] = root_log_probability(tree, loss, x, rows[r], buffers.scratch)
+        if gains.size > 0:
+            waiting[r]["score"] += gains[0]
     todo = np.empty(waiting.size, PAIR)
     this_level = np.empty(waiting.size, PAIR)
     next_level = np.empty(waiting.size, PAIR)

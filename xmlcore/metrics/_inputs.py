@@ -10,12 +10,18 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Predictions
-from xmlcore.validation import INT32_MAX, check_count, check_labels, check_structure, csr_parts
+from xmlcore.validation import (
+    INT32_MAX,
+    KERNEL_READY,
+    check_count,
+    check_labels,
+    check_structure,
+    check_weights,
+    csr_parts,
+)
 
 BLOCK_VALUES = 1 << 18  # number of scores copied at a time: 2 MB as float64, which fits in the processor's cache
 _WHOLE_NUMBERS = "whole numbers are read as label ids; scores go in an array of floats"
-# Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
-KERNEL_READY = ("C", "A", "W")
 
 
 class _Predictions(NamedTuple):
@@ -94,7 +100,7 @@ def read(Y_true, predictions, k, inv_ps=None):
             raise ValueError("scores rank every label: pass k, the number of first labels to measure")
         k = form.width
     if inv_ps is not None:
-        inv_ps = _check_weights(inv_ps)
+        inv_ps = check_weights(inv_ps, "inv_ps")
     Y = _true_labels(Y_true, form, inv_ps)
     n, n_labels = Y.shape
     if form.n_rows != n:
@@ -321,21 +327,3 @@ def _top_k(values, k):
             raise ValueError(f"the score of label {label} in row {start + row} is not a number")
         top_k_dense(block, labels[start : start + rows], scores[start : start + rows])
     return labels, scores
-
-
-def _check_weights(inv_ps):
-    try:
-        weights = np.asarray(inv_ps)
-    except ValueError as error:
-        raise ValueError("inv_ps is not a vector: one positive number per label is needed") from error
-    if weights.dtype.kind not in "fiu":
-        raise TypeError(f"inv_ps holds {weights.dtype} values: one positive number per label is needed")
-    if weights.ndim != 1:
-        raise ValueError(f"inv_ps has {weights.ndim} dimension(s): one positive number per label is needed")
-    weights = np.require(weights, np.float64, KERNEL_READY)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
-    if bad.size:
-        raise ValueError(
-            f"inv_ps of label {int(bad[0])} is {weights[bad[0]]}: weights are positive and finite ({bad.size} are not)"
-        )
-    return weights

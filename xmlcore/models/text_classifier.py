@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts import TextVectorizer
@@ -147,7 +148,9 @@ class TextClassifier(Estimator):
         self._set_fitted(vectorizer, model, labels)
         return self
 
-    def predict_topk(self, texts: Iterable[str], k: int = 5, progress: ProgressLike = silent) -> Ranking:
+    def predict_topk(
+        self, texts: Iterable[str], k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+    ) -> Ranking:
         """Return the k best labels of each text, as ids: places in ``labels_``.
 
         Parameters
@@ -155,6 +158,8 @@ class TextClassifier(Estimator):
         texts : list or pandas Series of str
         k : int
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        weights : array-like, shape (L,), optional
+            What finding each label is worth: see :class:`PLT`.
 
         Returns
         -------
@@ -162,7 +167,7 @@ class TextClassifier(Estimator):
         """
         progress = to_progress(progress)
         X = self._rows(texts, part_of(progress, 0.0, 0.2))
-        return self.model_.predict_topk(X, k, progress=part_of(progress, 0.2, 1.0))
+        return self.model_.predict_topk(X, k, progress=part_of(progress, 0.2, 1.0), weights=weights)
 
     def predict_proba(self, texts: Iterable[str], threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities of labels that are at least ``threshold``.

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.models.base import MultiLabelModel
@@ -19,10 +20,12 @@ class WrapsModel(MultiLabelModel):
 
     _PARTS = {"model": None}
 
-    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+    def predict_topk(
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+    ) -> Ranking:
         progress = to_progress(progress)
         self._check_fitted()
-        return self.model_.predict_topk(X, k, progress=progress)
+        return self.model_.predict_topk(X, k, progress=progress, weights=weights)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         self._check_fitted()

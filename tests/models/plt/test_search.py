@@ -127,7 +127,7 @@ def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_
     sizes = []
     monkeypatch.setattr(
         "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: sizes.append(args[3].size) or f(*args),
+        lambda *args, f=plt_search_together.search_together: sizes.append(args[4].size) or f(*args),
     )
     model.predict_topk(rows, 5)
     assert sizes == [n_dense]

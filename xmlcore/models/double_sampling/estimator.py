@@ -231,8 +231,9 @@ class DoubleSampling(LearnsMore):
         return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, n_candidates: int | None = None
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, n_candidates: int | None = None,
+        weights: npt.ArrayLike | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the k best candidates of each row, ranked by the learnt function f.
 
         Parameters
@@ -243,6 +244,8 @@ class DoubleSampling(LearnsMore):
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
         n_candidates : int, optional
             Predict with another q; this needs no training.
+        weights : array-like, shape (L,), optional
+            Rank the model's own candidates by weight times the share of :meth:`predict_proba`: see :class:`PLT`.
 
         Returns
         -------
@@ -251,6 +254,8 @@ class DoubleSampling(LearnsMore):
         """
         progress = to_progress(progress)
         k = check_count(k, "k")
+        if weights is not None:
+            return self._heaviest(X, k, weights, progress)
         x, q = self._rows(self._check_input(X)), self._n_candidates(n_candidates)
         n, width = x[0].size - 1, min(k, q)
         best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import SentRows
@@ -162,6 +163,7 @@ class LdSM(LearnsMore):
         *,
         n_trees: int | None = None,
         max_nodes: int | None = None,
+        weights: npt.ArrayLike | None = None,
     ) -> Ranking:
         """Return the k labels of the largest share in the leaves that a row reaches.
 
@@ -173,6 +175,8 @@ class LdSM(LearnsMore):
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
         n_trees, max_nodes : int, optional
             Predict as a model of the first trees, or of smaller trees, would. Nothing is trained for it.
+        weights : array-like, shape (L,), optional
+            Rank by weight times the probability of :meth:`predict_proba`, by all trees: see :class:`PLT`.
 
         Returns
         -------
@@ -182,6 +186,8 @@ class LdSM(LearnsMore):
         """
         progress = to_progress(progress)
         k = check_count(k, "k")
+        if weights is not None:
+            return self._heaviest(X, k, weights, progress)
         X = self._check_input(X)
         x, scorer, width = csr_parts(X), self._scorer(n_trees, max_nodes), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)

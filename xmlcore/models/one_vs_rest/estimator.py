@@ -176,9 +176,13 @@ class OneVsRest(LinearModel):
         trials = [{name: value for name, value in trial.items() if name not in same} for trial in trials]
         return Choice({"C": settings["C"]}, trials)
 
-    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+    def predict_topk(
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+    ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
+        if weights is not None:
+            return self._heaviest(X, k, weights, progress)
         X = self._check_input(X)
         x, width = csr_parts(X), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)

@@ -160,18 +160,22 @@ class PLT(LinearModel):
         self.n_iter_ = int(stats[:, 1].max())
         return stats
 
-    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+    def predict_topk(
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+    ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
         X = self._check_input(X)
+        weights = self._checked_weights(weights)
         x, search, width = csr_parts(X), self._search(), min(k, self.n_labels_)
+        gains = search.gains(weights)
         labels = np.full((X.shape[0], width), -1, np.int32)
         scores = np.zeros((X.shape[0], width))
 
         def one_block(block):
             part, rows = slice(*block), search.take(x, block)
-            labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam)
+            labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam, gains)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")

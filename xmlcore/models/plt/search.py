@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from xmlcore._kernels.plt_candidates import score_labels
 from xmlcore._kernels.plt_ensemble import as_ensemble
 from xmlcore._kernels.plt_rows import RowsInColumns, rows_in_columns
-from xmlcore._kernels.plt_search import search_best_first
+from xmlcore._kernels.plt_search import gains_of_nodes, search_best_first
 from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
 from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import Ranking, fill_with_zeros
 from xmlcore.system import effective_jobs
 from xmlcore.validation import csr_parts
 
@@ -46,10 +46,11 @@ class TreeSearch:
         self.columns = columns
         self.n_columns = n_columns
         self.n_labels = leaves[0].size
+        self._no_gains = [np.zeros(0)] * len(self.trees)
 
     @functools.cached_property
     def together(self):
-        return as_ensemble(self.trees, self.leaves)
+        return as_ensemble(self.trees, self.leaves, self._no_gains)
 
     def is_of(self, trees, loss) -> bool:
         return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
@@ -85,45 +86,54 @@ class TreeSearch:
         is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.trees)
         return (dense or is_large) and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.trees)
 
-    def top(self, x, n_rows: int, k: int, beam: int | None):
-        """Find the k most probable labels of each row."""
+    def gains(self, weights: np.ndarray | None) -> list[np.ndarray]:
+        """Return the gains of the nodes of each tree that weights of labels give; empty ones without weights."""
+        if weights is None:
+            return self._no_gains
+        return [gains_of_nodes(arrays.parent, arrays.label, weights) for arrays in self.trees]
+
+    def top(self, x, n_rows: int, k: int, beam: int | None, gains: list[np.ndarray]):
+        """Find the k labels of each row of largest probability, or weight times probability."""
         rows = np.arange(n_rows)
         if len(self.trees) == 1:
-            labels, logs = self._top_of_tree(self.trees[0], x, rows, k, beam)
-            return labels, np.exp(logs)
-        return self._top_of_all(x, rows, k, beam)
-
-    def _top_of_tree(self, arrays, x, rows, k, beam):
-        dense = x.dense_at[rows] >= 0
-        if dense.all() or not dense.any():
-            return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])
-        labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
-        for which in (dense, ~dense):
-            labels[which], scores[which] = self._top_of_kind(arrays, x, rows[which], k, beam, which is dense)
+            labels, logs = self._top_of_tree(self.trees[0], gains[0], x, rows, k, beam)
+            scores = np.exp(logs)
+        else:
+            labels, scores = self._top_of_all(gains, x, rows, k, beam)
+        if beam is None:
+            fill_with_zeros(labels)
         return labels, scores
 
-    def _top_of_kind(self, arrays, x, rows, k, beam, dense):
+    def _top_of_tree(self, arrays, gains, x, rows, k, beam):
+        dense = x.dense_at[rows] >= 0
+        if dense.all() or not dense.any():
+            return self._top_of_kind(arrays, gains, x, rows, k, beam, rows.size and dense[0])
+        labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
+        for which in (dense, ~dense):
+            labels[which], scores[which] = self._top_of_kind(arrays, gains, x, rows[which], k, beam, which is dense)
+        return labels, scores
+
+    def _top_of_kind(self, arrays, gains, x, rows, k, beam, dense):
         """Do the work of :meth:`_top_of_tree` for rows that are all dense or all sparse."""
         labels = np.full((rows.size, k), -1, np.int32)
         scores = np.full((rows.size, k), -np.inf)
         beam = beam or 0
         if not self._goes_together(rows.size, dense):
-            search_best_first(arrays, self.loss, x, rows, beam, labels, scores)
+            search_best_first(arrays, gains, self.loss, x, rows, beam, labels, scores)
             return labels, scores
-        given_up = search_together(arrays, self.loss, x, rows, beam, TOGETHER_PAIRS, labels, scores)
+        given_up = search_together(arrays, gains, self.loss, x, rows, beam, TOGETHER_PAIRS, labels, scores)
         if given_up.any():
             more_labels = np.full((int(given_up.sum()), k), -1, np.int32)
             more_scores = np.full(more_labels.shape, -np.inf)
-            search_best_first(arrays, self.loss, x, rows[given_up], beam, more_labels, more_scores)
+            search_best_first(arrays, gains, self.loss, x, rows[given_up], beam, more_labels, more_scores)
             labels[given_up], scores[given_up] = more_labels, more_scores
         return labels, scores
 
-    def _top_of_all(self, x, rows, k, beam):
+    def _top_of_all(self, gains, x, rows, k, beam):
         """Find the k labels of largest mean probability over all trees."""
         labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
-        search_ensemble(self.together, self.loss, x, rows, beam or 0, labels, sums)
-        if beam is None:
-            _fill_with_zeros(labels, np.flatnonzero(labels[:, -1] < 0))
+        ensemble = self.together if gains is self._no_gains else as_ensemble(self.trees, self.leaves, gains)
+        search_ensemble(ensemble, self.loss, x, rows, beam or 0, labels, sums)
         return labels, sums / len(self.trees)
 
     def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
@@ -159,16 +169,8 @@ class TreeSearch:
     def run_rare_kernels(self, x, n_rows: int) -> None:
         """Run, on a few rows, the kernels that only large models use, so that they are compiled."""
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
-        search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PAIRS, labels, scores)
-
-
-def _fill_with_zeros(labels, rows):
-    """For the given rows, fill the places behind labels of positive probability with other labels, by rising id."""
-    k = labels.shape[1]
-    for i in rows:
-        positive = labels[i][labels[i] >= 0]
-        rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
-        labels[i] = np.concatenate([positive, rest])
+        gains, rows = self.gains(np.ones(self.n_labels))[0], np.arange(n_rows)
+        search_together(self.trees[0], gains, self.loss, x, rows, 0, TOGETHER_PAIRS, labels, scores)
 
 
 def padded_ranking(labels, scores, k) -> Ranking:

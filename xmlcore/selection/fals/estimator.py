@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
@@ -225,9 +226,13 @@ class FALS(KeepsColumns, MultiLabelModel):
         networks, X = self._networks(), self._check_input(X)
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
-    def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
+    def predict_topk(
+        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+    ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
+        if weights is not None:
+            return self._heaviest(X, k, weights, progress)
         X = self._check_input(X)
         labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
         width = min(k, self.n_labels_)
