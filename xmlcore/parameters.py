@@ -80,7 +80,7 @@ class Parameter:
         def title(match):
             return f"**{self.named(match[1])}**:" if match[1] in self.options else match[0]
 
-        return re.sub(r"(\w+):", title, self.help)
+        return re.sub(r"\b(\w++):", title, self.help)
 
     def check(self, value):
         """Return ``value`` in the one spelling that is kept, or raise an error that names the parameter."""

@@ -137,6 +137,7 @@ def test_blocks_cut_a_table_anywhere(monkeypatch):
     (b"a,b,y\n1,2,yes\n1,2,maybe\n", -1, 3, 5, "the label 'y' is 'maybe'"),
     (b"a,b,y\n1,yes,1\n", -1, 2, 3, "'yes' in column 'b' is not a number"),
     (b"a|b|y\n1|2|0\n1|x|1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
+    (b"a,b,y\ntrue,1,0\n%s,2,0\n" % (b"9" * 24_000), -1, 3, 1, "in column 'a' has 24,000 characters"),
     (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
     (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
     (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),

@@ -47,7 +47,7 @@ def with_names(text: str, files: dict) -> str:
 
 def file_name(files: dict) -> str:
     """Return a name for a data set from the names of its files; empty if they say nothing."""
-    test = re.sub(r"(?i)[ ._-]+(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))  # of "bibtex-test.txt"
+    test = re.sub(r"(?i)(?<![ ._-])[ ._-]++(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))
     return telling_name(files.get("train", "")) or telling_name(test)
 
 

@@ -25,7 +25,7 @@ from xmlcore.datasets.readers.arff_header import (
 )
 from xmlcore.datasets.readers.arff_rows import matrices, run
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
-from xmlcore.datasets.readers.xmlc import Rows
+from xmlcore.datasets.readers.xmlc import NUMBER, Rows
 
 __all__ = ["looks_like", "parse"]
 
@@ -420,7 +420,7 @@ def _bad_number(token, line_text, name):
     value = token.lstrip("+-").lower()
     if value in ("nan", "inf", "infinity"):
         return f"the value {shown(token)} of the attribute {name}", f"Values are finite numbers. {_MISSING_RULE}"
-    if re.fullmatch(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", value):
+    if NUMBER.fullmatch(value.encode()):
         found = f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)"
         return found, "Scale the attribute."
     found = f"{shown(token)} where the attribute {name} needs a number"

@@ -32,7 +32,9 @@ _BAR = b"|"
 _SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas", _BAR: "vertical bars"}  # the first are preferred
 _BINARY = (b"0", b"1", *(word.encode() for word in YES + NO))
 _FEW_ROWS = 10  # up to which a column may count the rows by chance
-_SPARSE_ROW = re.compile(rb"[ \t]*([0-9]+([ \t]*,[ \t]*[0-9]+)*)?([ \t]+[0-9]+:[^ \t]*)*[ \t]*")  # of svmlight
+_SPARSE_ROW = re.compile(  # of svmlight
+    rb"(?:[ \t]*+[0-9]++(?:[ \t]*+,[ \t]*+[0-9]++)*+(?![^ \t]))?+(?:[ \t]++[0-9]++:[^ \t]*+)*+[ \t]*+"
+)
 _TELL = (
     "Say which columns are labels: labels=-3 for the last three, labels=3 for the first three, or a list of their "
     "names. If one column lists the labels of a row, give its name."

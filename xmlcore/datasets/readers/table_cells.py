@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.readers import xmlc
 from xmlcore.first_use import pd
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
-NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
+NUMBER = re.compile(xmlc.NUMBER.pattern + rb"|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
+LONGEST_NUMBER = 1000  # characters
 # Words that stand for 1 and 0: the first of both in all columns, the others only in columns of labels.
 YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
@@ -155,13 +157,16 @@ def _number(cell, form, words):
     if form.decimal == "." and form.separator != b"," and DECIMAL_COMMA.fullmatch(cell.encode()):
         raise DecimalComma
     number = cell.replace(form.decimal, ".")
-    if not NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in cell):
+    if len(cell) > LONGEST_NUMBER or not NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in cell):
         return None
     return float(number)
 
 
 def _no_number(block, form, source, row, column, cell, is_label):
     place = block.line(row), block.column(row, column, form.separator)
+    if len(cell) > LONGEST_NUMBER:
+        found = f"{cell[:40]!r}... in column {column_name(form, column)} has {len(cell):,} characters"
+        return DatasetFormatError(source, found, f"Numbers have at most {LONGEST_NUMBER:,}.", *place)
     if form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
         found = f"{cell[:40]!r} in column {column_name(form, column)} has a point, but other numbers a decimal comma"
         remedy = "Write all decimals in the same way, and no points or commas between thousands."

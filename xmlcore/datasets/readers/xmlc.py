@@ -23,7 +23,7 @@ _COMMA_HEADER = re.compile(
     rb"[ \t\r]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"
 )
 _BLANKS = frozenset(b" \t\r\n")
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
 _MANY_ROWS = 1_000_000  # from which on the rows of a file are checked for being blank
 _COUNTS = 'To take the numbers from the data, pass counts="data".'
@@ -328,7 +328,7 @@ def _bad_label(token, shown):
     label = token.split(b",")[0]
     if re.match(rb"-[0-9]", label):
         return f"the label {shown} is negative", f"{rule} Targets such as -1 and 1 are classes, not label ids."
-    if _NUMBER.fullmatch(label):
+    if NUMBER.fullmatch(label):
         return f"the label {shown} is not written as a whole number", rule
     if b":" in token:
         return f"the feature {shown} where a label belongs, after a comma", rule
@@ -345,7 +345,7 @@ def _bad_feature(token, shown):
     if re.fullmatch(rb"[0-9]+(,[0-9]+)*,?", token):
         remedy = rule + " A line that starts with a blank has no labels."
         return f"{shown} where a feature (id:value) belongs", remedy
-    if colon and _NUMBER.fullmatch(key):
+    if colon and NUMBER.fullmatch(key):
         return f"the feature id in {shown} is not written as a whole number", "Feature ids are whole numbers from 0."
     if colon:
         return f"the feature id in {shown} is not a whole number", "Give names separately, as feature_names."
@@ -358,7 +358,7 @@ def _bad_value(token, shown):
         return "a feature without a value", "Write id:value without a space; absent features are simply left out."
     if value in (b"nan", b"inf", b"infinity"):
         return f"the value {shown}", "Values are finite numbers: leave the feature out, or replace the value."
-    if _NUMBER.fullmatch(token):
+    if NUMBER.fullmatch(token):
         return f"the value {shown} is too large for float32 (3.4e38)", "Scale the feature."
     return f"{shown} where a number belongs", "Values are decimal numbers, such as 1, -0.25 or 3e-5."
 

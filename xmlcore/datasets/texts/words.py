@@ -13,7 +13,7 @@ LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes
 MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writes them out when it compiles one
 SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
-_READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}]*[a-z][^}]*\}|\[\^?\[:)")
+_READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}a-z]*+[a-z][^}]*+\}|\[\^?\[:)")
 _limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
 
 
