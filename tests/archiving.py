@@ -57,6 +57,15 @@ def npz_bomb():
     return zipped({"a0.npy": header.getvalue()}, zipfile.ZIP_STORED)
 
 
+def npz_of_shared_bytes():
+    """Return an npz file that lists its only array three times, at the same place."""
+    made = io.BytesIO(npz(a0=np.zeros(1000)))
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr("a1.npy", b"")
+        archive.filelist[1:] = archive.filelist[:1] * 2
+    return made.getvalue()
+
+
 def npz_of_objects():
     """Return an npz file with an array that NumPy reads by pickle."""
     return npz(a0=np.array([{"x": 1}], dtype=object))

@@ -8,7 +8,18 @@ import zipfile
 import numpy as np
 import pytest
 
-from tests.archiving import MANIFEST, changed, members, npz, npz_bomb, npz_compressed, npz_of_objects, replaced, zipped
+from tests.archiving import (
+    MANIFEST,
+    changed,
+    members,
+    npz,
+    npz_bomb,
+    npz_compressed,
+    npz_of_objects,
+    npz_of_shared_bytes,
+    replaced,
+    zipped,
+)
 from xmlcore import archives
 
 
@@ -139,6 +150,7 @@ REFUSED = {
     "a size that is a lie": (size_made_smaller, "another size"),
     "no arrays": (lambda content: changed(content, lambda files, about: files.pop("a/arrays.npz")), "it lacks a/"),
     "an array that promises more": (lambda content: replaced(content, "a/arrays.npz", npz_bomb()), "no plain array"),
+    "arrays in one place": (lambda content: replaced(content, "a/arrays.npz", npz_of_shared_bytes()), "promise more"),
     "an array by pickle": (lambda content: replaced(content, "a/arrays.npz", npz_of_objects()), "no plain array"),
     "a compressed array": (lambda content: replaced(content, "a/arrays.npz", npz_compressed()), "no plain array"),
     "no array": (lambda content: replaced(content, "a/arrays.npz", b"nothing"), "damaged"),

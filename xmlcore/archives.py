@@ -262,6 +262,8 @@ def holds(path, use: Use) -> bool:
 def plain_arrays(path) -> dict[str, np.ndarray]:
     """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read."""
     with zipfile.ZipFile(path) as archive:
+        if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):  # arrays may share their bytes
+            raise ValueError("it has no plain arrays: they promise more than it holds")
         for info in archive.infolist():
             with archive.open(info) as stream:
                 version = np.lib.format.read_magic(stream)
@@ -269,7 +271,7 @@ def plain_arrays(path) -> dict[str, np.ndarray]:
                 shape, _, dtype = read(stream)
                 n_bytes = math.prod(shape) * dtype.itemsize
                 fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
-                if dtype.hasobject or not fits or info.file_size > os.path.getsize(path):
+                if dtype.hasobject or not fits:
                     raise ValueError(f"{info.filename[:60]!r} is no plain array")
     # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:

@@ -9,7 +9,9 @@ import json
 
 import streamlit as st
 
+from pages.shared.operator import user_workspaces
 from pages.shared.process import in_memory
+from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, robustness, store
 from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
@@ -52,7 +54,18 @@ def forget() -> None:
 
 
 def loaded(task):
+    """Return the kept result of a task; :class:`xmlcore.store.MissingArtifactError` where it is kept for others."""
+    if is_of_others(task):
+        raise store.MissingArtifactError(f"{task.folder}/{task.key} came with a file of another workspace")
     return loaded_by_key(task.kind, task.key)
+
+
+def is_of_others(task) -> bool:
+    """Return whether the kept result of a task came with a file, and this workspace does not list it."""
+    if "imported" not in store.info(task.folder, task.key):
+        return False
+    fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
+    return task.key not in user_workspaces.listed_keys(fields)
 
 
 def loaded_by_key(kind: str, key: str):
@@ -120,7 +133,7 @@ def description(fingerprint: str):
     task = experiment.task("description", {"dataset": fingerprint})
     with contextlib.suppress(store.StoreError, OSError):
         if task.exists():
-            return task.load().description
+            return loaded(task).description
     return datasets.describe(dataset(fingerprint))
 
 

@@ -176,7 +176,8 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     if workspace.refuse_change():
         return False
     kind, fingerprint = _about(task)
-    if not again and task.exists() and not _imported_elsewhere(task):
+    foreign = task.exists() and server.is_of_others(task)
+    if not again and task.exists() and not foreign:
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title}
         record["asked"] = time.time() if asked is None else asked
         _list_result(record, task.key)
@@ -194,15 +195,8 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
-    jobs.submit(task, fingerprint, title=title, again=again or _imported_elsewhere(task), note=note, asked=asked)
+    jobs.submit(task, fingerprint, title=title, again=again or foreign, note=note, asked=asked)
     return False
-
-
-def _imported_elsewhere(task) -> bool:
-    """Return whether the stored result of a training or selection was imported, and this workspace does not list it."""
-    if task.kind not in result_list.LISTS or not task.exists() or experiment.provenance(task) != "imported":
-        return False
-    return task.key not in {record["key"] for record in workspace.get(result_list.LISTS[task.kind])}
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
@@ -355,10 +349,11 @@ def start_again(record: dict) -> bool:
     about = record.get("about") or {}
     if task.kind in made.KINDS:
         return make_dataset(task, **about)
-    if task.exists() and not record.get("again"):
+    foreign = task.exists() and server.is_of_others(task)
+    if task.exists() and not foreign and not record.get("again"):
         _list_result(record, task.key)
         return True
-    title, note, again = record["title"], record.get("note", ""), record.get("again", False)
+    title, note, again = record["title"], record.get("note", ""), foreign or record.get("again", False)
     return jobs.submit(task, record["fingerprint"], title=title, again=again, note=note, about=about)
 
 

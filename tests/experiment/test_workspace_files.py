@@ -258,6 +258,10 @@ HOSTILE = {
     "ids out of range": (in_arrays("datasets", lambda a: a["a1"].__iadd__(10**6)), "is no data set"),
     "labels out of range": (in_arrays("runs", raise_ids), "no result of its kind"),
     "value of no form": (in_value("runs", lambda tree: tree.pop("measures")), "no result of its kind"),
+    "values of another type": (
+        in_value("robustness", lambda tree: tree.update(n_rows="many")),
+        "no result of its kind.*n_rows is of the type str",
+    ),
     "value of a mark": (in_value("runs", lambda tree: tree.update(size={"$": "evil"})), "is damaged"),
     "bomb": (in_file("runs", "arrays.npz", lambda _: npz_bomb()), "no plain array"),
     "pickle in a model": (in_file("runs", "model/arrays.npz", lambda _: npz_of_objects()), "kind.*no plain array"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pages.making import came_with_a_file, damage, estimate, figure, select, titles, train
+from tests.pages.making import came_with_a_file, damage, estimate, fields_of, figure, select, titles, train
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
@@ -71,6 +71,14 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged_or_came_with_a_
     store.check(folder, key)
     assert not page.at.error
     came_with_a_mark(page, folder, key, name, is_drawn)
+    for job in server.jobs():
+        job.wait(60)
+    page.go("jobs")
+    with fields_of(page) as fields:
+        fields["made"] = []  # the file was read in another workspace
+    came_with_a_file(folder, key)
+    page.go(name)
+    assert MARK not in page.text()
 
 
 @pytest.mark.parametrize(

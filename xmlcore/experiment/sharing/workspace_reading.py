@@ -1,11 +1,13 @@
 """Reading a workspace from a file: nothing in it is believed without a check, and no pickle is read."""
 
 import contextlib
+import dataclasses
 import re
 import shutil
 from collections import defaultdict
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any, NamedTuple, get_origin
 
 import scipy.sparse as sp
 
@@ -24,6 +26,7 @@ from xmlcore.experiment.sharing.workspace_files import (
     VALUE,
     WorkspaceFileError,
 )
+from xmlcore.first_use import pd
 from xmlcore.metrics import USUAL_MEASURES
 from xmlcore.models import load_model
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -213,7 +216,12 @@ def _dataset(value, artifact):
 
 def _check_result(value, artifact):
     """Raise an exception unless a value can be a result of its kind."""
-    type(artifact.task).view(dict(value))
+    result = type(artifact.task).view(dict(value))
+    types = {int: Integral, float: Real, str: str, dict: dict, list: (list, tuple), "DataFrame": pd.DataFrame}
+    for field in dataclasses.fields(result):
+        part, expected = getattr(result, field.name), types.get(get_origin(field.type) or field.type, object)
+        if not isinstance(part, expected) and part is not field.default:
+            raise ValueError(f"its {field.name} is of the type {type(part).__name__}")
     facts = store.info(DATASETS, artifact.task.fingerprint)
     if artifact.kind == "runs":
         labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
