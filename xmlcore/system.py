@@ -310,6 +310,16 @@ def free_bytes() -> int | None:
     return found[1] if free is None else min(free, found[1])
 
 
+def check_memory(needed: int, name: str, n_features: int, n_labels: int, remedy: str) -> None:
+    """Raise MemoryError if an estimator needs more memory than is free; accept any size if that is unknown."""
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"{name} would need about {needed / 1e9:,.1f} GB of memory for {n_features:,} features and {n_labels:,} "
+            f"labels, but {free / 1e9:,.1f} GB are free: {remedy}"
+        )
+
+
 def memory_of_control_groups(root: str = CONTROL_GROUP, own: str = OWN_GROUPS) -> tuple[int, int] | None:
     """Return how many bytes the control groups of this process may use, and how many are left; None without a limit."""
     found = []

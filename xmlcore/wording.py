@@ -3,6 +3,11 @@
 import math
 from typing import Any
 
+from xmlcore.first_use import pd
+from xmlcore.typing import DataFrame
+
+_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
+
 
 def size(n_bytes: float) -> str:
     """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
@@ -59,3 +64,19 @@ def plain(value: Any, leaf=lambda value: value) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, leaf) for item in value]
     return leaf(value)
+
+
+def csv_safe(frame: "DataFrame") -> "DataFrame":
+    """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed."""
+    # Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a
+    # carriage return is a formula to a spreadsheet, unless it is a plain number. Applying this twice is harmless.
+    changed = {}
+    for column in frame.columns:
+        values = frame[column]
+        if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
+            continue
+        words = values.astype("str")
+        formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(_NUMBER)
+        if formulas.any():
+            changed[column] = values.where(~formulas, "'" + words)
+    return frame.assign(**changed) if changed else frame

@@ -5,10 +5,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import format
+from xmlcore import wording
 
 TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
-NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
+csv_safe = wording.csv_safe
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
 
@@ -196,22 +197,6 @@ def show(
 def _signed(form: str):
     """Return a function that writes a number as the format says, with the minus sign that figures have."""
     return lambda value: "" if pd.isna(value) else form.format(value).replace("-", "−")
-
-
-def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed."""
-    # Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a
-    # carriage return is a formula to a spreadsheet, unless it is a plain number. Applying this twice is harmless.
-    changed = {}
-    for column in frame.columns:
-        values = frame[column]
-        if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
-            continue
-        words = values.astype("str")
-        formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(NUMBER)
-        if formulas.any():
-            changed[column] = values.where(~formulas, "'" + words)
-    return frame.assign(**changed) if changed else frame
 
 
 def find_rows(data, part_name: str, query: str) -> np.ndarray:

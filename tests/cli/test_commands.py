@@ -9,14 +9,15 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from serve.running import served
 
 import xmlcore
-from xmlcore import PLT, datasets
-from xmlcore.cli import group, main, output
+from xmlcore import PLT, Ranking, datasets
+from xmlcore.cli import group, main, output, predict
 from xmlcore.cli.group import COMMANDS, MODULES
 from xmlcore.models import PackedModel
 
@@ -204,3 +205,9 @@ def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monk
     with output.ProgressLine(quiet=True) as progress:
         progress("Training", 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_names_of_labels_that_a_spreadsheet_would_run_are_written_with_an_apostrophe():
+    ranking = Ranking(np.array([[0]], np.int32), np.ones((1, 1), np.float32))
+    predict._write(file := io.StringIO(), SimpleNamespace(label_name=lambda label: "=cmd()"), ranking, to_json=False)
+    assert "'=cmd()" in file.getvalue() and ",=cmd()" not in file.getvalue()

@@ -11,7 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.linear_model import Lasso
 
-from xmlcore.selection import ChiSquaredSelection, LassoSelection, MutualInformationSelection, RandomForestSelection
+from xmlcore.selection import (
+    BRDT,
+    ChiSquaredSelection,
+    LassoSelection,
+    MutualInformationSelection,
+    RandomForestSelection,
+)
 from xmlcore.selection.decision_trees import label_seed
 from xmlcore.selection.rivals import above_median
 
@@ -161,3 +167,11 @@ def test_parameters_of_the_forest_are_parameters_of_the_selection():
     assert repr(forest) == "RandomForestSelection(n_estimators=3, max_depth=2)"
     assert clone(forest).set_params(max_depth=4, n_estimators=5).get_params()["max_depth"] == 4
     assert forest.get_params()["max_depth"] == 2
+
+
+@pytest.mark.parametrize("estimator", [*(selection(**params) for selection, params in ALL), BRDT()])
+def test_more_columns_than_fit_into_memory_are_refused_before_they_are_made(estimator, monkeypatch):
+    X, Y = data()
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 200)
+    with pytest.raises(MemoryError, match="GB of memory for 20 features and 4 labels, but 0.0 GB are free"):
+        estimator.fit(X, Y)

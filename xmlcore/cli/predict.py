@@ -9,6 +9,7 @@ from xmlcore import datasets
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
 from xmlcore.cli.output import ProgressLine, note
+from xmlcore.wording import csv_safe
 
 
 @click.command("predict")
@@ -79,4 +80,4 @@ def _write(file, packed, ranking, to_json):
     if to_json:
         file.writelines(json_lines(ranking, packed.label_name))
     else:
-        frame_of(ranking, packed.label_name).to_csv(file, index=False, lineterminator="\n")
+        csv_safe(frame_of(ranking, packed.label_name)).to_csv(file, index=False, lineterminator="\n")

@@ -13,6 +13,7 @@ from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.system import check_memory
 from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
@@ -26,6 +27,7 @@ from xmlcore.validation import (
 # Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
 DENSE_FROM = 1 / 16
 DENSE_BYTES = 1 << 28  # largest size of the dense columns of one label, in bytes
+COLUMN_BYTES = 12  # that each column takes besides its values, while a matrix by rows becomes one by columns
 PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
 # Arrays of all nodes -> dtype; see the kernel.
 NODES = {"feature": "int32", "threshold": "float64", "left": "int32", "right": "int32", "proba": "float32"}
@@ -133,6 +135,7 @@ class BRDT(Estimator):
         selected = check_selection(self.selected, X.shape[1], n_labels)
         if selected is not None and (selected == selected[0]).all():
             selected = selected[:1]  # so that the columns are extracted once for all labels
+        check_columns(self, X, n_labels)
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
         n_nodes = np.array([tree[0].size for tree in trees], np.int64)
         self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
@@ -297,6 +300,12 @@ def _are_trees(n_nodes, feature, threshold, left, right, proba, n_features) -> b
         and not np.isnan(threshold).any()
         and ((proba >= 0) & (proba <= 1)).all()
     )
+
+
+def check_columns(estimator, X, n_labels: int, per_feature: int = 0) -> None:
+    """Raise MemoryError if X by columns, with further bytes for each feature, takes more memory than is free."""
+    needed = X.shape[1] * (COLUMN_BYTES + per_feature)
+    check_memory(needed, type(estimator).__name__, X.shape[1], n_labels, "leave out features that no row has")
 
 
 def tree_columns(X: sp.csc_array):

@@ -14,7 +14,7 @@ from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
 from xmlcore.selection.columns import KeepsColumns
-from xmlcore.selection.decision_trees import label_seed, tree_columns
+from xmlcore.selection.decision_trees import check_columns, label_seed, tree_columns
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.rival_parameters import (
     ABOUT_CHI_SQUARED,
@@ -52,6 +52,7 @@ class _Selection(KeepsColumns):
         n_labels, n_features = Y.shape[1], X.shape[1]
         k = selected_count(self.n_features, n_features)
         shared = not self.per_label
+        check_columns(self, X, n_labels, 8 if shared else 4 * n_labels)
         scores = np.zeros((1 if shared else n_labels, n_features), np.float64 if shared else np.float32)
         selected = np.empty((n_labels, k), np.int32)
 

@@ -42,8 +42,8 @@ def test_impossible_shapes_are_refused(shape, nnz, message):
 
 def test_a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_trained(monkeypatch):
     X, Y = problem()
-    monkeypatch.setattr("xmlcore.selection.fals.estimates.free_bytes", lambda: 1_000)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1_000)
     with pytest.raises(MemoryError, match="about .* GB of memory for 12 features and 5 labels, but 0.0 GB are free"):
         FALS().fit(X, Y, progress=lambda *_: pytest.fail("it trains"))
-    monkeypatch.setattr("xmlcore.selection.fals.estimates.free_bytes", lambda: None)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     FALS(n_epochs=1).fit(X, Y)

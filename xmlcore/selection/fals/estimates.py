@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 
+from xmlcore import system
 from xmlcore.selection.fals import blocks, sampled
 from xmlcore.selection.fals.checks import check_n_scored_rows
 from xmlcore.selection.fals.network import sizes_of
@@ -12,7 +13,7 @@ from xmlcore.selection.fals.orders import CHOICE, DRAWN, SLOPE, plan, training_c
 from xmlcore.selection.fals.parameters import SHARED
 from xmlcore.selection.fals.scoring import network_size, score_bytes
 from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
-from xmlcore.system import effective_jobs, free_bytes
+from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features
 
 
@@ -46,13 +47,8 @@ def _is_dense(params, n_rows, n_features, nnz) -> bool:
 
 def check_memory(params, X, n_labels: int) -> None:
     """Raise MemoryError if ``fit`` needs more memory than is free; accept any size if free memory is unknown."""
-    needed, free = needed_bytes(params, X.shape, n_labels, X.nnz), free_bytes()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"FALS would need about {needed / 1e9:,.1f} GB of memory for {X.shape[1]:,} features and {n_labels:,} "
-            f"labels, but {free / 1e9:,.1f} GB are free: leave out labels that no row has and rare features, or set "
-            "n_hidden to a smaller number"
-        )
+    remedy = "leave out labels that no row has and rare features, or set n_hidden to a smaller number"
+    system.check_memory(needed_bytes(params, X.shape, n_labels, X.nnz), "FALS", X.shape[1], n_labels, remedy)
 
 
 def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
