@@ -18,7 +18,7 @@ SWEEP = experiment.KINDS["sweep"]
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
 TRIED = "Settings tried"  # title of the section that shows what came of it
 BUDGET = 20  # combinations drawn at random, at first
-_RANGE = re.compile(r"^\s*(\S+?)\s*(?:\bto\b|\.\.|–)\s*(\S+?)\s*$")  # "0.1 to 10"
+_BETWEEN = re.compile(r"\bto\b|\.\.|–")  # what stands in a range: "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
 _SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": "auto, 25, 100"}
 _LEFT_OUT = ("random_state", *(p.name for p in NOISE))
@@ -149,9 +149,9 @@ def _typed(model, parameter):
 
 
 def parsed(parameter, text: str):
-    both = _RANGE.match(text)
-    if both and "," not in text:
-        low, high = (_number(parameter, part) for part in both.groups())
+    both = _BETWEEN.split(text, maxsplit=1)
+    if len(both) == 2 and all(len(part.split()) == 1 for part in both) and "," not in text:
+        low, high = (_number(parameter, part) for part in both)
         if low is None or high is None or AUTO in (low, high) or low >= high:
             raise ValuesError(f"{parameter.label}: “{text.strip()}” is no range. Write it as 1 to 10.")
         return {"low": low, "high": high}

@@ -1,6 +1,7 @@
 """Measures of each label are what they say, and scikit-learn's."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import precision_recall_fscore_support
@@ -58,3 +59,5 @@ def test_lists_need_the_number_of_labels():
     for measure in (metrics.by_label, metrics.f1_at_k):
         with pytest.raises(ValueError, match="pass n_labels"):
             measure([[0]], [[0]], 1)
+        with pytest.raises(ValueError, match="pass n_labels"):
+            measure(pd.Series([[0], [1]]), np.array([[0], [1]]), 1)

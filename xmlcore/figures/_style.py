@@ -251,7 +251,9 @@ def signed(value: float, digits: int) -> str:
 
 
 def need_columns(frame, columns, function: str) -> None:
-    """Raise ValueError with the names of the missing columns, if there are any."""
+    """Raise ValueError with the names of the columns, unless it is a DataFrame that has them."""
+    if not hasattr(frame, "columns"):
+        raise ValueError(f"{function} takes a DataFrame with {', '.join(columns)}, not a {type(frame).__name__}")
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(

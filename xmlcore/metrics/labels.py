@@ -11,6 +11,7 @@ from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.validation import is_lists
 
 
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
@@ -33,10 +34,7 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
 
     {of_rankings_raises}
     """
-    if n_labels is None:
-        if not hasattr(Y_true, "shape"):
-            raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
-        n_labels = Y_true.shape[1]
+    n_labels = _label_count(Y_true, n_labels)
     ranked = as_ranking(ranking, k, n_labels)
     _, indices, labels, _ = read(Y_true, ranked, k)
     is_hit = of_rankings.hits(Y_true, ranked, k)[:, : labels.shape[1]]
@@ -71,8 +69,7 @@ def f1_at_k(
     {of_rankings_raises}
     """
     check_average(average)
-    if n_labels is None and not hasattr(Y_true, "shape"):
-        raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
+    n_labels = _label_count(Y_true, n_labels)
     return float(precision_recall_f1_at_k(Y_true, ranking, k, average=average, n_labels=n_labels).f1[-1])
 
 
@@ -131,3 +128,11 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence
 def _shares(rows, predicted, right) -> dict:
     with np.errstate(invalid="ignore", divide="ignore"):
         return {"precision": right / predicted, "recall": right / rows, "f1": 2 * right / (rows + predicted)}
+
+
+def _label_count(Y_true, n_labels):
+    if n_labels is None:
+        if is_lists(Y_true) or not hasattr(Y_true, "shape"):
+            raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
+        n_labels = Y_true.shape[1]
+    return n_labels
