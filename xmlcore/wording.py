@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from xmlcore.first_use import pd
-from xmlcore.typing import DataFrame
 
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 
@@ -66,7 +65,7 @@ def plain(value: Any, leaf=lambda value: value) -> Any:
     return leaf(value)
 
 
-def csv_safe(frame: "DataFrame") -> "DataFrame":
+def csv_safe(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed."""
     # Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a
     # carriage return is a formula to a spreadsheet, unless it is a plain number. Applying this twice is harmless.
