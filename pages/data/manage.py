@@ -1,5 +1,7 @@
 """The data sets of the workspace on the Data page: compare, rename, convert and remove them."""
 
+import contextlib
+
 import pandas as pd
 import streamlit as st
 
@@ -56,7 +58,11 @@ def compare(opened: dict, used) -> None:
 
 
 def _list(opened, used):
-    facts = [store.info("datasets", fp) for fp in opened]
+    records = {}
+    for fingerprint in opened:
+        with contextlib.suppress(store.StoreError):  # it is damaged, which the sidebar says
+            records[fingerprint] = store.info("datasets", fingerprint)
+    opened, facts = {fp: opened[fp] for fp in records}, records.values()
     frame = pd.DataFrame(
         {
             "Data set": [entry["name"] for entry in opened.values()],

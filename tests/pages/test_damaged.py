@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.pages.making import came_with_a_file, damage, estimate, fields_of, figure, select, titles, train
+from tests.pages.making import came_with_a_file, damage, estimate, fields_of, figure, select, titles, train, written
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
@@ -181,3 +181,18 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, name)
     assert "another version of the program" in page.text() and not page.at.error
     page.until(is_shown)
     assert experiment.load("train", key).params == params
+
+
+@pytest.mark.parametrize(
+    "damage_record", [lambda text: text[: len(text) // 2], lambda text: text.replace("n_test", "x")]
+)
+def test_an_upload_whose_record_is_damaged_is_said_on_data(ready, damage_record):
+    train(ready)
+    fingerprint = written(ready)["dataset"]
+    record = store.folder("datasets", fingerprint) / store.META
+    record.write_text(damage_record(record.read_text()))
+    from pages.shared import server
+
+    server.forget()
+    page = ready.go("data")
+    assert not page.at.exception and "damaged" in page.text() + "".join(e.value for e in page.at.error)

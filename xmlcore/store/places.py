@@ -11,6 +11,7 @@ VALUE = "value.joblib"
 META = "meta.json"
 DAMAGED = "damaged"  # an empty file beside files of which one was found to be damaged when it was read
 DATASETS = "datasets"  # kind of artifacts that are taken for uploads when their record does not say what they are
+COUNTS = frozenset(("n_train", "n_test", "n_features", "n_labels"))  # sizes that the record of a data set has
 # How folders are called that are being written, being deleted, and deleted but kept for a while; no key begins so.
 WRITING, DELETING, ASIDE = HIDDEN = (".tmp-", ".old-", ".aside-")
 KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -56,6 +57,9 @@ def read_record(path) -> dict:
     meta = json.loads((path / META).read_text(encoding="utf-8"))
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
+    for fact in COUNTS if meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta) else ():
+        if type(meta.get(fact)) is not int:
+            raise ValueError(f"its record does not say {fact}")
     return meta
 
 
