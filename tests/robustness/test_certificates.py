@@ -226,7 +226,8 @@ def test_the_share_of_rows_that_no_change_can_turn_falls_with_its_size():
 
 
 @pytest.mark.parametrize(
-    "params, error", [({"n_estimators": 2}, "mean of 2 trees"), ({"beam": 3}, "beam=3, which may miss")]
+    "params, error",
+    [({"n_estimators": 2, "max_leaf_labels": 2}, "mean of 2 trees"), ({"beam": 3}, "beam=3, which may miss")],
 )
 def test_models_that_cannot_be_certified_are_refused(params, error):
     X, Y = problem(5)

@@ -42,6 +42,8 @@ def ensemble_of_trees(parts: list):
 
 def _join_plt(model, parts):
     of = parts[0]
+    if model._is_flat(of.settings_, of.n_labels_):
+        parts = parts[:1]  # all are equal
     trees, fitted = [part.trees_[0] for part in parts], [part.fitted_[0] for part in parts]
     model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.loss_)
     model.settings_, model._trials = of.settings_, of._trials

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from xmlcore import PLT, experiment, load_model
+from xmlcore import PLT, ExtendedPLT, experiment, load_model
 from xmlcore._kernels import plt_shapes
 from xmlcore._kernels.plt_clusters import normalise_rows
 from xmlcore.datasets import Dataset
@@ -326,8 +326,17 @@ def test_trees_that_cannot_differ_are_warned_of():
     assert model.trees_[0] == model.trees_[2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        PLT(n_estimators=2).fit(X, Y)
+        assert len(PLT(n_estimators=2, max_leaf_labels=4).fit(X, Y).trees_) == 2
         PLT(tree="huffman").fit(X, Y)
+
+
+@pytest.mark.parametrize("cls", [PLT, ExtendedPLT])
+def test_where_the_chosen_shape_has_one_level_one_tree_is_trained_and_that_is_said(cls):
+    X, Y = problem()
+    with pytest.warns(UserWarning, match="one tree is trained in place of n_estimators=3.*smaller max_leaf_labels"):
+        model = cls(n_estimators=3).fit(X, Y)
+    assert len(model.trees_) == 1 and model.trees_[0] == cls().fit(X, Y).trees_[0]
+    assert len(cls(n_estimators=3, arity=2, max_leaf_labels=30).fit(X, Y).trees_) == 3  # as it was told
 
 
 def test_trees_are_equal_when_their_nodes_are():

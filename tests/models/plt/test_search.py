@@ -163,7 +163,7 @@ def test_an_ensemble_is_made_ready_for_the_search_once(monkeypatch):
     made = []
     as_ensemble = search.as_ensemble
     monkeypatch.setattr(search, "as_ensemble", lambda *trees: made.append(1) or as_ensemble(*trees))
-    model = PLT(n_estimators=2).fit(np.eye(5), np.eye(5, dtype=bool))
+    model = PLT(n_estimators=2, max_leaf_labels=2).fit(np.eye(5), np.eye(5, dtype=bool))
     first = model.predict_topk(np.eye(5), 2)
     again = pickle.loads(pickle.dumps(model))
     for copy in (model, again, again):

@@ -138,7 +138,7 @@ class PLT(LinearModel):
         clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
         choice = self._choice(*clean, progress, entropy)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
-        warn_equal_trees(self)
+        warn_equal_trees(self, self._is_flat(choice.settings, Y.shape[1]))
         warn_unconverged(self, self._train_trees(RowsOfTree.of(X, Y), choice, entropy, progress))
 
     def _train_trees(self, rows: RowsOfTree, choice: Choice, entropy, progress) -> np.ndarray:
@@ -146,7 +146,8 @@ class PLT(LinearModel):
         settings = choice.settings
         label_rows = self._label_rows(rows, settings)
         made = []
-        numbers = range(self.n_estimators) if self._only_tree is None else (self._only_tree,)
+        n_trees = 1 if self._is_flat(settings, rows.Y.shape[1]) else self.n_estimators
+        numbers = range(n_trees) if self._only_tree is None else (self._only_tree,)
         for number in numbers:
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
             report = part_of_trees(progress, number, len(numbers))
@@ -284,6 +285,11 @@ class PLT(LinearModel):
 
         settings = {name: params[name] for name in NAMES}
         return choose(settings, X, Y, self.tree == "kmeans", entropy, fit, progress)
+
+    def _is_flat(self, settings, n_labels) -> bool:
+        """Return whether the shape, which the model has chosen, has one level: several trees would be equal."""
+        chosen = AUTO in (self.arity, self.max_leaf_labels) and self.tree in ("kmeans", "random")
+        return chosen and has_one_level(n_labels, settings["arity"], settings["max_leaf_labels"])
 
     def _label_rows(self, rows, settings) -> sp.csr_array | None:
         """Return the representations by which labels are clustered; None if they are not."""

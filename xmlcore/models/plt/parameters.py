@@ -65,7 +65,7 @@ PARAMETERS = (
         "n_estimators", "Trees",
         "Number of label trees. Each tree groups the labels differently, and the probabilities of all trees "
         "are averaged. Three trees gain up to half a point of P@k, and take three times the time and memory. "
-        "Huffman trees would all be equal: use one.",
+        "Where the chosen shape has one level all would be equal, and one is trained. So are Huffman trees: use one.",
         "int", 1, minimum=1, maximum=INT32_MAX, offered=(1, 100),
         details='More than one tree with tree="huffman", or with a LabelTree, gives a warning.',
     ),

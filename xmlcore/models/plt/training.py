@@ -165,9 +165,16 @@ def part_of_trees(progress: Progress, number: int, count: int) -> Progress:
     return report
 
 
-def warn_equal_trees(model) -> None:
+def warn_equal_trees(model, is_flat: bool) -> None:
     """Warn when all of several trees of a PLT, of which only the parameters are read, would have the same shape."""
-    if model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
+    if model.n_estimators > 1 and is_flat:
+        warnings.warn(
+            f"one tree is trained in place of n_estimators={model.n_estimators}: the shape that was chosen has one "
+            "level, so that all trees would be equal. To have several, give a smaller max_leaf_labels, such as 100",
+            UserWarning,
+            stacklevel=5,  # shows the line that called fit
+        )
+    elif model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
         which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r}"
         warnings.warn(
             f"{which} gives n_estimators={model.n_estimators} trees of one shape, which differ in nothing but the "
