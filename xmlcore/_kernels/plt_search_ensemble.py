@@ -75,10 +75,8 @@ def raise_floor(state, log_sum):
 
 
 @part
-def open_group(member, t, g, loss, x, row, score, k, state, scratch):
+def open_group(tree, gains, t, g, loss, x, row, score, k, state, scratch):
     """Open group g of tree t, push inner nodes on the tree's heap, and if k > 0 offer leaves to its best labels."""
-    tree = member.arrays
-    gains = member.gains
     n = row_margins(tree, g, x, row, scratch)
     margins = scratch.margins
     at = state.counts[GROUPS]
@@ -130,9 +128,8 @@ def open_group(member, t, g, loss, x, row, score, k, state, scratch):
 
 
 @part
-def deepest_known(member, t, loss, leaf, state):
+def deepest_known(tree, gains, t, loss, leaf, state):
     """Find the deepest node on the path to a leaf whose score is known."""
-    tree = member.arrays
     v = leaf
     length = 0
     while True:
@@ -147,8 +144,8 @@ def deepest_known(member, t, loss, leaf, state):
     at = state.place[state.first_group[t] + g]
     margin = state.margins[state.margins_at[at] + v - tree.group_first[g]]
     score = state.score[at] + log_probability(margin, loss)
-    if member.gains.size > 0:
-        score += member.gains[v]
+    if gains.size > 0:
+        score += gains[v]
     return score, length, v
 
 
@@ -168,20 +165,20 @@ def consider(ensemble, loss, x, row, r, label, found, state, scratch):
     total = 0.0
     for t in range(n_trees):
         member = member_at(ensemble.first, ensemble.table, t)
-        score, _, _ = deepest_known(member, t, loss, member.leaf_of_label[label], state)
+        score, _, _ = deepest_known(member.arrays, member.gains, t, loss, member.leaf_of_label[label], state)
         state.bounds[t] = math.exp(score)
         total += state.bounds[t]
     t = 0
     while t < n_trees and total >= least and total > 0.0:
         member = member_at(ensemble.first, ensemble.table, t)
         tree = member.arrays
-        score, length, v = deepest_known(member, t, loss, member.leaf_of_label[label], state)
+        score, length, v = deepest_known(member.arrays, member.gains, t, loss, member.leaf_of_label[label], state)
         if length == 0:
             t += 1
             continue
         for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-            open_group(member, t, g, loss, x, row, score, np.int64(0), state, scratch)
-        score, _, _ = deepest_known(member, t, loss, state.path[length - 1], state)
+            open_group(tree, member.gains, t, g, loss, x, row, score, np.int64(0), state, scratch)
+        score, _, _ = deepest_known(tree, member.gains, t, loss, state.path[length - 1], state)
         state.bounds[t] = math.exp(score)
         total = 0.0
         for s in range(n_trees):  # in the order of the trees: so the sum is the same for every search
@@ -327,10 +324,10 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
                 if v < 0:
                     continue
                 member = member_at(ensemble.first, ensemble.table, t)
-                for g in range(member.arrays.group_ptr[v], member.arrays.group_ptr[v + 1]):
-                    open_group(
-                        member, t, g, loss, x, row, state.next_scores[t], 0 if all_together else k, state, scratch
-                    )
+                tree = member.arrays
+                own_k = 0 if all_together else k
+                for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
+                    open_group(tree, member.gains, t, g, loss, x, row, state.next_scores[t], own_k, state, scratch)
         done = state.counts[LISTED]
         if all_together:
             list_seen(ensemble, loss, least, state)
