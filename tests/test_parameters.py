@@ -106,8 +106,6 @@ def test_parameters_that_are_passed_on_are_listed_with_the_argument_that_takes_t
     class Derived(Base):
         """Derived.
 
-        Parameters
-        ----------
         {parameters}
         """
 

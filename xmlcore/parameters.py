@@ -289,7 +289,7 @@ class HasParameters:
 
 @dataclass_transform()
 def described(cls: type[Described]) -> type[Described]:
-    """Make ``__init__`` of the fields of a class, and put ``cls.PARAMETERS`` where its docstring has ``{parameters}``.
+    """Make ``__init__`` of a class's fields, and describe ``cls.PARAMETERS`` where its docstring has ``{parameters}``.
 
     A class with an ``__init__`` of its own keeps it. Entries are in the order of the signature, as numpydoc wants them;
     parameters that ``__init__`` takes by ``**`` are listed in the entry of that argument.
@@ -307,8 +307,8 @@ def described(cls: type[Described]) -> type[Described]:
         entries.append(f"**{order[-1]} : object\n    Parameters of :class:`{cls.__base__.__name__}`:\n\n{listed}")
 
     def indented_entries(match):
-        """Return the entries, indented like the line ``{parameters}`` that they replace."""
-        return textwrap.indent("\n".join(entries), match[1])
+        """Return the section, indented like the line ``{parameters}`` that it replaces."""
+        return textwrap.indent("\n".join(["Parameters", "----------", *entries]), match[1])
 
     cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", indented_entries, cls.__doc__, flags=re.MULTILINE)
     if count != 1:

@@ -28,8 +28,6 @@ class DenseOutput(WrapsModel):
     Models predict sparse matrices, because L may be 100,000. scikit-learn's measures of sets of labels, such as
     ``f1_micro``, take them; those of probabilities, such as ``average_precision`` and ``roc_auc``, need dense arrays.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

@@ -44,8 +44,6 @@ class TextClassifier(Estimator):
     Texts are turned into rows by a :class:`xmlcore.datasets.texts.TextVectorizer`, and a model is fitted to them. Works
     in scikit-learn's cross-validation and grid search: the grid's names are ``model__C`` and ``vectorizer__min_df``.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

@@ -59,8 +59,6 @@ class AdversarialTraining(WrapsModel):
     training rows get Gaussian noise, keep their labels, and are added to the clean rows. The fitted model is
     ``model_``, an estimator like others; :meth:`save` saves it alone.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

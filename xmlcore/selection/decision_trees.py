@@ -56,8 +56,6 @@ PARAMETERS = (
 class BRDT(Estimator):
     """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
 
-    Parameters
-    ----------
     {parameters}
     **tree_params
         Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With

@@ -110,8 +110,6 @@ class _Selection(KeepsColumns):
 class RandomForestSelection(_Selection):
     """Selection of features by the importances of random forests (mean decrease in impurity).
 
-    Parameters
-    ----------
     {parameters}
     **forest_params
         Parameters of :class:`sklearn.ensemble.RandomForestClassifier`; its defaults when not given.
@@ -220,8 +218,6 @@ class RandomForestSelection(_Selection):
 class LassoSelection(_Selection):
     """Selection of features by the size of their weights in a least-squares model with L1 penalty for each label.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -309,8 +305,6 @@ class LassoSelection(_Selection):
 class ChiSquaredSelection(_Selection):
     """Selection of features by the chi-squared statistic of their sums over the rows with and without a label.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -363,8 +357,6 @@ class ChiSquaredSelection(_Selection):
 class MutualInformationSelection(_Selection):
     """Selection of features by the mutual information, in nats, of a label and the feature being above its median.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

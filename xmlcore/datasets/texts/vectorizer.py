@@ -91,8 +91,6 @@ class TextVectorizer(HasParameters):
     are scaled to Euclidean length 1. Its ``CountVectorizer`` chooses the words. A fitted vectoriser counts without
     scikit-learn, which takes long to import, so that the first answer of a saved model comes quickly.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

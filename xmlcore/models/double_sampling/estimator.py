@@ -42,8 +42,6 @@ class DoubleSampling(LearnsMore):
     The size of the model and the time per row do not grow with classes times features, but with the number of terms
     that rows and classes have in common.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

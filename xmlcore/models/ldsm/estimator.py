@@ -50,8 +50,6 @@ class LdSM(LearnsMore):
     The defaults were chosen on held-out rows of ten data sets. ``LdSM.preset("paper")`` has the settings of
     the paper, and ``LdSM.preset("program")`` those of its authors' program.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

@@ -44,8 +44,6 @@ class OneVsRest(LinearModel):
     ``LinearSVC(dual=False)``. Rows are scaled to length 1 and get a bias feature, which is regularised like the
     rest, as in :class:`xmlcore.PLT`.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

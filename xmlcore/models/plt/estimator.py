@@ -59,8 +59,6 @@ class PLT(LinearModel):
     probabilities along its path (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which
     is regularised like the rest. A node is trained on the rows that have a label below its parent.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

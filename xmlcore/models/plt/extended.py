@@ -31,8 +31,6 @@ class ExtendedPLT(PLT):
     :class:`xmlcore.robustness.AdversarialTraining` trains in the same way and :func:`xmlcore.robustness.evaluate`
     measures under noise. :mod:`xmlcore.explain` explains what a model does with the features of a row.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes

@@ -37,8 +37,6 @@ class FALS(KeepsColumns, MultiLabelModel):
     rows, of the squared gradient of the label's probability by the feature. Each label keeps the features of largest
     score.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
