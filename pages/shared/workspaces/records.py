@@ -50,7 +50,6 @@ def read(token) -> dict | None:
         return deepcopy(EMPTY)
     # Entries that do not have the expected form are damaged: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
-    read["unasked"] = data.get("unasked", data.get("first", {}))  # it was called "first" before
     for name, empty in deepcopy(EMPTY).items():
         kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
         if not isinstance(read[name], kind):

@@ -127,7 +127,7 @@ def _is_visit(data) -> bool:
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    unasked = data.get("unasked", data.get("first", {}))  # it was called "first" before
+    unasked = data.get("unasked", {})
     results = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
     made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(
         _is_unasked(r, unasked) for r in results
