@@ -61,13 +61,11 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
     return value
 
 
-def ready_all(
-    tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str, of: str = "result"
-) -> dict:
+def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict:
     """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
     results, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
-        value, origin, running = _result_or_start(task, automatic_below, about=name)
+        value, origin, running = _result_or_start(task, AUTOMATIC_BELOW, about=name)
         failed = jobs.failed(key=task.key)
         if value is not None:
             results[name] = value

@@ -21,14 +21,11 @@ LEAST_VARIED = 3  # lines of a model whose settings are compared
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
 
 
-def measures_with_intervals(
-    dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = metrics.RESAMPLES
-) -> "DataFrame":
+def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    options = {"measures": list(measures), "inv_ps": inv_ps, "n_resamples": n_resamples}
-    rankings = [wide(run, max(ks)) for run in runs.values()]
-    frames = metrics.intervals_of_several(dataset.Y_test, rankings, list(ks), **options)
+    rankings = [wide(run, max(KS)) for run in runs.values()]
+    frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps)
     for number, (name, run) in enumerate(runs.items()):
         measured = frames[number].assign(run=name, model=model_style(run.model, run.params))
         measured.loc[measured["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row

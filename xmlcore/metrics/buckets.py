@@ -1,7 +1,5 @@
 """Measures of a model's first predictions for groups of classes, such as head, torso and tail."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,12 +12,10 @@ HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 
 
-def first_class_by_bucket(
-    Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS
-) -> "DataFrame":
+def first_class_by_bucket(Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike) -> "DataFrame":
     """Measure first predictions separately for each bucket of classes."""
     lines = []
-    for name in names:
+    for name in BUCKETS:
         in_bucket = buckets == name
         classes_of_pairs = Y_true.indices[in_bucket[Y_true.indices]]
         values = (measure(Y_true, first, classes=in_bucket) for measure in (accuracy, macro_f1))

@@ -103,12 +103,12 @@ def labels_of_node(
 
 
 def leaves_frame(
-    trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None, k: int = 3
+    trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None
 ) -> "DataFrame":
     parts = []
     for t in range(leaves.n_trees):
         reached = np.sort(leaves.of(row, t))
-        part = nodes_frame(trees[t], label_name, k, nodes=reached)
+        part = nodes_frame(trees[t], label_name, nodes=reached)
         part.insert(0, "tree", t)
         parts.append(part.assign(weight=1.0 / (reached.size * leaves.n_trees)))
     return pd.concat(parts, ignore_index=True)
