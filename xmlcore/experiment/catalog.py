@@ -65,12 +65,7 @@ def _noise() -> tuple[Parameter, ...]:
 # Training on noisy copies of rows beside the clean rows, which every model can: what is accepted, and what forms offer.
 NOISE_ACCEPTED = _noise()
 NOISE = in_form(NOISE_ACCEPTED)
-NOISE_SUPPORTS = {
-    option: parameter.named(option)
-    for parameter in NOISE
-    if parameter.name == "noise_support"
-    for option in parameter.options
-}
+NOISE_SUPPORTS = {option: NOISE[-1].named(option) for option in NOISE[-1].options}
 
 MODELS = {
     cls.__name__: ModelInfo(cls, (*in_form(cls.PARAMETERS), *NOISE)) for cls in (PLT, LdSM, OneVsRest, DoubleSampling)

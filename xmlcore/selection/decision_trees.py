@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
-from xmlcore.models.base import Estimator
+from xmlcore.models.base import Estimator, MultiLabelModel
 from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
@@ -118,11 +118,7 @@ class BRDT(Estimator):
         chosen = "all features" if shape is None else f"{shape[-1]:,} features per label"
         return f"BRDT({chosen}, random_state={self.random_state!r}{params})"
 
-    @property
-    def classes_(self) -> np.ndarray:
-        """Label ids, for scikit-learn's scorers: ndarray of int64, shape (L,)."""
-        self._check_fitted()
-        return np.arange(self.n_labels_)
+    classes_ = MultiLabelModel.classes_
 
     def _fit(self, X, Y, progress):
         X = check_features(X)
