@@ -65,7 +65,8 @@ def _noise() -> tuple[Parameter, ...]:
 # Training on noisy copies of rows beside the clean rows, which every model can: what is accepted, and what forms offer.
 NOISE_ACCEPTED = _noise()
 NOISE = in_form(NOISE_ACCEPTED)
-NOISE_SUPPORTS = {option: NOISE[-1].named(option) for option in NOISE[-1].options}
+_support = next(parameter for parameter in NOISE if parameter.name == "noise_support")
+NOISE_SUPPORTS = {option: _support.named(option) for option in _support.options}
 
 MODELS = {
     cls.__name__: ModelInfo(cls, (*in_form(cls.PARAMETERS), *NOISE)) for cls in (PLT, LdSM, OneVsRest, DoubleSampling)

@@ -1,5 +1,7 @@
 """Measures of each label when the first k labels of every row count as predicted, and their means."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -79,7 +81,7 @@ def f1_of_labels(frame: "DataFrame") -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike) -> "DataFrame":
+def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS) -> "DataFrame":
     """Measure each bucket of labels.
 
     Parameters
@@ -88,6 +90,8 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike) -> "DataFrame":
         What :func:`by_label` returned.
     buckets : ndarray of str, shape (L,)
         Bucket of each label; see :func:`xmlcore.metrics.buckets.label_buckets`.
+    names : sequence of str
+        Buckets in the order of the lines.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike) -> "DataFrame":
         nothing to measure.
     """
     lines = []
-    for name in BUCKETS:
+    for name in names:
         mine = frame[buckets == name]
         occurring = mine[mine["rows"] > 0]
         sums = mine[["rows", "predicted", "right"]].sum()
