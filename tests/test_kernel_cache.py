@@ -212,8 +212,7 @@ def test_a_full_disk_is_said_once_and_leaves_no_file(kernel, monkeypatch):
     made = kernel()
     with pytest.warns(RuntimeWarning, match="shifted was not kept: .*No space left"):
         assert made(NUMBERS, 1.0) == 10
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert made(NUMBERS, 1) == 10
     assert kernel.files() == []
 

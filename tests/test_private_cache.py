@@ -80,8 +80,7 @@ def test_a_folder_of_another_user_is_refused_with_a_remedy():
 
 KERNELS = """
 import sys, warnings
-with warnings.catch_warnings(record=True) as said:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as said:
     from xmlcore.system import kernel_cache_root
     print(kernel_cache_root())
 for one in said:

@@ -130,8 +130,7 @@ def refused_or_finite(act) -> bool:
     """Return whether ``act()`` could be done; raise AssertionError if it gives or raises what it should not."""
     start = time.process_time()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             found = act()
         for name, array in found.items():
             assert array.dtype.kind not in "fc" or np.isfinite(array).all(), f"{name} has values that are not finite"

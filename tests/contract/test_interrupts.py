@@ -151,7 +151,6 @@ def test_a_fit_that_fails_keeps_what_it_had_and_another_thread_never_sees_half_o
 @pytest.mark.parametrize("case", [CASES[2], CASES[4]], ids=lambda case: case.cls.__name__)
 def test_a_warning_of_a_fit_shows_the_line_that_called_it(case):
     X, Y = problem()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         case.make(n_estimators=2).fit(X, np.vstack([Y[:-1], 0 * Y[-1:]]))
     assert caught and {warning.filename for warning in caught} == {__file__}

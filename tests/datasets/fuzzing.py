@@ -80,8 +80,7 @@ def check(read, *arguments, **options) -> bool:
     """Return whether ``read`` could read; raise AssertionError if it fails in another way, or takes too long."""
     start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DatasetWarning)
+        with warnings.catch_warnings(action="ignore", category=DatasetWarning):
             read(*arguments, **options)
         could = True
     except DatasetFormatError as error:

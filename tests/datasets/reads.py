@@ -33,8 +33,7 @@ def failure(content, **options):
 
 
 def warned(call, *args, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         call(*args, **options)
     assert all(w.category is DatasetWarning and w.filename == __file__ for w in caught)
     return [str(w.message) for w in caught]

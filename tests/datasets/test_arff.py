@@ -124,8 +124,7 @@ def test_a_sparse_row_that_leaves_out_a_nominal_value_has_the_first_one():
     assert found[2:] == (["f", "g=x", "g=y", "g=z", "h=c"], ["l", "m"])
     assert found[0] == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1], [1, 1, 0, 0, 0]]
     assert found[1] == [[1, 0], [0, 1], [0, 0]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetWarning)
+    with warnings.catch_warnings(action="ignore", category=DatasetWarning):
         assert read(content + "1,x,b,1,false\n0,y,c,0,true\n1,x,b,?,false", labels=-2) == found
 
 
@@ -179,8 +178,7 @@ def test_names_in_an_older_encoding_are_read_with_a_warning():
     ).encode("cp1252")
     said = warned(read_matrix, content, name="f.arff")
     assert said == ["f.arff: its names are not UTF-8, and were read as Windows-1252 (Western European)"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetWarning)
+    with warnings.catch_warnings(action="ignore", category=DatasetWarning):
         found = read(content)
     assert found[:2] == EXPECTED[:2] and found[2][3] == "größe=dark blü"
 
@@ -336,8 +334,7 @@ def test_many_defaults_of_sparse_rows_are_refused_before_memory_is_taken():
     content = (content + "@data\n" + "{}\n" * 1000).encode()
     caught = failure(content, max_bytes=1_000_000)
     assert "1,000 sparse rows leave out up to 1,000,000 values that are not 0" in caught.found
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetWarning)
+    with warnings.catch_warnings(action="ignore", category=DatasetWarning):
         assert read_matrix(content)[0].nnz == 1_000_000
 
 
@@ -404,8 +401,7 @@ def test_a_number_of_labels_that_seems_to_be_off_is_said():
     rows = "@data\n1,2,1,1,0,1,0\n0,0,0,0,1,0,1\n"
 
     def warned_of(n):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             read_matrix(f"@relation 'r: -C {n}'\n{head}{labels}{rows}".encode())
         return [str(w.message) for w in caught]
 

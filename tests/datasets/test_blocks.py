@@ -55,8 +55,7 @@ def small_blocks(monkeypatch):
 
 def outcome(source, **options):
     """What reading gives, in a form that can be compared."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             X, Y, *names = read_matrix(source, name="file", **options)
         except DatasetFormatError as error:

@@ -112,8 +112,7 @@ def test_a_list_of_classes_is_one_label_for_each_row_and_this_is_said():
     said = "data: the array y has a class number for each row, which is read as the one label of the row"
     assert warned(read_matrix, content) == [said]
     texts = arrays(arr_0=np.array(["cat", "ant", "cat", "b\u00e4r"]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert read_matrix(content)[1].toarray().tolist() == np.eye(3, dtype=bool)[[2, 0, 2, 1]].tolist()
         named = arrays(X=np.eye(4), Y=np.array([2, 0, 2, 1]), label_names=np.array([*"abcd"]))
         assert read_matrix(named)[1].shape == (4, 4) and read_matrix(named)[3] == [*"abcd"]

@@ -80,8 +80,7 @@ def test_a_header_with_commas_is_an_error_when_it_fits_the_file(content):
     assert "is separated by commas, but fits the file as its header" in error.found
     assert "separated by spaces" in error.remedy
     assert (error.line, error.column) == (3 if b"#" in content else 1, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetWarning)  # of ids from 1
+    with warnings.catch_warnings(action="ignore", category=DatasetWarning):  # of ids from 1
         _, Y, _, _ = read_matrix(content, format="svmlight")
     assert Y[[0]].indices.tolist() == [2, 3, 4]
     spaced = content.replace(b"2,4,3", b"2 4 3").replace(b"2, 4 ,3", b"2 4 3")
@@ -149,8 +148,7 @@ def test_repeats_are_merged_with_one_warning():
 
 
 def test_unsorted_ids_and_zeros_give_no_warning():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         X, _ = read(b"1 4 3\n2,0 3:1 2:0 1:-0.0 0:7")
     assert X == [[7, 0, 0, 1]]
 

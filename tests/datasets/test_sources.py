@@ -80,8 +80,7 @@ def test_damaged_archives_are_format_errors(kind):
         for at in rng.integers(6, len(packed), 3):
             changed[at] = rng.integers(0, 256)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 read_matrix(bytes(changed))
         except DatasetFormatError:
             pass

@@ -65,8 +65,7 @@ def test_the_row_numbers_of_pandas_are_left_out_and_this_is_said():
     content = pd.read_csv(io.BytesIO(PLAIN)).to_csv().encode()
     (said,) = warned(read_matrix, content, labels=-2)
     assert "the first column has no name" in said
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert read(content) == read(content.replace(b",width", b"Unnamed: 0,width")) == (VALUES, NAMES)
 
 
@@ -97,8 +96,7 @@ def test_missing_cells_are_zeros_and_this_is_said():
     content = b"a,b,y\n1,,0\n?,2,1\nNA,nan,0\n"
     said = warned(read_matrix, content, labels=-1)
     assert said == ["data: 4 cells are missing, first in line 2, column 'b': read as 0"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert read(content, -1)[0] == ([[1, 0], [0, 2], [0, 0]], [[0], [1], [0]])
 
 
@@ -189,8 +187,7 @@ def test_columns_of_text_are_left_out_if_that_is_wanted():
             patch.setattr(table_records, "_BLOCK", block)
             said = warned(read_matrix, late, labels=-1, leave_out=True)
             assert said == ["data: 2 columns of text left out: 'name', 'note'"]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 (X, Y), names = read(late, -1, leave_out=True)
         assert names == (["a"], ["y"]) and X == [[1]] * 40 + [[2]] and Y[-1] == [1]
     assert "leave_out=True" in failure(late, labels=-1).remedy

@@ -18,8 +18,7 @@ IN_XML = NAMES.filter(lambda name: not any(ord(c) < 32 and c not in "\t\n\r" or 
 
 
 def same(path, X, Y, feature_names, label_names, labels=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DatasetWarning)
+    with warnings.catch_warnings(action="ignore", category=DatasetWarning):
         X_back, Y_back, features, names = read_matrix(path, labels=labels)
     assert (X_back.shape, Y_back.shape) == (X.shape, Y.shape)
     assert (X_back != X).nnz == 0 and (Y_back != Y).nnz == 0

@@ -76,8 +76,7 @@ def test_counts_from_the_data_read_files_whose_header_lies(case):
     assert 'counts="data"' in failure(content).remedy
     (said,) = warned(read_matrix, content, counts="data")
     assert message in said
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         X, Y, _, _ = read_matrix(content, counts="data")
     assert (*X.shape, Y.shape[1]) == shape
 
@@ -89,8 +88,7 @@ def test_counts_from_the_data_change_nothing_where_the_header_is_right():
 
 
 def test_counts_from_the_data_work_for_two_files():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         X, Y, _, _ = read_matrix(b"9 1\n0:1\n3:1\n", labels=b"9 1\n1:1\n\n", counts="data")
     assert (X.shape, Y.shape) == ((2, 4), (2, 2))
     assert "the header promises 9 rows and 1 features, but there are 2 and 4" in str(caught[0].message)

@@ -47,8 +47,7 @@ def test_a_run_is_a_fit_and_an_evaluation(data):
 
 
 def test_warnings_of_the_training_are_kept_with_the_run(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         run = experiment.run(data, "PLT", {"max_iter": 1, "tol": 1e-4})
     assert any("max_iter=1" in warning for warning in run.warnings)
     assert experiment.run(data).warnings == []

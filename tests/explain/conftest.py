@@ -10,7 +10,6 @@ from xmlcore import OneVsRest
 
 @pytest.fixture(scope="session")
 def models():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # trees are small, and values are negative
+    with warnings.catch_warnings(action="ignore"):  # trees are small, and values are negative
         trees = {"PLT": plt(), "PLTs": plt(n_estimators=3), "LdSM": ldsm()}
         return trees | {"OneVsRest": OneVsRest(n_jobs=1).fit(*data()), "pairs": of_pairs()}

@@ -87,8 +87,7 @@ def test_hits_mark_the_right_labels_in_place():
 
 @pytest.mark.parametrize("empty", [[[], []], np.zeros((2, 4)), np.zeros((2, 4), dtype=bool)])
 def test_without_any_true_label_plain_measures_are_zero_and_propensity_scored_ones_nan(empty):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         result = metrics.measures(empty, RANKING, 3, WEIGHTS)
     for name, value in result.items():
         np.testing.assert_array_equal(value, np.full(3, np.nan if name.startswith("PS") else 0.0), err_msg=name)
@@ -98,8 +97,7 @@ def test_without_any_true_label_plain_measures_are_zero_and_propensity_scored_on
 
 @pytest.mark.parametrize("ranking", [np.empty((0, 5), int), [], Ranking(np.empty((0, 5), np.int32), np.empty((0, 5)))])
 def test_without_rows_everything_is_nan(ranking):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         result = metrics.measures(np.zeros((0, 8)), ranking, 5, np.ones(8))
     for name, value in result.items():
         np.testing.assert_array_equal(value, np.full(5, np.nan), err_msg=name)

@@ -62,8 +62,7 @@ def test_a_damaged_model_is_refused_by_a_format_error_or_predicts(tmp_path, litt
             name, files, done = damaged_models.damaged(number)
         path, start = damaged_models.write(files, tmp_path), time.perf_counter()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 error = outcome(path)
         except Exception as other:
             wrong.append(f"{number} ({name}; {done}): {type(other).__name__}: {other}"[:400])

@@ -194,13 +194,11 @@ def test_ids_without_a_label_or_feature_have_no_name():
 def test_rows_with_the_names_of_the_packed_features_are_taken_without_a_warning_and_other_names_refused(model, rows):
     packed_model = PackedModel(model, feature_names=FEATURES)  # the model was fitted without names
     named = pd.DataFrame(rows, columns=FEATURES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert same(packed_model.predict_topk(named, 3), model.predict_topk(rows, 3))
         assert same(packed_model.predict_topk(rows, 3), model.predict_topk(rows, 3))
     with pytest.raises(ValueError, match="same order"):
         packed_model.predict_topk(named[FEATURES[::-1]])
     fitted = PLT(n_jobs=1).fit(named, [[i % 6] for i in range(40)])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert PackedModel(fitted).predict_topk(named).labels.shape == (40, 5)

@@ -105,8 +105,7 @@ def test_lasso_says_how_many_labels_it_did_not_finish():
     X, Y = data()
     with pytest.warns(ConvergenceWarning, match="4 of 4 labels stopped at max_iter=1"):
         LassoSelection(alpha=0.001, max_iter=1).fit(X, Y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         LassoSelection().fit(X, Y)
 
 

@@ -43,7 +43,6 @@ def client(served):
 
 
 def client_of(served, **limits):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Starlette's about its choice of HTTP library
+    with warnings.catch_warnings(action="ignore"):  # Starlette's about its choice of HTTP library
         from starlette.testclient import TestClient
     return TestClient(make_app(served, Limits(**{"at_once": 2} | limits)), raise_server_exceptions=False)

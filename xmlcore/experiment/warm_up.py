@@ -50,8 +50,7 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
             with turn(piece.turn, wait) as mine:
                 if mine:
                     start = time.perf_counter()
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # of models that are trained on a few rows
+                    with warnings.catch_warnings(action="ignore"):  # of models that are trained on a few rows
                         piece.run()
                     if ended:
                         ended(piece, time.perf_counter() - start)

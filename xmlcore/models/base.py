@@ -556,8 +556,7 @@ def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
 def warm_up(model: MultiLabelModel) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows."""
     for piece, run in warm_up_pieces(model).items():
-        with turn(piece), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit to real data will warn again
+        with turn(piece), warnings.catch_warnings(action="ignore"):  # the fit to real data will warn again
             run()
 
 

@@ -282,8 +282,7 @@ class LassoSelection(_Selection):
             return used, np.abs(weights[used])
 
         costs = 1 + np.diff(Y.indptr)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             weights_of_labels = run_tasks(
                 one_label, range(n_labels), costs, self.n_jobs, progress, "Fitting labels", "labels"
             )

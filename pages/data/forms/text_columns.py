@@ -39,8 +39,7 @@ def _seen(key, made):
     known = st.session_state.setdefault(LOOKED, {})
     if known.get(key[0], (None,))[0] != key:
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", datasets.DatasetWarning)
+            with warnings.catch_warnings(record=True, action="always", category=datasets.DatasetWarning) as caught:
                 found = made()
             notes = [str(note.message) for note in caught if issubclass(note.category, datasets.DatasetWarning)]
             known[key[0]] = key, found, notes

@@ -23,11 +23,7 @@ ROOT = Path(__file__).parents[3]
 URI = "http://example.org/thesaurus/"
 
 
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DatasetWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("error::xmlcore.datasets.DatasetWarning")
 
 
 def frame(**columns):
@@ -365,8 +361,7 @@ def test_a_guess_finds_the_columns(name):
 def test_columns_of_other_names_are_guessed(content, expected):
     guess = guess_columns(content)
     assert (guess.text, guess.labels, guess.separator) == expected
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         read_texts(content, **guess.options)
 
 

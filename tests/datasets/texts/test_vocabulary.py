@@ -1,7 +1,5 @@
 """Vocabularies of Annif give names to URIs."""
 
-import warnings
-
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_vocabulary
@@ -13,11 +11,7 @@ CSV = (
 ).encode()
 
 
-@pytest.fixture(autouse=True)
-def no_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DatasetWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("error::xmlcore.datasets.DatasetWarning")
 
 
 def test_both_formats_give_the_same_names(tmp_path):

@@ -45,8 +45,7 @@ def test_negative_values_are_refused_in_training_unless_negative_is_zero_and_cou
 
 
 def test_data_without_any_feature_can_be_trained_on():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         model = paper(np.zeros((4, 3)), [0, 1, 2, 2])
     assert model.predict_topk(np.ones((1, 3)), k=2).labels.tolist() == [[0, 1]] and model.empirical_risk_ == 1.0
 

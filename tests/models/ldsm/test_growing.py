@@ -72,8 +72,7 @@ def test_further_attempts_halve_the_weight_of_class_integrity():
     X = sp.csr_array((random.random((400, 20)) < 0.1) + np.repeat(np.eye(20), 20, axis=0))
     labels = [[i // 20] for i in range(400)]
     params = {"n_estimators": 8, "max_nodes": 39, "optimizer": "nag", "n_epochs": 10}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         once = LdSM.preset("program", **params).fit(X, labels)
     again = LdSM.preset("program", **params, n_attempts=5).fit(X, labels)
     sizes = [np.array([tree.parent.size for tree in model.trees_]) for model in (once, again)]

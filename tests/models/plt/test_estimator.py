@@ -70,8 +70,7 @@ def test_node_classifiers_below_the_root_are_those_of_one_vs_rest(loss, C):
 @pytest.mark.parametrize("C", [100.0, 1e4])
 def test_a_large_C_fits_the_training_rows_and_does_not_diverge(C):
     X, Y, _, _ = problem()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         model = PLT(C=C).fit(X, Y)
     proba = model.predict_proba(X).toarray()
     assert proba[Y.toarray()].mean() > 0.75 and proba[~Y.toarray()].mean() < 0.03
@@ -116,8 +115,7 @@ def test_unfinished_training_warns_with_the_depth():
     X, Y, _, _ = problem()
     with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter=1 .*at depth 1"):
         PLT(max_leaf_labels=4, max_iter=1, tol=1e-3).fit(X, Y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         PLT(max_leaf_labels=4, max_iter=1000).fit(X, Y)
 
 

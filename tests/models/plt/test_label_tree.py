@@ -324,8 +324,7 @@ def test_trees_that_cannot_differ_are_warned_of():
     with pytest.warns(UserWarning, match="a LabelTree as tree gives n_estimators=3 trees of one shape"):
         model = PLT(tree=LabelTree.from_nested(list(range(30))), n_estimators=3).fit(X, Y)
     assert model.trees_[0] == model.trees_[2]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert len(PLT(n_estimators=2, max_leaf_labels=4).fit(X, Y).trees_) == 2
         PLT(tree="huffman").fit(X, Y)
 
@@ -408,8 +407,7 @@ def test_warming_up_compiles_the_clustering_of_any_arity_and_takes_any_tree(monk
     warm_up(PLT(arity=256))
     assert calls
     tree = LabelTree.from_nested([[0, 1], 2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for model in (PLT(tree=tree, n_estimators=2), PLT(tree="huffman", arity=16, n_estimators=2, collapse_layers=2)):
             params = model.get_params()
             warm_up(model)

@@ -82,8 +82,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
     if not found:
         _download(entry, progress, limits)
         found = files(entry)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DatasetWarning)
+    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
         data = _read(entry, found, progress)
     notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data)]
     notes += [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]

@@ -54,8 +54,7 @@ class Watched:
 def watched():
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
     watch, usage, start = Watched(), Usage(), time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         yield watch
     watch.seconds = time.perf_counter() - start
     _, peak = usage.now()

@@ -182,8 +182,7 @@ def _write_given(path, X, texts):
 
 def _with_notes(read):
     """Return what ``read()`` returns, and the warnings about the data that it gave."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DatasetWarning)
+    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
         result = read()
     return result, [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
 

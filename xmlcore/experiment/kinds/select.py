@@ -117,8 +117,7 @@ def select_and_fit(
     progress("Compiling code, once", 0.0)
     compile_s = warm_up_selector(method, params)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)
     seconds = time.perf_counter() - start
     selected = np.ascontiguousarray(np.broadcast_to(fitted.selected_, (dataset.n_labels, fitted.selected_.shape[1])))
@@ -168,8 +167,8 @@ def warm_up_selector(method: str, params: dict) -> float:
     X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
     Y = [[row % 3] for row in range(24)]
     small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8}
-    with turn("FALS"), warnings.catch_warnings():  # the piece that has all selections, see experiment/warm_up.py
-        warnings.simplefilter("ignore")
+    # The piece "FALS" has all selections, see experiment/warm_up.py.
+    with turn("FALS"), warnings.catch_warnings(action="ignore"):
         selector(method, params | {name: value for name, value in small.items() if name in params}).fit(X, Y)
     return time.perf_counter() - start
 
@@ -190,8 +189,7 @@ class WarningsBySeed:
     @contextmanager
     def of(self, title: str, seed: int):
         """Collect the warnings in a with block, where the selection named ``title`` is made with one seed."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             yield
         for message in dict.fromkeys(str(warning.message) for warning in caught):
             self._seeds.setdefault((title, message), []).append(seed)

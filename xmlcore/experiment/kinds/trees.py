@@ -63,8 +63,7 @@ class TrainTree(Task):
 def trees_of(training: Task) -> list[Task]:
     """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
     model, params = training.params["model"], training.params["params"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         count = n_trees_trained_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 

@@ -144,8 +144,7 @@ class OneVsRest(LinearModel):
 
         # BLAS gets one thread, so that its sums do not depend on the number of threads. One warning below replaces
         # scikit-learn's warnings about single labels.
-        with one_blas_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with one_blas_thread(), warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             labels = range(Y.shape[1])
             trained = run_tasks(train, labels, [1] * len(labels), self.n_jobs, progress, PHASE, "labels")
         kept, weights, bias, steps = zip(*trained)
