@@ -138,15 +138,7 @@ def _offer_all(without_result, button, key, noun):
 
 def mark(task, origin: str) -> None:
     """Say what made a result, and offer to make it again; ``origin`` is a key of :data:`MARKS`."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/history: {MARKS[origin]}", width="content")
-        actions.button(
-            "Make again",
-            key=f"again-{task.key}",
-            on_click=start,
-            args=(task,),
-            kwargs={"again": origin != "earlier version"},
-        )
+    _offer_again(MARKS[origin], "Make again", f"again-{task.key}", [("", task)], origin)
 
 
 def _mark_all(marked, key):
@@ -157,16 +149,18 @@ def _mark_all(marked, key):
             mark(alike[0][1], origin)
         elif alike:
             text = MARKS[origin].replace("This result was", f"{len(alike)} results were").replace("It is", "They are")
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f":material/history: {text}", width="content")
-                actions.button(
-                    "Make all again",
-                    key=f"{key}.again.{origin}",
-                    on_click=lambda alike=alike, origin=origin: [
-                        start(task, again=origin != "earlier version", about=name) for name, task in alike
-                    ],
-                    help=", ".join(name for name, _ in alike),
-                )
+            names = ", ".join(name for name, _ in alike)
+            _offer_again(text, "Make all again", f"{key}.again.{origin}", alike, origin, names)
+
+
+def _offer_again(text, button, key, named, origin, help=None):
+    def start_all():
+        for name, task in named:
+            start(task, again=origin != "earlier version", about=name)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/history: {text}", width="content")
+        actions.button(button, key=key, on_click=start_all, help=help)
 
 
 def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:
