@@ -53,7 +53,7 @@ def asked_again(receive, send, wait: float = WAIT):
 
     def _noted(message):
         """Note a request for an address, unless a flood of them waits; return the message."""
-        name = _request(message.get("bytes"))
+        name = _read(BackMsg, message).file_urls_request.request_id
         if name and len(asked) < MOST:
             asked[name] = message, _now() + wait, 0
         return message
@@ -63,7 +63,7 @@ def asked_again(receive, send, wait: float = WAIT):
         if asked or answered:
             for name in [name for name, until in answered.items() if until < _now()]:
                 del answered[name]
-            name = _answer(message.get("bytes"))
+            name = _read(ForwardMsg, message).file_urls_response.response_id
             if name in answered:
                 return
             if name in asked and asked.pop(name)[2]:
@@ -77,21 +77,9 @@ def _now():
     return asyncio.get_running_loop().time()
 
 
-def _request(data) -> str:
-    """Return the id of the request for an address that a browser's message is; "" if it is another message."""
-    if not data:
-        return ""
+def _read(kind, message):
+    """Return what a message holds; if it is of another kind or damaged, the ids of requests and answers are empty."""
     try:
-        return BackMsg.FromString(data).file_urls_request.request_id
+        return kind.FromString(message.get("bytes") or b"")
     except DecodeError:
-        return ""  # Streamlit says what is wrong
-
-
-def _answer(data) -> str:
-    """Return the id of the request that a message of the server answers; "" if it is another message."""
-    if not data:
-        return ""
-    try:
-        return ForwardMsg.FromString(data).file_urls_response.response_id
-    except DecodeError:
-        return ""
+        return kind()  # Streamlit says what is wrong
