@@ -66,12 +66,14 @@ def shows_data(one):
     return one.says("Training file") or one.says("Data set")
 
 
-def test_nobody_sees_a_page_or_uploads_a_file_without_signing_in(lab):
+@pytest.mark.parametrize(
+    ("who", "said"), [(None, "Sign in to open your workspaces"), (EVE, "Not a user of this server")]
+)
+def test_who_has_not_signed_in_or_is_no_user_sees_no_page_and_uploads_no_file(lab, who, said):
     async def visit():
-        async with tab(lab) as one:
-            assert one.says("Sign in to open your workspaces") and not shows_data(one)
-            url = f"/_stcore/upload_file/{one.session}/a-file"
-            assert await one.put(url, "a.txt", b"abc") == 403
+        async with tab(lab, who) as one:
+            assert one.says(said) and not shows_data(one)
+            assert await one.put(f"/_stcore/upload_file/{one.session}/a-file", "a.txt", b"abc") == 403
 
     asyncio.run(visit())
 
@@ -88,15 +90,6 @@ def test_a_workspace_belongs_to_the_user_who_opened_it(lab):
             assert shows_data(other) and other.workspace != opened
         async with tab(lab, workspace=opened) as nobody:
             assert not shows_data(nobody)
-
-    asyncio.run(visit())
-
-
-def test_who_is_signed_in_but_not_a_user_of_the_server_sees_nothing(lab):
-    async def visit():
-        async with tab(lab, EVE) as one:
-            assert one.says("Not a user of this server") and not shows_data(one)
-            assert await one.put(f"/_stcore/upload_file/{one.session}/a-file", "a.txt", b"abc") == 403
 
     asyncio.run(visit())
 
