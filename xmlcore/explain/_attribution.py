@@ -100,10 +100,7 @@ def attributions(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> Attribution
         ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64. Features that a row does not have
         contribute nothing and are not stored.
 
-    Raises
-    ------
-    TypeError
-        The model cannot be explained.
+    {explained_raises}
     ValueError
         X does not fit the model, or labels are not n of its labels.
 

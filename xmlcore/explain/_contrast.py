@@ -26,9 +26,7 @@ def contrast(
 
     Parameters
     ----------
-    model : fitted estimator
-        As in :func:`xmlcore.explain.contributions`.
-    {x}
+    {model, x}
     label, other : int
         Positive contributions speak for ``label``, negative ones for ``other``.
     {dataset_names}
@@ -41,10 +39,7 @@ def contrast(
         :func:`xmlcore.explain.contributions`), ``baseline`` and ``total`` (the difference of the scores without
         features, and for x), and ``additive``: whether the baseline and the contributions add up to the total.
 
-    Raises
-    ------
-    TypeError
-        The model cannot be explained.
+    {explained_raises}
     ValueError
         x is not one row or does not fit the model or the names; or there is no such label.
 

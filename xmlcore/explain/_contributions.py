@@ -61,10 +61,7 @@ def contributions(
         "margin_score". For DoubleSampling the features are those of the pair of row and class,
         which have names.
 
-    Raises
-    ------
-    TypeError
-        The model cannot be explained.
+    {explained_raises}
     ValueError
         x is not one row, has another number of features than the model, or than there are names; or there is no such
         label.

@@ -31,9 +31,7 @@ def importance(
 
     Parameters
     ----------
-    model : fitted estimator
-        A model that :func:`attributions` explains.
-    {X}
+    {model, X}
     labels : array of int, shape (n,), or binary matrix, shape (n, L), optional
         One label per row; or all labels of each row, so that each pair of a row and one of its labels is explained. By
         default the label that the model ranks first; rows for which it ranks no label are left out.

@@ -63,9 +63,7 @@ def stability(
 
     Parameters
     ----------
-    model : fitted estimator
-    x : sparse or dense, shape (D,) or (1, D)
-        One row.
+    {model, x}
     label : int
     perturbation : object
         Has ``apply(X, rows, seed, model=..., Y=...)``, such as :class:`xmlcore.robustness.GaussianNoise`. It is called

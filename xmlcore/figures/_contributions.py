@@ -32,8 +32,7 @@ def contribution_bars(
         Number of features with a bar of their own. The others share one bar, so that all bars add up to the score.
     unit : str
         The score that contributions add up to.
-    title : str
-        Title of the figure.
+    {title}
     ends : pair of float, optional
         Smallest and largest value on the axis, so that several figures can have the same axis.
     wording : pair of str

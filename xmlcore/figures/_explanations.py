@@ -28,8 +28,7 @@ def deletion_curves(
     ----------
     frame : DataFrame
         Columns ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives them.
-    title : str
-        Title of the figure.
+    {title}
     score : str
         Title of the axis of scores.
 

@@ -119,9 +119,7 @@ def feature_bars_of_node(
     total : int, optional
         Number of features of which the frame has some.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
     """
     need_columns(frame, ["name", value, group], "feature_bars_of_node")
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
