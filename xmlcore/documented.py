@@ -123,6 +123,7 @@ model : fitted estimator
 x : sparse or dense, shape (D,) or (1, D)
     One row.""",
     "X": "X : sparse or dense, shape (n, D)",
+    "Y": "Y : sparse or dense binary, shape (n, L), or lists of label ids",
     "X_train": "X : sparse or dense, shape (N, D)",
     "Y_or_names": "Y : sparse or dense binary, shape (N, L), or lists of label ids or of names",
     "y": "y : as Y, which has this name in scikit-learn",

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
-from xmlcore.documented import documented
 from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
@@ -54,7 +53,6 @@ class Estimator(HasParameters):
     feature_names_in_: np.ndarray  # only after a fit to a DataFrame
     label_names_: list  # only after a fit to labels with names
 
-    @documented
     def fit(
         self,
         X: Matrix,
@@ -68,7 +66,12 @@ class Estimator(HasParameters):
 
         Parameters
         ----------
-        {X_train, Y_or_names, progress, y, label_names}
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        y : as Y, which has this name in scikit-learn
+        label_names : sequence, shape (L,), optional
+            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
 
         Returns
         -------
