@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-INT32_MAX = np.iinfo(np.int32).max
+INT32_MAX, FLOAT32_MAX = np.iinfo(np.int32).max, float(np.finfo(np.float32).max)
 # Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
 KERNEL_READY = ("C", "A", "W")
 
@@ -274,12 +274,11 @@ def check_weights(weights, name: str, n_labels: int | None = None, *, zero: bool
     if n_labels is not None and found.size != n_labels:
         raise ValueError(f"{name} has {found.size:,} numbers, but there are {n_labels:,} labels: {wanted}")
     found = np.require(found, np.float64, KERNEL_READY)
-    bad = np.flatnonzero(~(np.isfinite(found) & ((found >= 0) if zero else (found > 0))))
+    fits = (found >= 0) & (found <= FLOAT32_MAX) if zero else np.isfinite(found) & (found > 0)
+    bad = np.flatnonzero(~fits)
     if bad.size:
-        bounds = "at least 0" if zero else "positive"
-        raise ValueError(
-            f"{name} of label {int(bad[0])} is {found[bad[0]]}: weights are {bounds} and finite ({bad.size} are not)"
-        )
+        bounds = f"from 0 to {FLOAT32_MAX:.1e}" if zero else "positive and finite"
+        raise ValueError(f"{name} of label {int(bad[0])} is {found[bad[0]]}: weights are {bounds} ({bad.size} are not)")
     if zero and not found.any():
         raise ValueError(f"{name} is 0 for all labels: give at least one label a positive weight")
     return found
