@@ -262,6 +262,7 @@ def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one.text("60,000 training and 15,000 test rows")
     one.train()
     one.setting("Trees").fill("100")
+    one.setting("Max labels per leaf").fill("3")  # else one tree would be enough
     one.page.get_by_role("button", name="Train", exact=True).click()
     stop = one.page.get_by_test_id("stMain").get_by_role("button", name="Stop")
     stop.wait_for()
