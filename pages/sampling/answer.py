@@ -47,9 +47,10 @@ def cards(view, study) -> None:
         ("Accuracy", format.percent(accuracy), counted(view.data)),
         (MACRO_F1, format.percent(macro), f"{MACRO_F1_HELP} The paper calls it macro-F1."),
         (
-            f"True label among {view.q:,}",
+            f"Recall of {format.count(view.q, 'candidate')}",
             format.percent(recall) if np.isfinite(recall) else "–",
-            "Share of test examples whose label is among the candidates: the most that accuracy can be.",
+            "Share of the true labels of test rows that are among the row's candidates: the most that accuracy can be. "
+            "A row with several labels counts once for each.",
         ),
         (
             "Training",

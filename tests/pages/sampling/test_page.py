@@ -106,7 +106,7 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     said = measured.text()
     assert f"{model.sampled_size_.sum()} copies of 400 examples" in said
     cards = measured.metrics()
-    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["True label among 10"] == percent(among)
+    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["Recall of 10 candidates"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
     about = measured.at.metric[4].help
     assert f"From {model.n_pairs_:,} pairs" in about and "each against 10 other labels" in about
@@ -206,7 +206,7 @@ def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refuse
     measured.at.text_input(key=f"sampling.kappa {short}").set_value("1, many")
     said = " ".join(error.value for error in measured.set(f"sampling.candidates {short}", "31").at.error)
     assert "“many” is not a number" in said and "cannot be 31" in said
-    assert set(titles(measured)) == shown and "True label among 10" in measured.metrics()
+    assert set(titles(measured)) == shown and "Recall of 10 candidates" in measured.metrics()
 
 
 def by_bucket(ranking):
@@ -323,4 +323,4 @@ def test_more_than_there_are_is_as_many_as_there_are(ready):
     page = ready.go("sampling").until(everything)
     assert "each against 29 other labels" in page.at.metric[4].help
     assert swept(page, "κ")[0] == [2, 29]
-    assert page.metrics()["True label among 30"] == "100.0 %"
+    assert page.metrics()["Recall of 30 candidates"] == "100.0 %"
