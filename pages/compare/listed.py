@@ -164,7 +164,7 @@ def grouped(frame, choice: Listing) -> pd.DataFrame:
     """Return the lines of the table, best first on each data set: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
-    lines = lines.join(frame.set_index("key")[[*GIVEN[:-2], "star", *CALLED]], on="key")
+    lines = lines.join(frame.set_index("key")[[*(name for name in GIVEN if name != "created"), *CALLED]], on="key")
     if not alone:
         named = lines["setting_name"] != ""
         run = lines["setting_name"].where(named, lines["model"])

@@ -11,16 +11,17 @@ from xmlcore import PLT, DoubleSampling, LdSM
 @pytest.mark.parametrize("k", [1, 3, N_LABELS + 2])
 @pytest.mark.parametrize("weights", [np.arange(N_LABELS), 10.0 ** -np.arange(N_LABELS)], ids=["with a 0", "steep"])
 def test_the_ranking_is_that_of_all_products(case, k, weights):
-    if case.params.get("beam"):
-        pytest.skip("its search is not exact")
     X, model = problem()[0], fitted(case)
     products = dense(model.predict_proba(X)) * weights
     found = model.predict_topk(X, k, weights=weights)
     width = min(k, N_LABELS)
     expected = -np.sort(-products, axis=1)[:, :width]
-    np.testing.assert_allclose(found.scores[:, :width], expected, rtol=1e-5, atol=1e-7)
-    rows = np.arange(len(X))[:, None]
-    np.testing.assert_allclose(products[rows, found.labels[:, :width]], expected, rtol=1e-5, atol=1e-7)
+    rows, scores, labels = np.arange(len(X))[:, None], found.scores[:, :width], found.labels[:, :width]
+    np.testing.assert_allclose(scores, np.where(labels >= 0, products[rows, labels], 0), rtol=1e-5, atol=1e-7)
+    if case.params.get("beam"):  # it may miss labels
+        assert (scores <= expected + 1e-6).all() and (scores[:, 0] > 0).any()
+        return
+    np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-7)
     assert all(len({*row}) == width for row in found.labels[:, :width].tolist()) and (found.labels[:, width:] < 0).all()
 
 

@@ -107,9 +107,9 @@ def _plt(params, sizes):
     fitting = levels**0.6 * (sizes["values"] * sizes["assignments"] / sizes["rows"] + 80 * sizes["rows"])
     predicting = math.sqrt(sizes["labels"]) * sizes["test values"] / 8 + 30 * sizes["test rows"]
     trees = params["n_estimators"]
-    if AUTO in (params["arity"], params["max_leaf_labels"]):
+    if AUTO in (params["arity"], params["max_leaf_labels"]) and params["tree"] in ("kmeans", "random"):
         data = Sizes(sizes["rows"], sizes["labels"], sizes["assignments"] / sizes["rows"])
-        shapes = possible_shapes({name: params[name] for name in BINARY}, data)
+        shapes = possible_shapes({name: params[name] for name in BINARY}, data, params["tree"] == "kmeans")
         if len(shapes) == 1 and has_one_level(data.labels, **shapes[0]):
             trees = 1  # all would be equal
     return trees * (fitting * (1.5 if AUTO in params.values() else 1.0) + predicting)
