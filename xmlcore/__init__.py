@@ -14,21 +14,34 @@ if TYPE_CHECKING:  # what is imported on first use, for editors and type checker
     from xmlcore.ranking import Ranking
     from xmlcore.selection import FALS
 
-    from . import datasets, experiment, explain, figures, jobs, metrics, models, robustness, selection, serve, store
+    from . import (
+        datasets,
+        decisions,
+        experiment,
+        explain,
+        figures,
+        jobs,
+        metrics,
+        models,
+        robustness,
+        selection,
+        serve,
+        store,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "OneVsRest", "Ranking", "TextClassifier",
-    "evaluate", "datasets", "experiment", "explain", "figures", "jobs", "load_model", "metrics", "models", "robustness",
-    "selection", "serve", "store",
+    "evaluate", "datasets", "decisions", "experiment", "explain", "figures", "jobs", "load_model", "metrics", "models",
+    "robustness", "selection", "serve", "store",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
     __all__ = [name for name in __all__ if is_there(name)]
     _MODULES = (
-        "datasets", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness", "selection", "serve",
-        "store",
+        "datasets", "decisions", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness",
+        "selection", "serve", "store",
     )  # fmt: skip
     _MODELS = ("DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "OneVsRest", "PLT", "TextClassifier", "load_model")
     __getattr__, __dir__ = on_first_use(

@@ -87,8 +87,7 @@ def reliability(
     n = n[some]
     predicted = np.bincount(place, p, minlength=some.size)[some] / n
     observed = np.bincount(place, right, minlength=some.size)[some] / n
-    middle = (observed + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
-    half = Z95 * np.sqrt(observed * (1 - observed) / n + (Z95 / (2 * n)) ** 2) / (1 + Z95**2 / n)
+    low, high = wilson(observed, n)
     return pd.DataFrame(
         {
             "low": ends[:-1][some],
@@ -96,10 +95,17 @@ def reliability(
             "n": n,
             "predicted": predicted,
             "observed": observed,
-            "observed_low": np.clip(middle - half, 0.0, observed),
-            "observed_high": np.clip(middle + half, observed, 1.0),
+            "observed_low": low,
+            "observed_high": high,
         }
     )
+
+
+def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of Wilson's 95 % intervals of shares of n independent cases each."""
+    middle = (share + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    half = Z95 * np.sqrt(share * (1 - share) / n + (Z95 / (2 * n)) ** 2) / (1 + Z95**2 / n)
+    return np.clip(middle - half, 0.0, share), np.clip(middle + half, share, 1.0)
 
 
 def calibration_error(frame: "DataFrame") -> CalibrationError:

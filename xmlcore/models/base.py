@@ -13,6 +13,7 @@ from xmlcore.arrays import read_only
 from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
+from xmlcore.models.rules import Rule, restore_decision, with_decision
 from xmlcore.models.saving import ModelFormatError, write_model
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
@@ -95,6 +96,7 @@ class Estimator(HasParameters):
         Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=self._ONE_LABEL_EACH)
         names = feature_names(X)
         self._fit(X, Y, progress)
+        vars(self).pop("rule_", None)  # which was learnt for what was fitted before
         self._protect()
         self._keep_names(names, label_names)
         return self
@@ -230,8 +232,12 @@ class Estimator(HasParameters):
         """Set the fitted state that ``_state`` returned; raise ModelFormatError when its parts do not fit together."""
         raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
 
+    def _whole_state(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Return what ``_state`` returns, and what all estimators of a kind have."""
+        return self._state()
+
     def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
-        """Set the fitted state that ``_state`` returned, with arrays that are read-only."""
+        """Set the fitted state that ``_whole_state`` returned, with arrays that are read-only."""
         self._restore(values, arrays)
         self._protect()
 
@@ -273,6 +279,8 @@ class MultiLabelModel(Estimator):
     """
 
     _estimator_type = "classifier"
+    threshold_: float = 0.5  # the probability from which on labels are predicted, where no rule is kept
+    rule_: Rule | None = None  # what Rule.keep has kept
 
     def predict_topk(
         self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
@@ -304,6 +312,13 @@ class MultiLabelModel(Estimator):
             X does not fit the model, or weights are not a number of 0 or more for each label, one of them positive.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method predict_topk")
+
+    def _whole_state(self):
+        return with_decision(self, *super()._whole_state())
+
+    def _set_state(self, values, arrays):
+        super()._set_state(values, arrays)
+        restore_decision(self, values, arrays)
 
     def _checked_weights(self, weights) -> np.ndarray | None:
         self._check_fitted()
@@ -355,14 +370,16 @@ class MultiLabelModel(Estimator):
         self._check_fitted()
         return np.arange(self.n_labels_)
 
-    def predict(self, X: Matrix, threshold: float = 0.5) -> sp.csr_array:
-        """Return the labels whose probability is at least a threshold.
+    def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
+        """Return the labels that are predicted for each row.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1]
-            A smaller value returns more labels, and never fewer. At 0, all labels of positive probability.
+        threshold : float in [0, 1], optional
+            The labels are returned whose probability is at least this. A smaller value returns more labels, and never
+            fewer. At 0, all labels of positive probability. None: what the rule decides that was kept
+            (:meth:`xmlcore.decisions.Rule.keep`); without one, those from the model's ``threshold_`` on.
 
         Returns
         -------
@@ -376,7 +393,13 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             X does not fit the model, or ``threshold`` is not a number in [0, 1].
         """
-        return self.predict_proba(X, threshold=threshold).astype(bool)
+        return self._decided(X, threshold).astype(bool)
+
+    def _decided(self, X, threshold=None) -> sp.csr_array:
+        """Return the labels that are predicted, with their probabilities."""
+        if threshold is None and self.rule_ is not None:
+            return self.rule_.decided(self, self._check_input(X))
+        return self.predict_proba(X, threshold=self.threshold_ if threshold is None else threshold)
 
     def score(self, X: Matrix, Y: Labels | None = None, *, y: Labels | None = None) -> float:
         """Return the precision at 1: the share of rows whose first predicted label is a true label.
@@ -496,6 +519,7 @@ class LearnsMore(MultiLabelModel):
         Y = labels_given(Y, y)
         Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
         self._learn_more(X, Y, progress)
+        vars(self).pop("rule_", None)
         self._protect()
         self._keep_names(getattr(self, "feature_names_in_", None), names)
         return self

@@ -30,6 +30,7 @@ from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.cards import card_text
+from xmlcore.models.rules import decided_ranking
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
@@ -191,6 +192,10 @@ class PackedModel:
             The rows do not fit the model.
         """
         return self.model.predict_topk(self.rows(rows_or_texts), k=k)
+
+    def decided(self, rows_or_texts: Matrix | Sequence[str], most: int | None = None) -> Ranking:
+        """Return the labels that the model's ``predict`` returns, best first: at most ``most`` for each row or text."""
+        return decided_ranking(self.model, self.rows(rows_or_texts), most)
 
     def describe(self) -> str:
         """Return the card as Markdown, with the lines of code that load the model.

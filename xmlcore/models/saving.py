@@ -62,7 +62,7 @@ def write_model(model, path) -> Path:
     target = Path(path).resolve()
     if target.exists() and not _is_saved_model(target):
         raise FileExistsError(f"{target} exists and is not, or not only, a saved model: choose another place")
-    values, arrays = model._state()
+    values, arrays = model._whole_state()
     saved_params = getattr(model, "_saved_params", None)
     params, param_arrays = _separate(saved_params() if saved_params else model.get_params(deep=False))
     description = {
@@ -236,7 +236,7 @@ def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
 
 def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
     """Return a fitted model that is saved inside another one, with its class: values for JSON, and arrays."""
-    values, arrays = model._state()
+    values, arrays = model._whole_state()
     params, param_arrays = _separate(model.get_params(deep=False))
     return {"class": type(model).__name__, "params": params, "values": values}, arrays | param_arrays
 

@@ -183,7 +183,7 @@ class TextClassifier(Estimator):
         return self.model_.predict_proba(self._rows(texts), threshold)
 
     def predict(self, texts: Iterable[str]) -> list[list[str]]:
-        """Return the names of the labels of probability at least 0.5, the most probable first.
+        """Return the names of the labels that the model's ``predict`` decides for, the most probable first.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class TextClassifier(Estimator):
         -------
         list of list of str
         """
-        found = self.predict_proba(texts, threshold=0.5)
+        found = self.model_._decided(self._rows(texts))
         names = []
         for row in range(found.shape[0]):
             part = slice(found.indptr[row], found.indptr[row + 1])

@@ -31,6 +31,10 @@ class WrapsModel(MultiLabelModel):
         self._check_fitted()
         return self.model_.predict_proba(X, threshold)
 
+    def _decided(self, X, threshold=None):
+        self._check_fitted()
+        return self.model_._decided(X, threshold)
+
     def size(self) -> dict[str, Any]:
         self._check_fitted()
         return self.model_.size()

@@ -287,10 +287,13 @@ class DoubleSampling(LearnsMore):
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
         """
-        if threshold is not None or not self.__sklearn_is_fitted__() or not self.multiclass_:
-            return super().predict(X, 0.5 if threshold is None else threshold)
+        return super().predict(X, threshold)
+
+    def _decided(self, X, threshold=None):
+        if threshold is not None or self.rule_ is not None or not self.__sklearn_is_fitted__() or not self.multiclass_:
+            return super()._decided(X, threshold)
         labels = self.predict_topk(X, 1).labels
-        return label_matrix(labels, np.ones(labels.shape, bool), self.n_labels_)
+        return label_matrix(labels, np.ones(labels.shape), self.n_labels_)
 
     def pair_features(self, X: Matrix, classes: npt.ArrayLike) -> np.ndarray:
         """Return the features of each row with some classes: float64, shape (n, q, p), as ``feature_names_``.

@@ -1,0 +1,173 @@
+"""Rules that are learnt from held-out rows, and what they are worth on other rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from decisions.held_out_examples import parts
+
+from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
+from xmlcore.datasets import TextVectorizer
+from xmlcore.models import DenseOutput, DoubleSampling, LdSM, OneVsRest
+from xmlcore.models.saving import ModelFormatError
+
+
+def f1(Y, sets, average):
+    return metrics.precision_recall_f1(Y, sets, average=average).f1
+
+
+def plain(ranking, n_labels):
+    return sp.csr_array(metrics.at_threshold(_scores(ranking, n_labels), 0.0))
+
+
+def _scores(ranking, n_labels):
+    dense = np.full((len(ranking.labels), n_labels), -1.0)
+    np.put_along_axis(dense, ranking.labels, ranking.scores, axis=1)
+    return dense
+
+
+@pytest.mark.parametrize(
+    ("measure", "average", "k"),
+    [("macro F1@2", "macro", 2), ("macro F1", "macro", 0), ("micro F1", "micro", 0), ("samples F1", "samples", 0)],
+)
+def test_a_rule_gains_on_rows_that_it_has_not_seen(measure, average, k):
+    model, held_out, (X, Y) = parts()
+    rule = decisions.learn(model, *held_out, measure)
+    found = rule.predict(X)
+    without = plain(model.predict_topk(X, k), 40) if k else model.predict(X, 0.5)
+    assert found.dtype == bool and found.shape == Y.shape and found.has_canonical_format
+    assert not k or (np.diff(found.indptr) == k).all()
+    assert f1(Y, found, average) > f1(Y, without, average) + 0.01
+    assert rule.about["value"] > rule.about["plain"] and rule.about["rows"] == 600
+
+
+def test_what_a_rule_says_of_held_out_rows_is_measured():
+    model, (X, Y), _ = parts()
+    for measure, average in (("micro F1", "micro"), ("samples F1", "samples"), ("macro F1@3", "macro")):
+        rule = decisions.learn(model, X, Y, measure)
+        assert rule.about["value"] == pytest.approx(f1(Y, rule.predict(X), average), abs=1e-9)
+    inv_ps = metrics.inverse_propensity(Y)
+    for measure in ("P@3", "PSP@3"):
+        rule = decisions.learn(model, X, Y, measure, inv_ps=inv_ps)
+        labels = np.array([found.indices for found in rule.predict(X)])
+        name = measure.replace("@3", "@k")
+        expected = metrics.measures(Y, labels, 3, inv_ps=inv_ps, names=[name])[name][-1]
+        assert rule.about["value"] == pytest.approx(float(expected), abs=1e-9)
+
+
+def test_as_much_recall_as_a_bound_on_precision_leaves():
+    model, (X, Y), _ = parts()
+    rule = decisions.learn(model, X, Y, "micro R", least={"micro P": 0.8})
+    found = metrics.precision_recall_f1(Y, rule.predict(X), average="micro")
+    assert found.precision >= 0.8 and found.recall == pytest.approx(rule.about["value"])
+    table = decisions.cuts(model, X, Y)
+    assert table.loc[table["micro P"] >= 0.8, "micro R"].max() == pytest.approx(found.recall)
+    with pytest.raises(ValueError, match="micro P cannot be 1 on these rows: with any cut it is at most 0"):
+        decisions.learn(model, X, 1 - Y.toarray(), "micro R", least={"micro P": 1.0})
+
+
+def test_the_table_of_cuts_has_what_each_cut_gives():
+    model, (X, Y), _ = parts()
+    table = decisions.cuts(model, X, Y)
+    calibration = decisions.calibrate(model, X, Y)
+    scores = model.predict_proba(X)
+    scores.data = calibration(scores.data)
+    for line in table.iloc[[3, len(table) // 3, len(table) // 2]].itertuples(index=False):
+        sets = scores >= line.cut - 1e-12
+        micro, samples = (metrics.precision_recall_f1(Y, sets, average=average) for average in ("micro", "samples"))
+        assert line[1:5] == pytest.approx((*micro, samples.f1), abs=1e-6) and line.labels == sets.nnz / 600
+    assert (np.diff(table["cut"]) < 0).all() and (np.diff(table["micro R"]) >= 0).all()
+
+
+def test_what_is_no_better_on_the_held_out_rows_is_not_taken():
+    model, (X, Y), _ = parts()
+    rule = decisions.learn(model, X, Y, "P@1")
+    assert (rule.slopes == 1).all() and (rule.offsets == 0).all() and rule.about["value"] == rule.about["plain"]
+
+
+def test_the_same_rows_give_the_same_rule():
+    model, held_out, (X, _) = parts()
+    first, again = (decisions.learn(model, *held_out, "macro F1@3").predict(X) for _ in range(2))
+    assert (first != again).nnz == 0
+
+
+@pytest.mark.parametrize("model", [LdSM(n_estimators=3), OneVsRest(C=1.0), DoubleSampling(negative="zero")], ids=repr)
+def test_all_models_take_a_rule(model):
+    _, (X, Y), (X_test, Y_test) = parts()
+    model.fit(X[:400], Y[:400])
+    rule = decisions.learn(model, X[400:], Y[400:], "macro F1@2")
+    without = f1(Y_test, plain(model.predict_topk(X_test, 2), 40), "macro")
+    assert f1(Y_test, rule.predict(X_test), "macro") > without - 0.01  # it was learnt from 200 rows
+
+
+def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_path):
+    _, held_out, (X, Y) = parts()
+    model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
+    before, cut = model.predict(X), model.predict(X, 0.5)
+    rule = decisions.learn(model, X[:200], Y[:200], "macro F1@2")
+    assert rule.keep() is model
+    expected = rule.predict(X)
+    assert (model.predict(X) != expected).nnz == 0 and (model.predict(X, 0.5) != cut).nnz == 0
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert (loaded.predict(X) != expected).nnz == 0 and loaded.rule_.about == rule.about
+    assert (model.fit(*held_out).predict(X) != before).nnz == 0
+
+
+def test_a_damaged_rule_is_refused(tmp_path):
+    import json
+
+    model, held_out, _ = parts()
+    model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
+    decisions.learn(model, *held_out, "macro F1@2").keep()
+    for number, damage in enumerate([("k", -1), ("n_knots", 3), ("about", None), ("fill", 1)]):
+        path = model.save(tmp_path / f"model{number}")
+        told = json.loads((path / "params.json").read_text())
+        told["values"]["rule"][damage[0]] = damage[1]
+        (path / "params.json").write_text(json.dumps(told))
+        with pytest.raises(ModelFormatError):
+            load_model(path)
+
+
+def test_a_classifier_of_texts_predicts_the_names_that_its_rule_chooses(tmp_path):
+    texts = [f"word{i % 7} word{i % 5} filler" for i in range(140)]
+    names = [[f"seven{i % 7}"] + ([f"five{i % 5}"] if i % 5 < 2 else []) for i in range(140)]
+    model = TextClassifier(PLT(), TextVectorizer(min_df=1)).fit(texts[:80], names[:80])
+    rule = decisions.learn(model, texts[80:], [*names[80:-1], ["unknown", "seven0"]], "macro F1@2")
+    rule.keep()
+    found = model.predict(texts[:20])
+    sets = rule.predict(texts[:20])
+    assert [{*row} for row in found] == [{model.labels_[j] for j in row.indices} for row in sets]
+    assert load_model(model.save(tmp_path / "model")).predict(texts[:20]) == found
+
+
+def test_a_wrapped_model_keeps_the_rule_in_the_model_that_is_saved(tmp_path):
+    _, held_out, (X, Y) = parts()
+    model = DenseOutput(PLT(max_leaf_labels=10, C=1.0)).fit(*held_out)
+    rule = decisions.learn(model, X, Y, "macro F1@2")
+    rule.keep()
+    np.testing.assert_array_equal(model.predict(X), rule.predict(X).toarray())
+    np.testing.assert_array_equal(load_model(model.save(tmp_path / "m")).predict(X).toarray(), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"Y": np.zeros((600, 40))}, "none of the 600 held-out rows has a label"),
+        ({"Y": np.zeros((600, 3))}, "Y has 3 labels"),
+        ({"measure": "micro P", "least": {"recall": 0.5}}, "least has 'recall'"),
+        ({"measure": "macro F1@3", "least": {"micro P": 0.5}}, "goes with no bound"),
+        ({"measure": "F1"}, "'F1' is no measure to decide for"),
+        ({"n_candidates": 0}, "n_candidates"),
+    ],
+)
+def test_what_cannot_be_learnt_is_said(changes, says):
+    model, (X, Y), _ = parts()
+    given = {"X": X, "Y": Y} | changes
+    with pytest.raises(ValueError, match=says):
+        decisions.learn(model, **given)
+
+
+def test_one_row_and_no_rows_are_decided():
+    model, held_out, (X, _) = parts()
+    rule = decisions.learn(model, *held_out, "macro F1@3")
+    assert rule.predict(X[:0]).shape == (0, 40) and (rule.predict(X[:1]) != rule.predict(X)[:1]).nnz == 0

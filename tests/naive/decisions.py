@@ -1,0 +1,40 @@
+"""Labels by gains, and sets that are improved row by row: twins of xmlcore/_kernels/decisions.py."""
+
+import math
+
+
+def by_gains(gains, k, fill):
+    """The places of a row that are predicted: ``gains`` are pairs of gain and label, in the order of the row."""
+    order = sorted(range(len(gains)), key=lambda i: (-gains[i][0], gains[i][1]))
+    return {i for i in order[: k or None] if fill or gains[i][0] > 0}
+
+
+def improved_sets(rows, taken, worth, k, fill):
+    """One pass over the rows: each row's set is chosen anew by what each label alone adds to the measure.
+
+    ``rows`` are lists of (label, p), ``taken`` sets of places; ``worth(label, of)`` is the value of a label whose
+    predicted entries have the probabilities ``of``.
+    """
+    for row, entries in enumerate(rows):
+        taken[row] = set()
+        gains = []
+        for label, p in entries:
+            others = [q for other, marked in zip(rows, taken) for i in marked for m, q in [other[i]] if m == label]
+            gains.append((worth(label, [*others, p]) - worth(label, others), label))
+        taken[row] = by_gains(gains, k, fill)
+    return taken
+
+
+def macro_f1(scale, true):
+    """The worth of labels for macro F1."""
+    return lambda label, of: scale * (2 * sum(of) / (len(of) + true[label]))
+
+
+def macro_precision(scale):
+    """The worth of labels for macro precision."""
+    return lambda label, of: scale * sum(of) / len(of) if of else 0.0
+
+
+def coverage(scale):
+    """The worth of labels for coverage."""
+    return lambda label, of: scale * (1 - math.prod(1 - p for p in of))

@@ -1,0 +1,13 @@
+"""From scores to decisions: the best labels for a measure, calibrated probabilities, promises, rows for people.
+
+``rule = learn(model, X, Y, "macro F1@3")`` learns from held-out rows; ``rule.predict(X)`` decides for new rows, and
+``rule.keep()`` makes it the decision of the model, which is saved with it.
+"""
+
+from xmlcore.decisions.abstaining import abstention
+from xmlcore.decisions.calibrating import calibrate
+from xmlcore.decisions.learning import best_sets, cuts, learn
+from xmlcore.decisions.promises import promise
+from xmlcore.models.rules import Calibration, Rule
+
+__all__ = ["Calibration", "Rule", "abstention", "best_sets", "calibrate", "cuts", "learn", "promise"]

@@ -1,0 +1,310 @@
+"""Learn rules from held-out rows, and choose the best sets of labels for many rows together."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from xmlcore._kernels.decisions import CERTAIN, COVERAGE, LINEAR, MACRO_F1, improve_sets, take_by_gains
+from xmlcore.arrays import read_only
+from xmlcore.decisions.calibrating import calibration_of
+from xmlcore.decisions.goals import (
+    Gains,
+    Goal,
+    best_gain_of,
+    gains_of,
+    propensities,
+    read_goal,
+)
+from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.first_use import pd
+from xmlcore.metrics.measures import share
+from xmlcore.models.rules import CANDIDATES, Rule, chosen
+from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
+from xmlcore.validation import check_number, csr_parts
+
+PRIOR = 2.0  # Rows that are added to each label, of the mean F1 or precision: gains of labels with few rows are unsure.
+TOLERANCE = 1e-6  # Sets are improved until a pass over all rows adds less than this to the measure.
+MOST_PASSES = 100
+OF_CUTS = ("micro P", "micro R", "micro F1", "samples F1")
+
+
+def learn(
+    model: Ranker,
+    X: Matrix,
+    Y: Labels,
+    measure: str | Mapping[str, float] = "micro F1",
+    *,
+    at_most: bool = False,
+    least: Mapping[str, float] | None = None,
+    inv_ps: npt.ArrayLike | None = None,
+    n_candidates: int = CANDIDATES,
+) -> Rule:
+    """Learn, from held-out rows, a rule that decides which labels of a row are predicted.
+
+    Parameters
+    ----------
+    model : Ranker
+        A fitted model, whose scores are in [0, 1].
+    X, Y : rows and labels, as the model's ``fit`` takes them
+        Rows that the model was not fitted to, and that are not those of the final test.
+    measure : str or dict of str to float
+        With a fixed number k of labels: "P@k", "PSP@k", "macro F1@k", "macro P@k", "macro R@k", "balanced accuracy@k"
+        or "coverage@k", such as "macro F1@3". With as many labels as are best: "micro F1", "samples F1", "macro F1",
+        "balanced accuracy"; and with ``least`` "micro P" or "micro R". A dict of weights joins measures of the same k:
+        ``{"P@3": 0.5, "macro F1@3": 0.5}``. :data:`xmlcore.metrics.MEASURES` says what each is.
+    at_most : bool
+        k is the largest number of labels, not the number: only labels that improve the measure are predicted.
+    least : dict of str to float, optional
+        A bound, in [0, 1], for the opposite: ``learn(model, X, Y, "micro R", least={"micro P": 0.9})`` finds as many
+        of the true labels as it can while 90 % of the predicted ones are right on the held-out rows. This is no
+        promise for other rows: see :func:`promise`.
+    inv_ps : array-like, shape (L,), optional
+        Weights of labels for PSP@k; by default those of the held-out rows.
+    n_candidates : int
+        Only so many labels of a row, the best by score, can be predicted.
+
+    Returns
+    -------
+    Rule
+        Its ``about`` has the measure, the number of held-out rows, its value there, and as "plain" the value of the k
+        best labels by score (without k, of the best single cut for macro F1 and balanced accuracy, and of a cut at 0.5
+        for the others). A rule that is not better than that on the held-out rows is not taken.
+
+    Raises
+    ------
+    ValueError, TypeError
+        An unknown measure, labels or rows that do not fit, no row with a label, or ``least`` cannot be reached.
+
+    Notes
+    -----
+    For measures that are no mean over rows, sets of labels are found for the held-out rows by block coordinate ascent
+    on the expected measure, by calibrated probabilities; the gains of labels at that point are the rule. Labels with
+    few rows are drawn to the mean. Only which rule is taken, a cut, and the calibration depend on the true labels.
+
+    References
+    ----------
+    E. Schultheis et al., "Generalized test utilities for long-tail performance in extreme multi-label classification",
+    NeurIPS 2023.
+    E. Schultheis et al., "Consistent algorithms for multi-label classification with macro-at-k metrics", ICLR 2024.
+    """
+    found = held_out(model, X, Y, n_candidates)
+    calibration = calibration_of(found)
+    if least is not None or measure in ("micro F1", "samples F1"):
+        return _by_cut(model, found, calibration, measure, least, n_candidates)
+    return _by_gains(model, found, calibration, read_goal(measure), at_most, inv_ps, n_candidates)
+
+
+def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
+    """Return what each cut of the calibrated probabilities gives on held-out rows.
+
+    Parameters
+    ----------
+    model, X, Y, n_candidates : as for :func:`learn`
+
+    Returns
+    -------
+    DataFrame
+        A line for each probability at which labels can be cut, from large to small: ``cut``, "micro P", "micro R",
+        "micro F1", "samples F1" (of a row without true labels 0) and ``labels``, the mean number of labels of a row.
+    """
+    found = held_out(model, X, Y, n_candidates)
+    return cuts_of(found, calibration_of(found)(found.scores.data))
+
+
+def cuts_of(found: HeldOut, probabilities: np.ndarray) -> "DataFrame":
+    """Return the table of :func:`cuts`."""
+    order = np.argsort(-probabilities, kind="stable")
+    p, right, row = probabilities[order], found.right[order], found.row[order]
+    true = np.diff(found.Y.indptr)
+    n_rows, n = found.Y.shape[0], np.arange(1, p.size + 1)
+    hits = np.cumsum(right)
+    by_row = np.argsort(row, kind="stable")  # within a row from large to small
+    start = np.searchsorted(row[by_row], np.arange(n_rows))
+    size = np.arange(p.size) - start[row[by_row]] + 1
+    hits_of_row = np.cumsum(right[by_row])
+    hits_of_row -= np.concatenate([[0.0], hits_of_row])[start][row[by_row]]
+    of_row = share(2 * hits_of_row, size + true[row[by_row]])
+    grown = np.empty(p.size)
+    grown[by_row] = of_row - np.where(size > 1, np.concatenate([[0.0], of_row[:-1]]), 0.0)
+    last = np.append(p[1:] < p[:-1], True)  # equal probabilities are cut together
+    return pd.DataFrame({
+        "cut": p,
+        "micro P": hits / n,
+        "micro R": hits / true.sum(),
+        "micro F1": 2 * hits / (n + true.sum()),
+        "samples F1": np.cumsum(grown) / n_rows,
+        "labels": n / n_rows,
+    })[last].reset_index(drop=True)  # fmt: skip
+
+
+def best_sets(
+    probabilities: sp.csr_array,
+    measure: str | Mapping[str, float],
+    *,
+    at_most: bool = False,
+    inv_ps: npt.ArrayLike | None = None,
+) -> sp.csr_array:
+    """Choose labels for many rows together, so that the expected measure over these rows is best.
+
+    A rule decides for each row alone; this knows all rows, and so gives more where they are the rows to be judged.
+
+    Parameters
+    ----------
+    probabilities : csr_array, shape (n, L)
+        Calibrated probabilities of the labels that can be predicted. Missing entries count as 0.
+    measure, at_most : as for :func:`learn`
+        "micro F1" and "samples F1" are no such measures.
+    inv_ps : array-like, shape (L,)
+        Needed for PSP@k.
+
+    Returns
+    -------
+    csr_array of bool, shape (n, L)
+        The labels of each row: block coordinate ascent from the most probable ones has ended, when no row's set can be
+        changed for the better alone (Schultheis et al. 2023, algorithm 1).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Values that are no probabilities, or an unknown measure.
+    """
+    P = sp.csr_array(probabilities, dtype=np.float64)
+    P.sum_duplicates()
+    if not ((P.data >= 0) & (P.data <= 1)).all():
+        raise ValueError("probabilities has values that are not between 0 and 1")
+    goal = read_goal(measure)
+    if not goal.k and {*goal.parts} & {"micro F1", "samples F1"}:
+        raise ValueError(f"{goal.name} is a matter of a cut, not of sets for many rows: use learn")
+    inv_ps = propensities(goal, inv_ps, P.shape[1])
+    expected = np.asarray(P.sum(axis=0)).ravel()
+    gain = 1.0 if inv_ps is None else float((P @ inv_ps).sum())
+    gains = gains_of(goal, P.shape[0], expected, inv_ps, gain)
+    taken = improved(P, goal, gains, not at_most and goal.k > 0)[0]
+    return chosen(P, taken).astype(bool)
+
+
+def improved(P: sp.csr_array, goal: Goal, gains: Gains, fill: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the marks of the best sets for a goal, and the sums of the kernel ``improve_sets`` over them."""
+    ptr, labels, values = csr_parts(P)
+    L, rooms = P.shape[1], np.empty(max(1, int(np.diff(ptr).max(initial=0))))
+    taken = np.zeros(labels.size, bool)
+    plain = read_only((np.ones(L), np.full(L, 0.0 if goal.k else -0.5)))
+    take_by_gains(ptr, labels, values, *plain, goal.k, fill or goal.k > 0, rooms, taken)
+    p = values[taken]
+    parts = p, np.ones(p.size), np.log(np.maximum(1 - p, CERTAIN))
+    sums = np.stack([np.bincount(labels[taken], part, minlength=L) for part in parts])
+    before = -np.inf
+    for _ in range(MOST_PASSES if gains.kind != LINEAR else 1):
+        improve_sets(ptr, labels, values, *gains, goal.k, fill, sums, rooms, taken)
+        now = _expected(gains, *sums)
+        if now - before < TOLERANCE:
+            break
+        before = now
+    return taken, sums
+
+
+def _expected(gains, hits, predicted, missed) -> float:
+    slopes, offsets, true = gains.of_labels
+    linear = slopes @ hits + offsets @ predicted
+    if gains.kind == COVERAGE:
+        return linear + gains.scale * float((1 - np.exp(missed)).sum())
+    whole = predicted + true if gains.kind == MACRO_F1 else predicted
+    return linear + gains.scale * float(share((2 if gains.kind == MACRO_F1 else 1) * hits, whole).sum())
+
+
+def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
+    """Return slopes and offsets: how much the measure grows with each label's hits and predictions."""
+    slopes, offsets, true = gains.of_labels
+    if gains.kind == LINEAR:
+        return slopes.copy(), offsets.copy()
+    if gains.kind == COVERAGE:
+        return slopes + gains.scale * np.exp(missed), offsets.copy()
+    factor, whole = (2.0, predicted + true) if gains.kind == MACRO_F1 else (1.0, predicted)
+    mean = share(factor * hits, whole)[whole > 0.5].mean() if (whole > 0.5).any() else 0.0
+    value = (factor * hits + PRIOR * mean) / (whole + PRIOR)
+    more = gains.scale * factor / (whole + PRIOR)
+    return slopes + more, offsets - more * value / factor
+
+
+def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) -> Rule:
+    """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
+    P = found.scores.copy()
+    P.data = calibration(P.data)
+    n_rows, L = found.Y.shape
+    inv_ps = propensities(goal, inv_ps, L, found.Y)
+    best = 1.0 if inv_ps is None else best_gain_of(found.Y, inv_ps, goal.k)
+    expected = np.asarray(P.sum(axis=0)).ravel()
+    fill = goal.k > 0 and not at_most
+    gains = gains_of(goal, n_rows, expected + PRIOR, inv_ps, best)
+    rule = Rule(model, *_at_point(gains, *improved(P, goal, gains, fill)[1]), goal.k, fill, calibration, n_candidates)
+    plain = Rule(model, np.ones(L), np.zeros(L), goal.k, fill, calibration, n_candidates)
+    if not goal.k:
+        plain = _best_cut(plain, P, lambda taken: value_of(goal, found, taken, inv_ps, best))
+    values = [value_of(goal, found, each.take(P), inv_ps, best) for each in (rule, plain)]
+    taken = rule if values[0] > values[1] else plain
+    return _told(taken, goal.name, found, max(values), values[1])
+
+
+def _best_cut(rule, P, value) -> Rule:
+    """Return the rule of the one cut that has the best value on held-out rows."""
+    tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
+    best = max(tried, key=lambda cut: value(P.data > cut))
+    return Rule(rule.model, rule.slopes, rule.offsets - best, 0, False, rule.calibration, rule.n_candidates)
+
+
+def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None, best_gain: float = 1.0) -> float:
+    """Return the value of a goal for predicted entries of held-out rows."""
+    n_rows, L = found.Y.shape
+    labels, right = found.scores.indices[taken], found.right[taken]
+    hits, predicted = np.bincount(labels, right, minlength=L), np.bincount(labels, minlength=L)
+    true = np.bincount(found.Y.indices, minlength=L)
+    there = true > 0
+
+    def of(name):
+        if name == "P":
+            return hits.sum() / (goal.k * n_rows)
+        if name == "PSP":
+            return float(inv_ps @ hits) / best_gain
+        if name == "coverage":
+            return (hits[there] > 0).mean()
+        recall = share(hits, true)
+        each = {
+            "macro F1": lambda: share(2 * hits, predicted + true),
+            "macro P": lambda: share(hits, predicted),
+            "macro R": lambda: recall,
+            "balanced accuracy": lambda: 0.5 * (recall + 1 - share(predicted - hits, n_rows - true)),
+        }[name]()
+        return each[there].mean()
+
+    return float(sum(weight * of(name) for name, weight in goal.parts.items()))
+
+
+def _by_cut(model, found, calibration, measure, least, n_candidates) -> Rule:
+    """Return the rule of one cut of the probabilities."""
+    table = cuts_of(found, calibration(found.scores.data))
+    if measure not in OF_CUTS:
+        raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")
+    name, possible = measure, table
+    for bounded, bound in (least or {}).items():
+        if bounded not in OF_CUTS:
+            raise ValueError(f"least has {bounded!r:.60}: known are {', '.join(OF_CUTS)}")
+        bound = check_number(bound, f"least[{bounded!r}]", 0.0, 1.0)
+        name += f" with {bounded} ≥ {bound:g}"
+        most = possible[bounded].max() if len(possible) else 0.0
+        possible = possible[possible[bounded] >= bound]
+        if not len(possible):
+            raise ValueError(f"{bounded} cannot be {bound:g} on these rows: with any cut it is at most {most:.3f}")
+    line = possible.loc[possible[measure].idxmax()]
+    half = table[table["cut"] >= 0.5]
+    L = found.Y.shape[1]
+    cut = np.nextafter(line["cut"], 0)  # gains have to be positive
+    rule = Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates)
+    plain = float(half[measure].iloc[-1]) if len(half) else 0.0
+    return _told(rule, name, found, float(line[measure]), plain)
+
+
+def _told(rule, measure, found, value, plain) -> Rule:
+    about = {"measure": measure, "rows": found.Y.shape[0], "value": float(value), "plain": float(plain)}
+    return Rule(rule.model, rule.slopes, rule.offsets, rule.k, rule.fill, rule.calibration, rule.n_candidates, about)

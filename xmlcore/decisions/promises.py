@@ -1,0 +1,138 @@
+"""Promises: sets of labels that find a share of the true labels, or of which a share is right, with a stated risk."""
+
+import numpy as np
+
+from xmlcore.decisions.calibrating import calibration_of
+from xmlcore.decisions.held_out import held_out
+from xmlcore.metrics.measures import share
+from xmlcore.models.rules import CANDIDATES, Rule
+from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.validation import check_number
+
+MOST_CUTS = 1000  # cuts that are tried, at equal shares of the candidates
+
+
+def promise(
+    model: Ranker,
+    X: Matrix,
+    Y: Labels,
+    *,
+    recall: float | None = None,
+    precision: float | None = None,
+    risk: float | None = 0.1,
+    n_candidates: int = CANDIDATES,
+) -> Rule:
+    """Return a rule whose sets of labels find, or are right in, at least a stated share, whatever the model is worth.
+
+    Parameters
+    ----------
+    model : Ranker
+        A fitted model, whose scores are in [0, 1].
+    X, Y : rows and labels, as the model's ``fit`` takes them
+        Rows that the model was not fitted to, drawn like the rows for which the promise is to hold.
+    recall : float in (0, 1)
+        The share of a row's true labels that are in its set, mean over rows; a row without true labels counts as 1.
+    precision : float in (0, 1)
+        In place of ``recall``: the share of a row's set that is right, mean over rows; an empty set counts as 1.
+    risk : float in (0, 1), or None
+        The probability, over the draw of the held-out rows, that the promise fails. None, for ``recall`` only: the
+        share is promised on average over draws of held-out rows, which needs smaller sets (conformal risk control).
+    n_candidates : int
+        Only so many labels of a row can be in its set.
+
+    Returns
+    -------
+    Rule
+        Of all cuts that keep the promise, the one with the smallest sets for ``recall``, with the largest for
+        ``precision``: labels are predicted whose calibrated probability is at least ``about["cut"]``. ``about`` also
+        has the promise, its ``value`` on the held-out rows, the mean number of ``labels`` in a set, and the share of
+        sets that are ``empty``.
+
+    Raises
+    ------
+    ValueError
+        The promise cannot be given: the message says what can. Or labels or rows do not fit.
+
+    Notes
+    -----
+    The cut is chosen by tests in a fixed order (learn then test): each cut has the p-value of Hoeffding and Bentkus for
+    the hypothesis that the mean loss is above the bound, and the cuts are gone through from the safest one as long as
+    p is at most the risk. This holds for any model and any distribution of rows, as long as held-out and new rows are
+    drawn alike and independently.
+
+    References
+    ----------
+    A. N. Angelopoulos et al., "Conformal risk control", ICLR 2024 (arXiv 2208.02814).
+    A. N. Angelopoulos et al., "Learn then test", Annals of Applied Statistics 2025 (arXiv 2110.01052).
+    """
+    if (recall is None) == (precision is None):
+        raise TypeError("give either recall or precision: the share that is promised")
+    wanted = "recall" if precision is None else "precision"
+    level = check_number(recall if precision is None else precision, wanted, above=0.0, below=1.0)
+    risk = None if risk is None else check_number(risk, "risk", above=0.0, below=1.0)
+    if risk is None and wanted == "precision":
+        raise ValueError("a promise of precision needs a risk: conformal risk control holds for recall only")
+    found = held_out(model, X, Y, n_candidates)
+    calibration = calibration_of(found)
+    p = calibration(found.scores.data)
+    tried = calibration(np.unique(np.quantile(found.scores.data, np.linspace(0, 1, MOST_CUTS))))
+    losses, labels, empty = _losses(found, p, tried, wanted)
+    n = found.Y.shape[0]
+    if wanted == "precision":  # from the safest: no labels at all
+        tried, losses, labels, empty = tried[::-1], losses[::-1], labels[::-1], empty[::-1]
+    good = _controlled(losses, n, 1 - level) if risk is None else p_values(losses, n, 1 - level) <= risk
+    kept = int(np.argmin(good)) if not good.all() else good.size  # up to the first that fails
+    if not kept:
+        how = "with all candidates" if wanted == "recall" else "with the surest labels alone"
+        raise ValueError(
+            f"no cut can promise a {wanted} of {level:g}: {how} it is {1 - losses[0]:.3f} on the {n:,} held-out rows. "
+            "Promise less, or take more held-out rows" + (", or more n_candidates" if wanted == "recall" else "")
+        )
+    at = kept - 1
+    about = {
+        "promise": wanted, "level": level, "risk": risk, "rows": n, "cut": float(tried[at]),
+        "value": float(1 - losses[at]), "labels": float(labels[at]), "empty": float(empty[at]),
+    }  # fmt: skip
+    L, cut = found.Y.shape[1], np.nextafter(tried[at], -1)  # gains have to be positive
+    return Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates, about)
+
+
+def _losses(found, p, tried, wanted):
+    """Return, for each cut, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
+    # All are sums over rows that change only at entries of the row: entries are put into the bins between cuts.
+    n, (row, true) = found.Y.shape[0], (found.row, np.diff(found.Y.indptr))
+    order = np.lexsort((-p, row))  # each row from its surest label on
+    row, right, at = row[order], found.right[order], np.searchsorted(tried, p[order], side="right") - 1
+    start = np.searchsorted(row, np.arange(n))
+    place = np.arange(row.size) - start[row] + 1
+    hits = np.cumsum(right)
+    hits -= np.concatenate([[0.0], hits])[start][row]
+    if wanted == "recall":
+        of_set, of_none = 1 - share(hits, true[row]), (true > 0).astype(np.float64)
+    else:
+        of_set, of_none = 1 - hits / place, np.zeros(n)
+    before = np.where(place > 1, np.concatenate([[0.0], of_set[:-1]]), of_none[row])
+
+    def at_cuts(changes):
+        """Return the sum of changes by entries at or above each cut."""
+        return np.bincount(at, changes, minlength=tried.size)[::-1].cumsum()[::-1]
+
+    loss = (of_none.sum() + at_cuts(of_set - before)) / n
+    return loss, at_cuts(np.ones(row.size)) / n, 1 - at_cuts(place == 1) / n
+
+
+def p_values(losses: np.ndarray, n: int, bound: float) -> np.ndarray:
+    """Return Hoeffding's and Bentkus' p-value for "the mean loss is above the bound", of mean losses in [0, 1]."""
+    from scipy.stats import binom
+
+    losses = np.asarray(losses, np.float64).clip(0, 1)
+    below = np.minimum(losses, bound)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.where(below > 0, below * np.log(below / bound), 0.0)
+        distance += np.where(below < 1, (1 - below) * np.log((1 - below) / (1 - bound)), 0.0)
+    return np.minimum(1.0, np.minimum(np.exp(-n * distance), np.e * binom.cdf(np.ceil(n * losses - 1e-9), n, bound)))
+
+
+def _controlled(losses, n, bound) -> np.ndarray:
+    """Return at which cuts conformal risk control finds the expected loss of a new row to be at most the bound."""
+    return (n * losses + 1) / (n + 1) <= bound
