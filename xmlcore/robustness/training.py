@@ -99,9 +99,9 @@ class AdversarialTraining(WrapsModel):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         model = type(self.model)(**self.model.get_params(deep=False))
-        trials = []
+        trials, threshold = [], self.threshold_
         if hasattr(model, "choose"):  # on these rows: a copy of a row must not be among those to measure on
-            settings, trials = model.choose(X, Y, progress)
+            settings, trials, threshold = model.choose(X, Y, progress)
             model.set_params(**settings)
         attacked = None
         if KINDS[self.kind].is_attack:
@@ -112,6 +112,7 @@ class AdversarialTraining(WrapsModel):
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
         self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
+        self.threshold_ = self.model_.threshold_ = threshold
         self.n_augmented_ = clean_and_noisy.rows.size
         self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_

@@ -153,7 +153,7 @@ class OneVsRest(LinearModel):
             weight_ptr, np.concatenate(kept), np.concatenate(weights), np.array(bias, np.float32), feature_of_column,
             n_features, self.loss,
         )  # fmt: skip
-        self.settings_, self._trials = choice
+        self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = max(steps)
         late = sum(n >= self.max_iter for n in steps)
         if late:
@@ -168,10 +168,10 @@ class OneVsRest(LinearModel):
         """Return C, as given or chosen, and the trials by which it was chosen."""
         if self.C != AUTO:
             return Choice({"C": float(self.C)}, [])
-        settings, trials = self._trial_tree(Y.shape[1]).choose(X, Y, progress)
+        settings, trials, threshold = self._trial_tree(Y.shape[1]).choose(X, Y, progress)
         same = settings.keys() - set(CHOSEN)  # what is the same in all trials
         trials = [{name: value for name, value in trial.items() if name not in same} for trial in trials]
-        return Choice({"C": settings["C"]}, trials)
+        return Choice({"C": settings["C"]}, trials, threshold)
 
     def predict_topk(
         self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None

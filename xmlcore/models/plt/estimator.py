@@ -70,6 +70,9 @@ class PLT(LinearModel):
         The loss that the model was fitted with.
     settings_ : dict
         "arity", "max_leaf_labels", "loss" and "C" that the model was fitted with: as given, or chosen.
+    threshold_ : float
+        The score from which on :meth:`predict` predicts labels: by the trials about the best for micro-F1; 0.5 if
+        nothing was tried.
     chosen_ : DataFrame
         The trials by which parameters that are "auto" were chosen.
     trees_ : list of LabelTree
@@ -155,7 +158,7 @@ class PLT(LinearModel):
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
         self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings["loss"])
-        self.settings_, self._trials = choice
+        self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = int(stats[:, 1].max())
         return stats
 
