@@ -35,7 +35,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
-        dataset, rows = _rows_to_measure(packed, data, options, progress)
+        dataset, rows = rows_to_measure(packed, data, options, progress)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals)
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
@@ -53,7 +53,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         click.echo("Below each value: 95 % interval over the rows.")
 
 
-def _rows_to_measure(packed, data, options, progress):
+def rows_to_measure(packed, data, options, progress):
     """Return a data set in the columns of the model whose test rows are to be measured, and which rows these are."""
     every, which = f"all rows of {data}", "the test rows"
     as_trained = packed.vectorizer if packed.is_text else None

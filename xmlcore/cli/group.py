@@ -16,6 +16,7 @@ COMMANDS = {
     "train": "Train a model, measure it, and write it to one file.",
     "predict": "Predict labels of new rows or texts.",
     "evaluate": "Measure a model on rows whose labels are known.",
+    "decide": "Choose which labels a model predicts, by rows whose labels are known.",
     "serve": "Put models behind a URL.",
     "convert": "Write a data file in another format.",
     "warm-up": "Compile all kernels ahead.",

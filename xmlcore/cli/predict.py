@@ -20,12 +20,17 @@ from xmlcore.wording import csv_safe
               help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
 @click.option("-k", "k", type=click.IntRange(1), default=5, show_default=True, help="Labels for each row.")
+@click.option(
+    "--decided",
+    is_flag=True,
+    help="The labels that the model decides for, at most K, in place of the best K: see xmlcore decide.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
               help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, rows, texts, columns, encoding, k, output, first_index, to_json, quiet):
+def command(model, rows, texts, columns, encoding, k, decided, output, first_index, to_json, quiet):
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
     CSV has a line for each label of each row, best first: row, rank, label, label_name, score. JSON lines have a line
@@ -45,7 +50,8 @@ def command(model, rows, texts, columns, encoding, k, output, first_index, to_js
         packed = read_packed(model)
         inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)
         progress("Predicting", 0.0)
-        ranking = packed.model.predict_topk(packed.rows(inputs), k, progress=progress)
+        X = packed.rows(inputs)
+        ranking = packed.decided(X, k) if decided else packed.model.predict_topk(X, k, progress=progress)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json)

@@ -1,0 +1,33 @@
+"""``xmlcore decide``: a decision is chosen, written with the model, and used by ``predict --decided``."""
+
+import csv
+import io
+from collections import Counter
+
+from xmlcore import load_model
+
+
+def sizes(run, model, rows):
+    lines = csv.DictReader(io.StringIO(run("predict", model, rows, "--decided", "-k", 12, "--quiet").out))
+    return Counter(Counter(line["row"] for line in lines).values())
+
+
+def test_a_decision_is_written_with_the_model_and_predicted(run, json_of, files, tmp_path):
+    model, decided = tmp_path / "model.zip", tmp_path / "decided.zip"
+    run("train", files / "train.txt", "-o", model, "--quiet")
+    told = json_of("decide", model, files / "test.txt", "--measure", "macro F1@2", "-o", decided)
+    assert told["measure"] == "macro F1@2" and told["rows"] == 50 and told["value"] >= told["plain"]
+    assert sizes(run, decided, files / "test.txt") == {2: 50} and load_model(model).rule_ is None
+    answer = run("decide", model, files / "test.txt", "--recall", 0.5, "--quiet")
+    assert answer.out.startswith("recall of at least 0.5: ") and load_model(model).rule_.about["level"] == 0.5
+    assert sizes(run, model, files / "test.txt") != {2: 50}
+
+
+def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path):
+    model = tmp_path / "model.zip"
+    run("train", files / "train.txt", "-o", model, "--quiet")
+    before = model.read_bytes()
+    assert "no measure to decide for" in run("decide", model, files / "test.txt", "--measure", "F1", status=2).err
+    assert "no cut can promise" in run("decide", model, files / "test.txt", "--recall", 0.9999, status=2).err
+    assert "either" in run("decide", model, files / "test.txt", "--recall", 0.5, "--precision", 0.5, status=2).err
+    assert model.read_bytes() == before
