@@ -3,7 +3,9 @@
 from datetime import datetime
 
 import pytest
-from serve.conftest import uri
+from serve.conftest import LABELS, TEXTS, uri
+
+from xmlcore import decisions
 
 SUGGEST = "/v1/projects/animals/suggest"
 
@@ -34,6 +36,17 @@ def test_limit_and_threshold_bound_the_suggestions_and_json_is_read_as_a_form_is
     form = client.post(SUGGEST, data={"text": "a red cat", "limit": 3, "language": "en"}).json()
     assert client.post(SUGGEST, json={"text": "a red cat", "limit": 3}).json() == form
     assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
+
+
+def test_where_a_decision_is_kept_its_labels_are_the_suggestions(client, of_texts):
+    every = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
+    model = of_texts.model
+    try:
+        decisions.learn(of_texts.estimator, TEXTS, [[uri(name) for name in row] for row in LABELS], "macro F1@2").keep()
+        found = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
+    finally:
+        del model.rule_
+    assert len(found) == 2 < len(every) and {one["uri"] for one in found} == {uri("red"), uri("cat")}
 
 
 @pytest.mark.parametrize("sent, status, reason", [

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from serve.conftest import FEATURES, TEXTS, client_of, uri
 
+from xmlcore import decisions
 from xmlcore.models import PackedModel
 from xmlcore.progress import silent
 from xmlcore.ranking import Ranking
@@ -45,6 +46,23 @@ def test_texts_get_the_labels_of_the_model_strange_ones_too_and_what_is_none_is_
     assert lone.status_code in (200, 422)
     answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
     assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
+
+
+def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked_for(of_rows, of_texts):
+    X = np.random.default_rng(1).random((20, 4), np.float32)
+    rows = [dict(zip(FEATURES, row)) for row in X.astype(float).tolist()]
+    model = of_rows.model
+    try:
+        decisions.learn(model, X, [[i % 3] for i in range(20)], "macro F1@2").keep()
+        client = client_of([Served("sizes", of_rows)])
+        found = predictions(client.post(PREDICT.format("sizes"), json={"rows": rows, "decided": True}))
+        expected = [{*row.indices.tolist()} for row in model.predict(X)]
+        assert [{one["id"] for one in row} for row in found] == expected and {len(row) for row in found} == {2}
+        assert len(predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 3}))[0]) == 3
+    finally:
+        del model.rule_
+    answer = client.post(PREDICT.format("sizes"), json={"row": {}, "decided": 1})
+    assert answer.status_code == 422 and "decided must be true or false" in answer.json()["error"]
 
 
 def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_are_listed(client, of_rows):

@@ -162,8 +162,8 @@ class _Service:
         body = await bodies.read(request, limits)
 
         def work(progress):
-            inputs, k, unknown = bodies.asked(bodies.as_json(body), served, limits)
-            labels, scores = _ranking(served.packed, inputs, k, progress)
+            inputs, k, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
+            labels, scores = _ranking(served.packed, inputs, k, progress, decided)
             found = {"model": served.name, "predictions": [
                 [{"label": served.packed.label_name(j), "id": j, "score": score} for j, score in zip(*row) if j >= 0]
                 for row in zip(labels.tolist(), scores.tolist())
@@ -184,13 +184,17 @@ class _Service:
 
         def work(progress):
             wanted = annif.asked(body, kind, served, self.limits)
-            return annif.suggestions(*wanted, served, lambda texts, k: _ranking(served.packed, texts, k, progress))
+            packed = served.packed
+            decided = packed.model.rule_ is not None
+            return annif.suggestions(*wanted, served, lambda texts, k: _ranking(packed, texts, k, progress, decided))
 
         return await self._working(work)
 
 
-def _ranking(packed, inputs, k, progress):
-    """Return the k best labels, at most as many as there are; ``progress`` can stop it."""
+def _ranking(packed, inputs, k, progress, decided=False):
+    """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
     rows = packed.rows(inputs)
     progress("Predicting", 0.0)
+    if decided:
+        return packed.decided(rows, k)
     return packed.model.predict_topk(rows, k=min(k, packed.n_labels), progress=progress)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.serve.limits import Refused
 
 _MOST = float(np.finfo(np.float32).max)
-_FIELDS = {"text", "texts", "row", "rows", "k", "unknown"}
+_FIELDS = {"text", "texts", "row", "rows", "k", "unknown", "decided"}
 _LISTED = 5  # names that a message lists
 
 
@@ -65,7 +65,7 @@ def asked(given: dict, served, limits):
     strange = sorted(set(given) - _FIELDS)
     if strange:
         raise Refused(
-            422, f"there is no field {strange[0][:100]!r}: send one of text, texts, row, rows; and k, unknown"
+            422, f"there is no field {strange[0][:100]!r}: send one of text, texts, row, rows; and k, unknown, decided"
         )
     found = [name for name in ("text", "texts", "row", "rows") if name in given]
     if len(found) != 1:
@@ -84,13 +84,16 @@ def asked(given: dict, served, limits):
     ignore = given.get("unknown", "error")
     if ignore not in ("error", "ignore"):
         raise Refused(422, f'unknown must be "error" or "ignore", not {str(ignore)[:100]!r}')
+    decided = given.get("decided", False)
+    if not isinstance(decided, bool):
+        raise Refused(422, f"decided must be true or false, not {str(decided)[:100]}")
     if name.startswith("text"):
         for i, text in enumerate(values):
             if not isinstance(text, str):
                 raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
-        return values, k, None
+        return values, k, None, decided
     X, unknown = _rows(values, name, served, ignore == "ignore")
-    return X, k, unknown if ignore == "ignore" else None
+    return X, k, unknown if ignore == "ignore" else None, decided
 
 
 def count_of(value, name: str, most: int) -> int:
