@@ -36,9 +36,9 @@ def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates:
     k = check_count(k, "k")
     found = held_out(model, X, Y, max(k, n_candidates))
     p = calibration_of(found)(found.scores.data)
-    n, row = found.Y.shape[0], found.row
-    first = np.arange(row.size) - found.scores.indptr[:-1][row] < k
-    hits, expected = (np.bincount(row[first], part[first], minlength=n) / k for part in (found.right, p))
+    n, (order, place) = found.Y.shape[0], found.ranked(p)
+    first = order[place < k]
+    hits, expected = (np.bincount(found.row[first], part[first], minlength=n) / k for part in (found.right, p))
     surest = np.argsort(-expected, kind="stable")
     kept = np.unique(np.maximum(1, np.round(n * (1 - np.arange(STEPS) / STEPS)).astype(int)))[::-1]
     precision = np.cumsum(hits[surest])[kept - 1] / kept

@@ -8,6 +8,7 @@ from xmlcore.typing import Labels, Matrix, Ranker
 
 SMALLEST = 1e-6  # scores nearer to 0 or 1 count as this far away where a logarithm is taken
 BETA_KNOTS = 200
+GROUPS = 2000  # of labels of about equal scores, to which a curve is fitted
 
 
 def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> Calibration:
@@ -100,9 +101,14 @@ def _beta(scores, right) -> Calibration:
     if right.all() or not right.any():
         share = (right.sum() + 0.5) / (right.size + 1)
         return Calibration(knots, _rising(np.full(knots.size, share)), "beta")
+    at = np.arange(0, scores.size, max(1, scores.size // GROUPS))  # groups of about equal scores
+    order = np.argsort(scores, kind="stable")
+    n, hits = np.diff(np.append(at, scores.size)), np.add.reduceat(right[order], at)
+    middles = np.add.reduceat(scores[order], at) / n
+    points, is_right, weights = np.tile(middles, 2), np.repeat([True, False], n.size), np.concatenate([hits, n - hits])
     used = [0, 1]
     while True:  # a negative coefficient would make the curve fall: its feature is left out, as published
-        model = LogisticRegression(C=1e3, max_iter=1000).fit(features(scores)[:, used], right > 0)
+        model = LogisticRegression(C=1e3, max_iter=1000).fit(features(points)[:, used], is_right, weights)
         if len(used) == 1 or (model.coef_ >= 0).all():
             break
         used.pop(int(model.coef_[0].argmin()))

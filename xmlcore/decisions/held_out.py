@@ -22,6 +22,11 @@ class HeldOut(NamedTuple):
         """The row of each entry."""
         return np.repeat(np.arange(self.Y.shape[0]), np.diff(self.scores.indptr))
 
+    def ranked(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the entries in an order by row, and within it by falling value; and the place of each, from 0."""
+        order = np.lexsort((-values, self.row))
+        return order, np.arange(order.size) - self.scores.indptr[:-1][self.row]
+
 
 def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     """Return the candidates of held-out rows; raise if there are no rows, or no labels."""

@@ -116,25 +116,23 @@ def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES)
 def cuts_of(found: HeldOut, probabilities: np.ndarray) -> "DataFrame":
     """Return the table of :func:`cuts`."""
     order = np.argsort(-probabilities, kind="stable")
-    p, right, row = probabilities[order], found.right[order], found.row[order]
+    p, right = probabilities[order], found.right[order]
     true = np.diff(found.Y.indptr)
     n_rows, n = found.Y.shape[0], np.arange(1, p.size + 1)
     hits = np.cumsum(right)
-    by_row = np.argsort(row, kind="stable")  # within a row from large to small
-    start = np.searchsorted(row[by_row], np.arange(n_rows))
-    size = np.arange(p.size) - start[row[by_row]] + 1
-    hits_of_row = np.cumsum(right[by_row])
-    hits_of_row -= np.concatenate([[0.0], hits_of_row])[start][row[by_row]]
-    of_row = share(2 * hits_of_row, size + true[row[by_row]])
+    by_row, place = found.ranked(probabilities)
+    hits_of_row = np.cumsum(found.right[by_row])
+    hits_of_row -= np.concatenate([[0.0], hits_of_row])[found.scores.indptr[:-1]][found.row]
+    of_row = share(2 * hits_of_row, place + 1 + true[found.row])
     grown = np.empty(p.size)
-    grown[by_row] = of_row - np.where(size > 1, np.concatenate([[0.0], of_row[:-1]]), 0.0)
+    grown[by_row] = of_row - np.where(place > 0, np.concatenate([[0.0], of_row[:-1]]), 0.0)
     last = np.append(p[1:] < p[:-1], True)  # equal probabilities are cut together
     return pd.DataFrame({
         "cut": p,
         "micro P": hits / n,
         "micro R": hits / true.sum(),
         "micro F1": 2 * hits / (n + true.sum()),
-        "samples F1": np.cumsum(grown) / n_rows,
+        "samples F1": np.cumsum(grown[order]) / n_rows,
         "labels": n / n_rows,
     })[last].reset_index(drop=True)  # fmt: skip
 

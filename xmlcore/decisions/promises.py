@@ -3,9 +3,9 @@
 import numpy as np
 
 from xmlcore.decisions.calibrating import calibration_of
-from xmlcore.decisions.held_out import held_out
+from xmlcore.decisions.held_out import HeldOut, held_out
 from xmlcore.metrics.measures import share
-from xmlcore.models.rules import CANDIDATES, Rule
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_number
 
@@ -74,6 +74,13 @@ def promise(
         raise ValueError("a promise of precision needs a risk: conformal risk control holds for recall only")
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
+    about = promised(found, calibration, wanted, level, risk)
+    L, cut = found.Y.shape[1], np.nextafter(about["cut"], -1)  # gains have to be positive
+    return Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates, about)
+
+
+def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
+    """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError if there is none."""
     p = calibration(found.scores.data)
     tried = calibration(np.unique(np.quantile(found.scores.data, np.linspace(0, 1, MOST_CUTS))))
     losses, labels, empty = _losses(found, p, tried, wanted)
@@ -89,36 +96,32 @@ def promise(
             "Promise less, or take more held-out rows" + (", or more n_candidates" if wanted == "recall" else "")
         )
     at = kept - 1
-    about = {
+    return {
         "promise": wanted, "level": level, "risk": risk, "rows": n, "cut": float(tried[at]),
         "value": float(1 - losses[at]), "labels": float(labels[at]), "empty": float(empty[at]),
     }  # fmt: skip
-    L, cut = found.Y.shape[1], np.nextafter(tried[at], -1)  # gains have to be positive
-    return Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates, about)
 
 
 def _losses(found, p, tried, wanted):
     """Return, for each cut, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
     # All are sums over rows that change only at entries of the row: entries are put into the bins between cuts.
     n, (row, true) = found.Y.shape[0], (found.row, np.diff(found.Y.indptr))
-    order = np.lexsort((-p, row))  # each row from its surest label on
-    row, right, at = row[order], found.right[order], np.searchsorted(tried, p[order], side="right") - 1
-    start = np.searchsorted(row, np.arange(n))
-    place = np.arange(row.size) - start[row] + 1
+    order, place = found.ranked(p)
+    right, at = found.right[order], np.searchsorted(tried, p[order], side="right") - 1
     hits = np.cumsum(right)
-    hits -= np.concatenate([[0.0], hits])[start][row]
+    hits -= np.concatenate([[0.0], hits])[found.scores.indptr[:-1]][row]
     if wanted == "recall":
         of_set, of_none = 1 - share(hits, true[row]), (true > 0).astype(np.float64)
     else:
-        of_set, of_none = 1 - hits / place, np.zeros(n)
-    before = np.where(place > 1, np.concatenate([[0.0], of_set[:-1]]), of_none[row])
+        of_set, of_none = 1 - hits / (place + 1), np.zeros(n)
+    before = np.where(place > 0, np.concatenate([[0.0], of_set[:-1]]), of_none[row])
 
     def at_cuts(changes):
         """Return the sum of changes by entries at or above each cut."""
         return np.bincount(at, changes, minlength=tried.size)[::-1].cumsum()[::-1]
 
     loss = (of_none.sum() + at_cuts(of_set - before)) / n
-    return loss, at_cuts(np.ones(row.size)) / n, 1 - at_cuts(place == 1) / n
+    return loss, at_cuts(np.ones(row.size)) / n, 1 - at_cuts(place == 0) / n
 
 
 def p_values(losses: np.ndarray, n: int, bound: float) -> np.ndarray:

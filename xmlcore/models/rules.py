@@ -185,17 +185,17 @@ def decided_ranking(model, X, most: int | None = None) -> Ranking:
 
 
 def candidates(model, X, most: int) -> sp.csr_array:
-    """Return the scores of the ``most`` best labels of each row: csr_array of float64, best first in each row."""
+    """Return the scores of the ``most`` best labels of each row: csr_array of float64."""
     ranking = model.predict_topk(X, min(most, model.n_labels_))
     there = ranking.labels >= 0
     ptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     parts = ranking.scores[there].astype(np.float64), ranking.labels[there], ptr
-    return sp.csr_array(parts, shape=(ranking.labels.shape[0], model.n_labels_))
+    found = sp.csr_array(parts, shape=(ranking.labels.shape[0], model.n_labels_))
+    found.sort_indices()
+    return found
 
 
 def chosen(values: sp.csr_array, taken: np.ndarray) -> sp.csr_array:
     """Return the entries of a matrix that are marked."""
     ptr = np.concatenate([[0], np.cumsum(taken)])[values.indptr]
-    found = sp.csr_array((values.data[taken], values.indices[taken], ptr), shape=values.shape)
-    found.sort_indices()
-    return found
+    return sp.csr_array((values.data[taken], values.indices[taken], ptr), shape=values.shape)

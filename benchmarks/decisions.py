@@ -1,0 +1,261 @@
+"""Measure what decisions are worth: measures with and without, calibration, promises, and the time beside xCOLUMNs.
+
+    python -m benchmarks.decisions FOLDER [--data bibtex ...] [--out FILE]
+
+FOLDER is that of `benchmarks.compare`. Of each data set, a random fifth of the training rows, 20,000 at most, is held
+out; `PLT()` is trained on the others; rules are learnt on the held-out rows and measured on the test rows, which decide
+nothing. Promises are given 200 times, each time by another half of the test rows (5,000 at most), and looked at on the
+other half. Sets for all test rows together are chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
+Writes results/decisions.json and .md.
+"""
+
+import argparse
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.library import data as of_data
+from benchmarks.library import files, machine, tables
+from xmlcore import PLT, decisions, metrics
+from xmlcore.datasets import read_text_dataset
+from xmlcore.decisions.goals import best_gain_of, propensities, read_goal
+from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.learning import value_of
+from xmlcore.decisions.promises import promised
+from xmlcore.models.rules import CANDIDATES
+
+DATA = ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class", "wordnet-hyper")
+FREE = ("micro F1", "samples F1")
+MEASURES = (*FREE, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", "macro R@3", "balanced accuracy@3", "PSP@5",
+            "coverage@5")  # fmt: skip
+PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
+SPLITS, RISK, SEED = 200, 0.1, 0
+
+
+def read(folder):
+    if (folder / "train.txt.gz").exists():
+        return of_data.read_real(folder)
+    return read_text_dataset(folder / "train.jsonl.gz", folder / "test.jsonl.gz")
+
+
+def measured(name, folder, say):
+    """Return all figures of a data set."""
+    data = read(folder / name)
+    order = np.random.default_rng(SEED).permutation(data.n_train)
+    n = min(data.n_train // 5, 20_000)
+    kept, out = np.sort(order[n:]), np.sort(order[:n])
+    start = time.perf_counter()
+    model = PLT().fit(data.X_train[kept], data.Y_train[kept])
+    times = {"training": time.perf_counter() - start}
+    X, Y = data.X_train[out], data.Y_train[out]
+    decisions.learn(model, X[:100], Y[:100], "macro F1@3")  # compiles
+    start = time.perf_counter()
+    calibration = decisions.calibrate(model, X, Y)
+    times["calibration"] = time.perf_counter() - start
+    test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
+    inv_ps = metrics.inverse_propensity(data.Y_train)
+    say(f"{name}: trained in {times['training']:.1f} s")
+    found = {"data": name, "held_out": n, "test": data.n_test, "labels": data.n_labels, "times": times}
+    found["threshold"] = [
+        100 * metrics.precision_recall_f1(data.Y_test, model.predict(data.X_test, cut), average="micro").f1
+        for cut in (0.5, None)
+    ]
+    found["measures"] = {one: of_measure(one, model, (X, Y), test, calibration, inv_ps) for one in MEASURES}
+    found["calibration"] = {
+        f"first {k}": [errors(test, calibration, k, after) for after in (False, True)] for k in (1, 5)
+    } | {"method": calibration.method}
+    say(f"{name}: measures and calibration")
+    found["promises"] = [of_promise(test, calibration, **given) for given in PROMISES]
+    frame = decisions.abstention(model, data.X_test, data.Y_test)
+    by_hand = {share: (frame["by hand"] - share).abs().idxmin() for share in (0, 0.1, 0.2, 0.4)}
+    found["abstention"] = {share: float(frame.loc[line, "P@1"]) for share, line in by_hand.items()}
+    found["together"] = {f"macro F1@{k}": beside_xcolumns(k, test, calibration) for k in (1, 3, 5)}
+    say(f"{name}: promises, and beside xCOLUMNs")
+    return found
+
+
+def of_measure(measure, model, rows, test, calibration, inv_ps):
+    """Return the value on the test rows without and with the rule, and that of the sets for all test rows together."""
+    start = time.perf_counter()
+    rule = decisions.learn(model, *rows, measure, inv_ps=inv_ps if "PSP" in measure else None)
+    seconds = time.perf_counter() - start
+    P = probabilities(test, rule.calibration)
+    if measure in FREE:
+        average = measure.split()[0]
+        sets = [test.scores >= 0.5, rule_sets(rule, P)]
+        values = [metrics.precision_recall_f1(test.Y, each, average=average).f1 for each in sets]
+        return {"plain": values[0], "rule": values[1], "seconds": seconds}
+    goal = read_goal(measure)
+    weights = propensities(goal, inv_ps, test.Y.shape[1])
+    best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
+    L = test.Y.shape[1]
+    if goal.k:
+        plain = decisions.Rule(model, np.ones(L), np.zeros(L), goal.k, True, calibration).take(test.scores)
+    else:
+        plain = test.scores.data >= 0.5
+    together = decisions.best_sets(P, measure, inv_ps=weights)
+    marks = np.asarray(together[np.repeat(np.arange(len(P.indptr) - 1), np.diff(P.indptr)), P.indices]).ravel()
+    return {
+        "plain": value_of(goal, test, plain, weights, best), "rule": value_of(goal, test, rule.take(P), weights, best),
+        "together": value_of(goal, test, marks, weights, best), "seconds": seconds,
+    }  # fmt: skip
+
+
+def probabilities(test, calibration):
+    P = test.scores.copy()
+    P.data = calibration(P.data)
+    return P
+
+
+def rule_sets(rule, P):
+    found = P.copy()
+    found.data = rule.take(P).astype(np.float64)
+    found.eliminate_zeros()
+    return found.astype(bool)
+
+
+def errors(test, calibration, k, after):
+    """Return the expected calibration error of the first k labels, in points, with 15 bins of equal count."""
+    order, place = test.ranked(test.scores.data)
+    first = order[place < k]
+    p, right = test.scores.data[first], test.right[first]
+    p = calibration(p) if after else p
+    bins = np.array_split(np.argsort(p, kind="stable"), 15)
+    return float(100 * sum(abs(p[part].sum() - right[part].sum()) for part in bins) / p.size)
+
+
+def of_promise(test, calibration, risk=RISK, **wanted):
+    """Return how often a promise failed on the rows that did not decide, the mean value there, and the mean size."""
+    rng = np.random.default_rng(SEED)
+    n, (name, level) = min(test.Y.shape[0], 10_000), next(iter(wanted.items()))
+    failed, values, sizes, refused = 0, [], [], 0
+    for _ in range(SPLITS):
+        order = rng.permutation(test.Y.shape[0])[:n]
+        halves = [part_of(test, np.sort(order[part])) for part in (slice(n // 2), slice(n // 2, None))]
+        try:
+            cut = promised(halves[0], calibration, name, level, risk)["cut"]
+        except ValueError:
+            refused += 1
+            continue
+        value, size = kept(halves[1], calibration, name, cut)
+        failed += value < level
+        values.append(value)
+        sizes.append(size)
+    means = {"value": values, "labels": sizes}
+    means = {name: float(np.mean(found)) if found else None for name, found in means.items()}
+    return {"promise": name, "level": level, "risk": risk, "failed": failed, "refused": refused} | means
+
+
+def part_of(test, rows):
+    sizes = np.diff(test.scores.indptr)
+    marks = np.isin(test.row, rows)
+    return HeldOut(test.scores[rows], test.right[marks], test.Y[rows]) if sizes.size else test
+
+
+def kept(part, calibration, name, cut):
+    taken = calibration(part.scores.data) >= cut
+    n = part.Y.shape[0]
+    hits, sizes = (np.bincount(part.row, marks, minlength=n) for marks in (taken * part.right, taken))
+    whole = np.diff(part.Y.indptr) if name == "recall" else sizes
+    return float(np.where(whole > 0, hits / np.maximum(whole, 1), 1.0).mean()), float(sizes.mean())
+
+
+def beside_xcolumns(k, test, calibration):
+    """Return the expected value and the seconds of both, of the same probabilities."""
+    from xcolumns.block_coordinate import predict_using_bc_with_0approx
+    from xcolumns.metrics import binary_f1_score_on_conf_matrix
+
+    P = probabilities(test, calibration)
+    found = {}
+    start = time.perf_counter()
+    ours = decisions.best_sets(P, f"macro F1@{k}")
+    found["seconds"] = time.perf_counter() - start
+    theirs = sp.csr_matrix(P).astype(np.float32)
+    predict_using_bc_with_0approx(theirs[:10], binary_f1_score_on_conf_matrix, k, init_y_pred="top", max_iter=1)
+    start = time.perf_counter()
+    sets = predict_using_bc_with_0approx(theirs, binary_f1_score_on_conf_matrix, k, seed=0, skip_tn=True)
+    found["seconds of xCOLUMNs"] = time.perf_counter() - start
+
+    def expected(sets):
+        hits = np.asarray(P.multiply(sp.csr_array(sets.astype(bool))).sum(axis=0)).ravel()
+        whole = np.asarray(sets.astype(bool).sum(axis=0)).ravel() + np.asarray(P.sum(axis=0)).ravel()
+        return float(np.divide(2 * hits, whole, out=np.zeros(whole.size), where=whole > 0).mean())
+
+    return found | {"value": expected(ours), "value of xCOLUMNs": expected(sets)}
+
+
+def percent(value):
+    return "–" if value is None else tables.points(100 * value)
+
+
+def markdown(results):
+    """Return the tables."""
+    runs = results["runs"]
+
+    def rows(of):
+        return [[run["data"], *cells] for run in runs for cells in of(run)]
+
+    def of_measures(run):
+        return [[one, *(percent(found.get(name)) for name in ("plain", "rule", "together"))]
+                for one, found in run["measures"].items()]  # fmt: skip
+
+    def of_calibration(run):
+        errors = [" → ".join(map(tables.points, run["calibration"][f"first {k}"])) for k in (1, 5)]
+        share = run["times"]["calibration"] / run["times"]["training"]
+        return [[run["calibration"]["method"], *errors, f"{100 * share:.0f} %"]]
+
+    def of_promises(run):
+        return [[f"{one['promise']} {one['level']:g}", "on average" if one["risk"] is None else f"{one['risk']:g}",
+                 str(one["failed"]), str(one["refused"]), percent(one["value"]),
+                 "–" if one["labels"] is None else f"{one['labels']:.1f}"] for one in run["promises"]]  # fmt: skip
+
+    def of_xcolumns(run):
+        return [[name, percent(one["value"]), percent(one["value of xCOLUMNs"]), tables.number(one["seconds"]),
+                 tables.number(one["seconds of xCOLUMNs"]),
+                 tables.number(one["seconds"] / one["seconds of xCOLUMNs"], 2)]
+                for name, one in run["together"].items()]  # fmt: skip
+
+    parts = [
+        ("`predict` without a decision: micro-F1 with a cut at 0.5, and with the cut that trials chose", "",
+         ["data", "at 0.5", "chosen"], 1, lambda run: [[*map(tables.points, run["threshold"])]]),
+        ("Measures on the test rows, in percent",
+         "Without: the k labels of the largest scores, or those from 0.5 on. Rule: one row at a time. Together: sets for "
+         "all test rows at once, by the same probabilities.",
+         ["data", "measure", "without", "rule", "together"], 2, of_measures),
+        ("Expected calibration error on the test rows, in points (15 bins of equal count)", "",
+         ["data", "method", "first label", "first 5", "time, of a training"], 2, of_calibration),
+        (f"Promises, of {SPLITS} draws of half of the test rows",
+         "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
+         ["data", "promise", "risk", "failed", "refused", "mean share", "labels in a set"], 3, of_promises),
+        ("P@1 of the rest, when the rows of which the model is least sure are left to people", "",
+         ["data", "none", "10 %", "20 %", "40 %"], 1, lambda run: [[*map(percent, run["abstention"].values())]]),
+        ("Beside xCOLUMNs 0.0.2: expected macro F1@k in percent, and seconds", "",
+         ["data", "measure", "ours", "xCOLUMNs", "s", "s of xCOLUMNs", "ratio"], 2, of_xcolumns),
+    ]  # fmt: skip
+    how = " ".join(__doc__.split("\n\n")[2].split())
+    lines = ["# What decisions are worth", how, tables.measured_text(results)]
+    for title, said, head, left, of in parts:
+        lines += [f"## {title}", *filter(None, [said]), tables.table(head, rows(of), left)]
+    return "\n\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description=__doc__.split("\n\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--data", nargs="+", default=list(DATA))
+    parser.add_argument("--out", type=Path, default=files.RESULTS / "decisions.json")
+    options = parser.parse_args()
+    results = machine.header("decisions", 2) | {"date": datetime.now(UTC).date().isoformat(), "runs": []}
+    for name in options.data:
+        results["runs"].append(measured(name, options.folder, lambda text: print(text, flush=True)))
+    results["xmlcore_code_end"] = machine.code_now()
+    files.write(options.out, files.as_json(results))
+    files.write(options.out.with_suffix(".md"), markdown(results))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()
