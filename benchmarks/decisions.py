@@ -222,8 +222,8 @@ def markdown(results):
         ("`predict` without a decision: micro-F1 with a cut at 0.5, and with the cut that trials chose", "",
          ["data", "at 0.5", "chosen"], 1, lambda run: [[*map(tables.points, run["threshold"])]]),
         ("Measures on the test rows, in percent",
-         "Without: the k labels of the largest scores, or those from 0.5 on. Rule: one row at a time. Together: sets for "
-         "all test rows at once, by the same probabilities.",
+         "Without: the k labels of the largest scores, or those from 0.5 on. Rule: one row at a time. Together: sets "
+         "for all test rows at once, by the same probabilities.",
          ["data", "measure", "without", "rule", "together"], 2, of_measures),
         ("Expected calibration error on the test rows, in points (15 bins of equal count)", "",
          ["data", "method", "first label", "first 5", "time, of a training"], 2, of_calibration),
