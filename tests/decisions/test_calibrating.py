@@ -32,6 +32,12 @@ def test_probabilities_rise_with_the_score_from_0_to_at_most_1(method):
     assert np.abs(curve - np.linspace(0, 1, 1001) ** 2).max() < 0.2
 
 
+def test_a_few_labels_of_the_smallest_scores_do_not_lift_those_above():
+    scores = np.concatenate([[0.001], np.linspace(0.01, 0.02, 1000), np.linspace(0.8, 0.9, 100)])
+    found = METHODS["isotonic"](scores, (scores > 0.5).astype(float))
+    assert found(0.015) < 0.001 < 0.9 < found(0.85)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("right", [[1.0, 1.0], [0.0, 0.0], [1.0], [0.0]])
 def test_few_labels_never_make_it_sure(method, right):

@@ -55,7 +55,8 @@ def calibration_of(found: HeldOut) -> Calibration:
             f"the score {scores[bad[0]]:g} of row {found.row[bad[0]]} is not between 0 and 1 ({bad.size:,} are not): "
             "calibration needs a model with such scores"
         )
-    even = found.row % 2 == 0
+    order = np.argsort(scores, kind="stable")  # once: sorting again what is sorted takes no time
+    scores, right, even = scores[order], right[order], (found.row % 2 == 0)[order]
     surprise = {}
     for method, fit in METHODS.items():
         halves = [(fit(scores[part], right[part]), ~part) for part in (even, ~even) if part.any() and not part.all()]
@@ -78,6 +79,7 @@ def _isotonic(scores, right) -> Calibration:
     blocks = isotonic_regression(hits / n, weights=n).blocks[:-1]
     middles = np.add.reduceat(scores[first] * n, blocks) / np.add.reduceat(n, blocks)
     shares = (np.add.reduceat(hits, blocks) + 0.5) / (np.add.reduceat(n, blocks) + 1)  # never sure after a few labels
+    shares = isotonic_regression(shares, weights=np.add.reduceat(n, blocks)).x  # small blocks were moved the most
     inside = (middles > 0) & (middles < 1)
     ends = shares[:1] if middles[0] == 0 else np.zeros(1), shares[-1:]
     knots = np.concatenate([[0.0], middles[inside], [1.0]])

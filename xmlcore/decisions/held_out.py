@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.label_names import labels_of_model
-from xmlcore.models.rules import candidates, rows_of
+from xmlcore.models.rules import candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
 
@@ -21,6 +21,10 @@ class HeldOut(NamedTuple):
     def row(self) -> np.ndarray:
         """The row of each entry."""
         return np.repeat(np.arange(self.Y.shape[0]), np.diff(self.scores.indptr))
+
+    def marked(self, taken: np.ndarray) -> sp.csr_array:
+        """Return the marked entries as sets of labels: csr_array of bool."""
+        return chosen(self.scores, taken).astype(bool)
 
     def ranked(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the entries in an order by row, and within it by falling value; and the place of each, from 0."""
@@ -41,6 +45,7 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     if Y.nnz == 0:
         raise ValueError(f"none of the {Y.shape[0]} held-out rows has a label: there is nothing to learn from")
     scores = candidates(inner, rows, most)
-    pairs = np.repeat(np.arange(Y.shape[0], dtype=np.int64), np.diff(scores.indptr)) * Y.shape[1] + scores.indices
-    true = np.repeat(np.arange(Y.shape[0], dtype=np.int64), np.diff(Y.indptr)) * Y.shape[1] + Y.indices
-    return HeldOut(scores, np.isin(pairs, true).astype(np.float64), Y)
+    places = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
+    right = np.zeros(scores.nnz)
+    right[places.multiply(Y).data.astype(np.int64) - 1] = 1.0
+    return HeldOut(scores, right, Y)

@@ -27,6 +27,7 @@ from xmlcore.validation import check_number, csr_parts
 PRIOR = 2.0  # Rows that are added to each label, of the mean F1 or precision: gains of labels with few rows are unsure.
 TOLERANCE = 1e-6  # Sets are improved until a pass over all rows adds less than this to the measure.
 MOST_PASSES = 100
+FREE_BY_CUT = ("micro F1", "samples F1")
 OF_CUTS = ("micro P", "micro R", "micro F1", "samples F1")
 
 
@@ -91,7 +92,7 @@ def learn(
     """
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
-    if least is not None or measure in ("micro F1", "samples F1"):
+    if least is not None or measure in FREE_BY_CUT:
         return _by_cut(model, found, calibration, measure, least, n_candidates)
     return _by_gains(model, found, calibration, read_goal(measure), at_most, inv_ps, n_candidates)
 
@@ -173,7 +174,7 @@ def best_sets(
     if not ((P.data >= 0) & (P.data <= 1)).all():
         raise ValueError("probabilities has values that are not between 0 and 1")
     goal = read_goal(measure)
-    if not goal.k and {*goal.parts} & {"micro F1", "samples F1"}:
+    if not goal.k and {*goal.parts} & {*FREE_BY_CUT}:
         raise ValueError(f"{goal.name} is a matter of a cut, not of sets for many rows: use learn")
     inv_ps = propensities(goal, inv_ps, P.shape[1])
     expected = np.asarray(P.sum(axis=0)).ravel()
