@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.predict import predictor
+from pages.predict import decide, predictor
 from pages.shared import actions, format, jobs, sending, server, tasks
 from pages.shared.figures import charts
 from pages.shared.streamlit_fixes import reconnected
@@ -23,7 +23,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
         "settings and its measures. This page opens it again, and so does load_model in a notebook."
     )
-    task = experiment.task("pack_model", {"run": chosen.key}, {"dataset_name": dataset_name})
+    params = {"dataset_name": dataset_name, "decision": decide.kept(chosen.key)}
+    task = experiment.task("pack_model", {"run": chosen.key}, params)
 
     def draw(result):
         path = task.file()

@@ -2,13 +2,13 @@
 
 This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
 is predicted), ``answer`` (sentence and table of labels), ``why`` (the words or features that decide), ``changed`` (the
-row or text, changed), ``many`` (the rows of a file) with ``listed`` (their table), ``unlike`` (whether new rows are
-like the test rows), ``carry`` (models as files).
+row or text, changed), ``decide`` (which labels are predicted), ``many`` (the rows of a file) with ``listed`` (their
+table), ``unlike`` (whether new rows are like the test rows), ``carry`` (models as files).
 """
 
 import streamlit as st
 
-from pages.predict import answer, asked, carry, changed, many, predictor, unlike, why
+from pages.predict import answer, asked, carry, changed, decide, many, predictor, unlike, why
 from pages.shared import begin, format, sections
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
@@ -62,6 +62,7 @@ def main() -> None:
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
+        "Decide": lambda: decide.decide(chosen),
         "A file": lambda: many.many(chosen),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,

@@ -22,6 +22,7 @@ KIND_WORDS = {
     "robustness": "robustness",
     "explanations": "explanations",
     "sampling": "study of sampling",
+    "decide": "decisions",
     "measures": "more measures",
     "sweep": "sweep",
     "trial": "training of a sweep",

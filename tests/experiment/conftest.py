@@ -106,6 +106,7 @@ def some_of_each(easy, classes, monkeypatch):
         kept("prefixes", {"run": trees.key}),
         kept("measures", {"run": run.key}, n_resamples=20),
         kept("node_quality", {"run": run.key}),
+        kept("decide", {"run": run.key}),
         kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
         kept("explanations", {"run": run.key}, n_rows=5),
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),

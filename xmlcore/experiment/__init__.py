@@ -33,6 +33,7 @@ from xmlcore.experiment.engine.task import (
 from xmlcore.experiment.kept_runs import MORE_MEASURES, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds import (  # noqa: F401
     carry,
+    decide,
     description,
     examine,
     explanations,

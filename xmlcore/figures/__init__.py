@@ -11,6 +11,7 @@ from xmlcore.figures._confusions import confusions
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference
 from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
+from xmlcore.figures._decisions import abstention_curve, precision_recall
 from xmlcore.figures._explanations import deletion_curves, stability_curves
 from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
@@ -49,17 +50,17 @@ from xmlcore.figures._tree import tree
 from xmlcore.figures._treemap import treemap
 
 __all__ = [
-    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "bucket_bars", "buckets_compared",
-    "buckets_under_noise", "candidate_curves", "candidate_features", "confusions", "contribution_bars",
-    "contributions_compared", "cooccurrence_heat", "critical_difference", "differences", "cut_apart", "deletion_curves",
-    "feature_bars", "feature_bars_of_node", "feature_weights", "features_per_row", "frontier", "group_heat",
-    "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree", "labels_by_bucket",
-    "labels_per_row", "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k", "measures_compared",
-    "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth", "objective_in_training",
-    "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares", "patterns_compared",
-    "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
-    "score_against_share", "selection_heat", "short", "significance_diagram", "stability_boxes", "stability_curves",
-    "sweep_values", "template", "tree", "trials", "timeline", "treemap",
+    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve", "bucket_bars",
+    "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
+    "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "differences",
+    "cut_apart", "deletion_curves", "feature_bars", "feature_bars_of_node", "feature_weights", "features_per_row",
+    "frontier", "group_heat", "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree",
+    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k",
+    "measures_compared", "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth",
+    "objective_in_training", "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares",
+    "patterns_compared", "precision_recall", "prediction_times", "reliability_curve", "robustness_curves", "run_marks",
+    "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat", "short", "significance_diagram",
+    "stability_boxes", "stability_curves", "sweep_values", "template", "tree", "trials", "timeline", "treemap",
 ]  # fmt: skip
 
 document(__all__, vars())

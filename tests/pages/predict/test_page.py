@@ -12,6 +12,7 @@ from tests.pages.making import figure, numbers, put_file, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models import read_packed
 
 pytestmark = pytest.mark.sections("all")
 
@@ -249,3 +250,24 @@ def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_s
     page = ready.go("predict")
     assert "3 of the 5 labels asked for" in page.text() and "It ranks candidates only" in page.text()
     assert "labels asked for" not in page.set("predict.count", 3).text()
+
+
+def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
+    """The cut begins where predict is now; the kept decision is the one that the packed model predicts by."""
+    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
+    found = experiment.task("decide", {"run": key}).load()
+    now = found.measures.set_index("measure").loc["predict, as it is"]
+    precision = {metric.label: metric.value for metric in page.at.metric}["Precision"]
+    assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
+    spec = figure(page, "From precise to complete")
+    assert [trace["name"] for trace in spec["data"]] == ["cuts", "this decision", "predict, as it is"]
+    page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
+    told = found.measures.set_index("measure").loc["macro F1@3"]
+    assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"
+    assert "Kept with the model" in page.text()
+    page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
+    task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})
+    X = word_data().X_test
+    packed = read_packed(task.file()).model
+    assert (packed.predict(X) != found.rule("macro F1@3").decided(model, X).astype(bool)).nnz == 0
+    assert "Kept with the model" not in page.press("predict.decide.keep").text()

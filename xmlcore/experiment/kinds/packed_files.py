@@ -1,16 +1,16 @@
 """Tasks that pack the model of a run into a file, and open such a file."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmlcore import store
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import PackedModel, read_packed
 from xmlcore.parameters import REQUIRED, Parameter
-from xmlcore.progress import silent
+from xmlcore.progress import part_of, silent
 
 FILE = "model.zip"
 START, WRITE_BYTE, READ_BYTE = 1.0, 4e-8, 4e-8  # seconds to begin, and to write or read a byte of a model
@@ -52,6 +52,14 @@ class PackModel(Task):
         Parameter(
             "dataset_name", "Name", "What the card calls the data set. Empty: as the run.", "text", None, optional=True
         ),
+        Parameter(
+            "decision",
+            "Decision",
+            "A measure of the task decide, or a cut, that decides which labels the model predicts.",
+            "text",
+            None,
+            optional=True,
+        ),
     )
 
     def estimate(self) -> Estimate:
@@ -66,6 +74,10 @@ class PackModel(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         packed = pack_run(self.inputs["run"], dataset_name=self.params["dataset_name"])
+        if self.params["decision"]:
+            decisions = task("decide", self.inputs)
+            keep(decisions, part_of(progress, 0.0, 0.5))
+            replace(decisions.load().rule(self.params["decision"]), model=packed.model).keep()
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save

@@ -1,0 +1,138 @@
+"""Which labels are predicted: a cut between precise and complete, or the best for a measure."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import actions, format, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
+from xmlcore import experiment, figures, metrics
+from xmlcore.experiment.kinds.decide import AS_IT_IS, CUT, MEASURES, Decisions
+
+BY_CUT = "A cut between precise and complete"
+KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
+LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
+WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
+CAPTION = (
+    "Each point is a cut: labels are predicted whose probability is at least that. Decisions are learnt from {} "
+    "training rows that a twin of the model did not see; the figure shows what they give on the test rows."
+)
+FOR_PEOPLE = (
+    "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
+    "interval."
+)
+
+
+def kept(run_key: str) -> str | None:
+    """Return the decision that is kept with the model of a result: a measure, or a cut."""
+    return workspace.get("widgets").get(f"{KEPT} {run_key}")
+
+
+def decide(chosen) -> None:
+    """Show what decisions give on the test rows, and let one be kept with the model."""
+    st.header("Which labels are predicted?")
+    if chosen.run is None:
+        st.caption("A model from a file has the decision that was written with it. Others are learnt for results.")
+        return
+    task = experiment.task("decide", {"run": chosen.key})
+    found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
+    if found is None:
+        st.caption(WHAT)
+        return
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        name, line = _pick(found, kept(chosen.key))
+        _numbers(found, name, line)
+        _keep(chosen.key, name)
+    by_measure = found.measures.set_index("measure")
+    points = {"this decision": by_measure.loc[name] if line is None else line, AS_IT_IS: by_measure.loc[AS_IT_IS]}
+    with left:
+        figure = figures.precision_recall(found.cuts, points)
+        charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
+    changed = _changed(chosen, found.rule(name))
+    if changed is not None:
+        st.caption("Test rows whose labels change:")
+        columns = {"test row": tables.number("Test row", 90, "%d")}
+        columns |= {name: tables.text(name.capitalize(), 260) for name in changed.columns[1:]}
+        tables.show(changed, "predict.decide.changed", columns)
+    with st.expander("Rows for people"):
+        figure = figures.abstention_curve(found.abstention)
+        charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
+
+
+def _pick(found: Decisions, kept: str | None):
+    """Return the decision looked at, and the line of its cut if it is one; at first the kept one."""
+    is_cut = (kept or CUT).startswith(CUT)
+    options = [BY_CUT, *MEASURES]
+    by = st.selectbox(
+        "Best for", options, 0 if is_cut else options.index(kept), key="predict.decide.by", help=_meanings()
+    )
+    if by != BY_CUT:
+        return by, None
+    cuts = found.cuts["cut"].to_numpy()
+    at = (
+        np.abs(cuts - float(kept.removeprefix(CUT)))
+        if kept and is_cut
+        else np.abs(found.cuts["micro R"] - found.measures.set_index("measure").loc[AS_IT_IS, "micro R"])
+    )
+    place = st.slider(
+        "From precise to complete", 0, len(cuts) - 1, int(at.argmin()), key="predict.decide.cut", format=" ",
+        help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
+    )  # fmt: skip
+    return f"{CUT}{float(cuts[place])}", found.cuts.iloc[place]
+
+
+def _meanings() -> str:
+    known = metrics.MEASURES
+    return "\n\n".join(f"**{name}**: {known[name.partition('@')[0] + '@k'].meaning}." for name in MEASURES)
+
+
+def _numbers(found, name, line) -> None:
+    if line is not None:
+        shares = {"Precision": line["micro P"], "Recall": line["micro R"]}
+        numbers = [(title, f"{100 * share:.1f} %", None) for title, share in shares.items()]
+        tables.cards([*numbers, ("Labels a row", f"{line['labels']:.1f}", None)])
+        return
+    one = found.measures.set_index("measure").loc[name]
+    without = "by the best scores" if "@" in name else "cut at 0.5"
+    tables.cards([(name, f"{100 * one['decided']:.1f} %", None), (without, f"{100 * one['plain']:.1f} %", None)])
+
+
+def _keep(run_key: str, name: str) -> None:
+    is_kept = kept(run_key) == name
+    with st.container(horizontal=True):
+        if is_kept:
+            st.markdown(":material/check: Kept with the model")
+        actions.button(
+            "Forget it" if is_kept else "Keep this decision",
+            key="predict.decide.keep",
+            on_click=_take,
+            args=(run_key, None if is_kept else name),
+            help="A packed model (*Save the model*) predicts by it: predict, xmlcore predict --decided, xmlcore serve.",
+        )
+
+
+def _take(run_key: str, name: str | None) -> None:
+    def change(data):
+        data["widgets"].pop(f"{KEPT} {run_key}", None)
+        if name is not None:
+            data["widgets"][f"{KEPT} {run_key}"] = name
+
+    workspace.update(change)
+
+
+def _changed(chosen, rule):
+    """Return a table of test rows whose labels come or go; None if there is none among those looked at."""
+    X, Y = chosen.data.X_test[:LOOKED_AT], chosen.data.Y_test[:LOOKED_AT]
+    before, after = chosen.model.predict(X), rule.decided(chosen.model, X).astype(bool)
+    rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
+    if not rows.size:
+        return None
+
+    def names(of, row):
+        return format.listed([chosen.packed.label_name(j) for j in of[[row]].indices]) if of[[row]].nnz else ""
+
+    parts = (before > after, after > before, Y)
+    lines = [[int(row), *(names(part, row) for part in parts)] for row in rows[:: max(1, rows.size // SHOWN)][:SHOWN]]
+    return pd.DataFrame(lines, columns=["test row", "no longer predicted", "predicted now", "true labels"])

@@ -1,0 +1,123 @@
+"""Decisions of a kept run: learnt on training rows that a twin of its model did not see, measured on the test rows."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xmlcore import decisions, metrics
+from xmlcore.decisions.goals import best_gain_of, propensities, read_goal
+from xmlcore.decisions.held_out import held_out
+from xmlcore.decisions.learning import FREE_BY_CUT, cuts_of, value_of
+from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.engine.inputs import kept_run_and_model
+from xmlcore.experiment.engine.sweep_trials import VALIDATION, resized, without_held_out
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
+from xmlcore.experiment.engine.task_parameters import SEED
+from xmlcore.experiment.kinds.train import estimator, full_params
+from xmlcore.first_use import pd
+from xmlcore.models.rules import CANDIDATES, Rule
+from xmlcore.progress import part_of, silent
+from xmlcore.typing import DataFrame
+
+MEASURES = ("micro F1", "samples F1", "macro F1", "macro F1@3", "macro F1@5", "PSP@5", "coverage@5")
+CUT, AS_IT_IS = "cut ", "predict, as it is"
+OF_CUT = ("micro P", "micro R", "labels")
+MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
+EACH_ROW = 1e-3  # seconds to predict and to learn from a row
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What decisions give on the test rows of a run."""
+
+    model: str
+    n_held_out: int  # training rows that a twin of the model did not see: they decide
+    cuts: "DataFrame"  # see decisions.cuts, of the test rows
+    # A line per measure, and one for AS_IT_IS: `measure`, `plain` (without a decision) and `decided`, in [0, 1]; and
+    # what is then predicted: "micro P", "micro R", `labels` (mean number of labels of a row)
+    measures: "DataFrame"
+    abstention: "DataFrame"  # see decisions.abstention, of the test rows
+    rules: dict[str, Any]  # values and arrays of the rule of each measure
+
+    def rule(self, name: str) -> Rule:
+        """Return the rule of a measure, or of a cut of the calibrated probabilities, such as "cut 0.25"."""
+        values, arrays = self.rules[MEASURES[0] if name.startswith(CUT) else name]
+        found = Rule.restored(values, arrays, arrays["slopes"].size)
+        if not name.startswith(CUT):
+            return found
+        cut = float(name.removeprefix(CUT))
+        line = self.cuts.iloc[int((self.cuts["cut"] - cut).abs().argmin())]
+        about = {"measure": name, "rows": self.n_held_out} | {of: float(line[of]) for of in OF_CUT}
+        return replace(found, offsets=np.full(found.offsets.size, -np.nextafter(cut, 0.0)), about=about)
+
+
+@register
+class Decide(Task):
+    """Learn decisions for the model of a kept run. Inputs: ``run``."""
+
+    kind, folder, result, needs = "decide", "decisions", Decisions, ("run",)
+    doing = "Learning decisions for a model of {dataset}"
+
+    PARAMETERS = (VALIDATION, SEED)
+
+    def estimate(self) -> Estimate:
+        run, data = load("train", self.inputs["run"]), self.dataset()
+        params = full_params(run.model, run.params | run.chosen)
+        n_held = round(self.params["validation"] * data.n_train)
+        training = estimates.train(resized(data, data.n_train - n_held), run.model, params)
+        return Estimate(2.0 + training.seconds + EACH_ROW * (n_held + data.n_test), training.bytes)
+
+    def run(self, progress=silent, files=None):
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        data = self.dataset(progress)
+        parts = without_held_out(data, self.params["validation"], self.params["seed"])
+        twin = estimator(run.model, run.params | run.chosen)
+        twin.fit(parts.X_train, parts.Y_train, progress=part_of(progress, 0.0, 0.6, phase="Training without some rows"))
+        twin = getattr(twin, "model_", twin)
+        progress("Learning decisions", 0.6)
+        inv_ps = metrics.inverse_propensity(data.Y_train)
+        test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
+        rules, lines = {}, []
+        for at, measure in enumerate(MEASURES):
+            progress("Learning decisions", 0.6 + 0.3 * at / len(MEASURES), measure)
+            weights = inv_ps if "PSP" in measure else None
+            rule = decisions.learn(twin, parts.X_test, parts.Y_test, measure, inv_ps=weights)
+            rules[measure] = list(rule.state())
+            values, marks = _on_test_rows(measure, rule, test, inv_ps)
+            lines.append({"measure": measure} | values | _predicted(test.Y, test.marked(marks)))
+        progress("Measuring decisions", 0.9)
+        lines.append({"measure": AS_IT_IS} | _predicted(test.Y, model.predict(data.X_test)))
+        probabilities = rule.calibration(test.scores.data)
+        table = cuts_of(test, probabilities)
+        even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
+        table = table.iloc[np.unique(even.clip(max=len(table) - 1))]
+        found = Decisions(
+            run.model, parts.n_test, table.reset_index(drop=True), pd.DataFrame(lines),
+            decisions.abstention(model, data.X_test, data.Y_test), rules,
+        )  # fmt: skip
+        return as_plain(found)
+
+
+def _predicted(Y, sets) -> dict[str, float]:
+    found = metrics.precision_recall_f1(Y, sets, average="micro")
+    return {"micro P": found.precision, "micro R": found.recall, "labels": sets.nnz / max(1, sets.shape[0])}
+
+
+def _on_test_rows(measure, rule, test, inv_ps) -> tuple[dict[str, float], np.ndarray]:
+    """Return a measure with the k best scores, or those from 0.5 on, and with a rule; and what the rule marks."""
+    P = test.scores.copy()
+    P.data = rule.calibration(P.data)
+    marks = rule.take(P)
+    if measure in FREE_BY_CUT:
+        average = measure.split()[0]
+        sets = {"plain": test.marked(test.scores.data >= 0.5), "decided": test.marked(marks)}
+        of = {name: metrics.precision_recall_f1(test.Y, each, average=average).f1 for name, each in sets.items()}
+        return of, marks
+    goal = read_goal(measure)
+    weights = propensities(goal, inv_ps, test.Y.shape[1])
+    best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
+    plain = replace(rule, slopes=np.ones(rule.slopes.size), offsets=np.zeros(rule.offsets.size))
+    without = plain.take(test.scores) if goal.k else test.scores.data >= 0.5
+    sets = {"plain": without, "decided": marks}
+    return {name: value_of(goal, test, taken, weights, best) for name, taken in sets.items()}, marks
