@@ -129,6 +129,8 @@ def test_the_bound_is_the_variable_else_what_was_set_else_half_of_the_disk_or_20
     assert store.bound() == 5_000_000
     monkeypatch.setenv("XMLCORE_STORE_SIZE", "1.5 GB")
     assert store.bound() == 1_500_000_000
+    monkeypatch.setenv("XMLCORE_STORE_SIZE", "9" * 400 + " GB")
+    assert store.bound() > 1e18
     monkeypatch.setenv("XMLCORE_STORE_SIZE", "much")
     with pytest.raises(ValueError, match="XMLCORE_STORE_SIZE is 'much'"):
         store.bound()

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import re
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -79,7 +80,7 @@ def parse_size(text: str, name: str = "size") -> int:
     found = re.fullmatch(r"([0-9]++(?:\.[0-9]++)?+)\s*+([A-Za-z]*+)", text.strip())
     if found is None or found[2].upper() not in _UNITS:
         raise ValueError(f"{name} is {text!r}: give a number with MB, GB or TB, such as 20 GB")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(min(float(found[1]) * _UNITS[found[2].upper()], sys.maxsize))
 
 
 def set_bound(n_bytes: int | None) -> None:
