@@ -1,5 +1,7 @@
 """Labels are ranked by weight times probability, exactly as by going through all labels."""
 
+import inspect
+
 import numpy as np
 import pytest
 from contract.estimators import N_LABELS, dense, every_model, fitted, problem
@@ -50,6 +52,13 @@ def test_equal_weights_change_nothing_but_the_scores(case):
 def test_weights_that_are_none_are_refused(case, weights, says):
     with pytest.raises(ValueError, match=says):
         fitted(case).predict_topk(problem()[0], weights=weights)
+
+
+@every_model
+def test_options_that_a_ranking_by_weights_would_ignore_are_refused(case):
+    for option in {"n_candidates", "n_trees", "max_nodes"} & {*inspect.signature(case.cls.predict_topk).parameters}:
+        with pytest.raises(ValueError, match=f"{option} and weights are given"):
+            fitted(case).predict_topk(problem()[0], weights=np.ones(N_LABELS), **{option: 2})
 
 
 def test_a_single_tree_and_an_ensemble_find_rare_labels_of_large_weight(mixed_rows):

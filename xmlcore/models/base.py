@@ -324,8 +324,10 @@ class MultiLabelModel(Estimator):
         self._check_fitted()
         return None if weights is None else check_weights(weights, "weights", self.n_labels_, zero=True)
 
-    def _heaviest(self, X, k, weights, progress) -> Ranking:
+    def _heaviest(self, X, k, weights, progress, **others) -> Ranking:
         """Rank labels by weight times probability: of all labels, for a part of the rows at a time."""
+        for name in (name for name, value in others.items() if value is not None):
+            raise ValueError(f"{name} and weights are given, but labels are weighed by the whole model: leave out one")
         weights, X = self._checked_weights(weights), self._check_input(X)
         labels, scores = np.empty((X.shape[0], k), np.int32), np.empty((X.shape[0], k))
         blocks = row_blocks(X.shape[0], max(1, WEIGHED_AT_ONCE // self.n_labels_))

@@ -185,7 +185,7 @@ class LdSM(LearnsMore):
         progress = to_progress(progress)
         k = check_count(k, "k")
         if weights is not None:
-            return self._heaviest(X, k, weights, progress)
+            return self._heaviest(X, k, weights, progress, n_trees=n_trees, max_nodes=max_nodes)
         X = self._check_input(X)
         x, scorer, width = csr_parts(X), self._scorer(n_trees, max_nodes), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)
