@@ -66,6 +66,7 @@ def test_models_of_one_part_are_one_job_and_a_queue_without_a_cluster_spreads_no
 
     assert parts("PLT", n_estimators=1) == parts("OneVsRest") == parts("PLT", n_estimators=2, noise_sigma=0.1) == 0
     assert parts("PLT", None, n_estimators=2, C=2.0) == 0 and not queue.spreads
+    assert parts("PLT", n_estimators=2) == 0, "the shape that is chosen has one level: one tree is trained"
 
 
 def test_what_all_trees_warn_of_is_said_once():

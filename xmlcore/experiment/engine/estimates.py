@@ -19,8 +19,7 @@ from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.task import DATASETS, Estimate
 from xmlcore.experiment.engine.times import Work
 from xmlcore.models.double_sampling.features import names_of_features
-from xmlcore.models.plt.building import has_one_level
-from xmlcore.models.plt.choosing import BINARY, Sizes, possible_shapes
+from xmlcore.models.plt.choosing import BINARY, Sizes, n_trees_of
 from xmlcore.models.plt.frames import quality_work
 from xmlcore.parameters import AUTO
 from xmlcore.robustness import augmented_bytes
@@ -106,12 +105,7 @@ def _plt(params, sizes):
     levels = 1 + math.log(max(1.0, sizes["labels"] / shape["max_leaf_labels"]), shape["arity"])
     fitting = levels**0.6 * (sizes["values"] * sizes["assignments"] / sizes["rows"] + 80 * sizes["rows"])
     predicting = math.sqrt(sizes["labels"]) * sizes["test values"] / 8 + 30 * sizes["test rows"]
-    trees = params["n_estimators"]
-    if AUTO in (params["arity"], params["max_leaf_labels"]) and params["tree"] in ("kmeans", "random"):
-        data = Sizes(sizes["rows"], sizes["labels"], sizes["assignments"] / sizes["rows"])
-        shapes = possible_shapes({name: params[name] for name in BINARY}, data, params["tree"] == "kmeans")
-        if len(shapes) == 1 and has_one_level(data.labels, **shapes[0]):
-            trees = 1  # all would be equal
+    trees = n_trees_of(params, Sizes(sizes["rows"], sizes["labels"], sizes["assignments"] / sizes["rows"]))
     return trees * (fitting * (1.5 if AUTO in params.values() else 1.0) + predicting)
 
 

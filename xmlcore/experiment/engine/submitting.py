@@ -63,7 +63,10 @@ def submit(
 
 def _in_parts(queue, task, plan, owner, title) -> Plan:
     """Submit the trees of a training, and return the plan of the job that joins them; other models have one job."""
-    trees = trees_of(task)
+    data = None
+    with contextlib.suppress(store.StoreError, OSError):  # the task says itself what is wrong with its inputs
+        data = task.dataset()
+    trees = trees_of(task, data)
     if not trees:
         return plan
     jobs = []

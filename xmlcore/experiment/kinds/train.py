@@ -250,7 +250,8 @@ class Train(Task):
         return estimates.train(self.dataset(), self.params["model"], self.params["params"])
 
     def run(self, progress=silent, files=None):
-        data, apart = self.dataset(progress), trees.trees_of(self)
+        data = self.dataset(progress)
+        apart = trees.trees_of(self, data)
         if apart and all(tree.exists() for tree in apart):
             progress("Putting trees together", 0.0)
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)

@@ -14,8 +14,10 @@ from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
+from xmlcore.models.plt.choosing import Sizes, n_trees_of
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
+from xmlcore.typing import Dataset
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,17 @@ class TrainTree(Task):
         return {"seconds": watch.seconds, "compile_s": compile_s, "memory": watch.memory, "warnings": watch.warnings}
 
 
-def trees_of(training: Task) -> list[Task]:
-    """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
+def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
+    """Return the tasks of the trees of a training; none for a model that is trained as a whole.
+
+    Trees that would be equal on its ``data``, of which one is trained, are no tasks of their own.
+    """
     model, params = training.params["model"], training.params["params"]
     with warnings.catch_warnings(action="ignore"):
         count = n_trees_trained_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
+    if count and model == "PLT" and data is not None:
+        sizes = Sizes(data.n_train, data.n_labels, data.Y_train.nnz / data.n_train)
+        count = count if n_trees_of(params, sizes) > 1 else 0
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 

@@ -12,6 +12,7 @@ from xmlcore._kernels.lanes import LANES
 from xmlcore.first_use import pd
 from xmlcore.label_names import read_label_names
 from xmlcore.models.base import MultiLabelModel, checked_rows
+from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
@@ -231,6 +232,18 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: T
     if sampled_rows_per_label < rule.thin:
         return [min(shapes, key=lambda shape: levels_of(n_labels, *shape.values()))]
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
+
+
+def has_equal_trees(params: dict, n_labels: int, shapes: list[dict]) -> bool:
+    """Return whether a model chooses its shape, and all these have one level: several trees would be equal."""
+    chosen = AUTO in (params["arity"], params["max_leaf_labels"]) and params["tree"] in ("kmeans", "random")
+    return chosen and all(has_one_level(n_labels, *(shape[name] for name in BINARY)) for shape in shapes)
+
+
+def n_trees_of(params: dict, data: Sizes) -> int:
+    """Return how many trees a PLT trains, as far as that is known before it chooses a shape."""
+    shapes = possible_shapes(params, data, params["tree"] == "kmeans")
+    return 1 if has_equal_trees(params, data.labels, shapes) else params["n_estimators"]
 
 
 def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of
 from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
-from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose
+from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, has_equal_trees
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -289,8 +289,7 @@ class PLT(LinearModel):
 
     def _is_flat(self, settings, n_labels) -> bool:
         """Return whether the shape, which the model has chosen, has one level: several trees would be equal."""
-        chosen = AUTO in (self.arity, self.max_leaf_labels) and self.tree in ("kmeans", "random")
-        return chosen and has_one_level(n_labels, settings["arity"], settings["max_leaf_labels"])
+        return has_equal_trees(self.get_params(deep=False), n_labels, [settings])
 
     def _label_rows(self, rows, settings) -> sp.csr_array | None:
         """Return the representations by which labels are clustered; None if they are not."""
