@@ -65,13 +65,20 @@ def test_what_is_written_is_read_and_the_same_content_makes_the_same_bytes(conte
     assert not path.exists()
 
 
-def test_arrays_of_zeros_stay_within_the_bound_of_what_may_be_unpacked(monkeypatch):
+def test_zeros_that_would_unpack_to_many_times_the_archive_are_neither_written_nor_read(monkeypatch):
+    def write():
+        with archives.writing(made := io.BytesIO(), USE, {}) as archive:
+            archive.json("a/value.json", [])
+            archive.arrays("a/arrays.npz", {"x": np.zeros(10**6)})
+        return made.getvalue()
+
+    few = write()
+    assert read(few)[2]["x"].size == 10**6
     monkeypatch.setattr(archives, "ALWAYS", 0)
-    made = io.BytesIO()
-    with archives.writing(made, USE, {}) as archive:
-        archive.json("a/value.json", [0] * 10**6)
-        archive.arrays("a/arrays.npz", {"x": np.zeros(10**6)})
-    assert read(made.getvalue())[2]["x"].size == 10**6
+    with pytest.raises(ThingError, match="more than 50 times the size"):
+        write()
+    with pytest.raises(ThingError, match="unpacks to 8,"):
+        read(few)
 
 
 def test_other_programs_may_pack_it_again(content):

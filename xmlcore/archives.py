@@ -36,9 +36,10 @@ MOST_BYTES = 50_000_000_000  # of all members together, when they are unpacked
 MOST_TEXT = 1 << 29  # bytes of a member that is no npz file
 MOST_MANIFEST = 50_000_000  # bytes
 MOST_MEMBERS = 100_000
-MOST_TIMES, ALWAYS = 300, 1 << 28  # members unpack to so many times the size of the archive, or to so many bytes
+# Members unpack to so many times the size of the archive, and so many bytes more. Models were up to 7 times smaller.
+MOST_TIMES, ALWAYS = 50, 1 << 26
 MEMORY = 3  # times its size that reading a member may take
-_LEVEL = 1  # of compression: deflate at this level makes nothing 300 times smaller
+_LEVEL = 1  # of compression
 _PIECE = 1 << 20  # bytes that are unpacked at a time
 _REMEDY = "Make or download it again, and check that it was copied whole."
 
@@ -100,6 +101,9 @@ def writing(file, use: Use, about: dict[str, Any]):
         members = {info.filename: [info.file_size, info.CRC] for info in archive.infolist()}
         facts = {"format": FORMAT, "version": VERSION, "holds": use.holds, "xmlcore": __version__}
         writer.json(MANIFEST, facts | {"about": writer.about, "members": members})
+    total = sum(size for size, _ in members.values())
+    if total > MOST_TIMES * file.tell() + ALWAYS:  # it could not be read
+        raise use.error(f"{total:,} bytes in a {use.title} are more than {MOST_TIMES} times the size of the archive")
 
 
 def as_json(value) -> str:
