@@ -65,6 +65,7 @@ def is_of_others(task) -> bool:
     if "imported" not in store.info(task.folder, task.key):
         return False
     fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
+    fields["sweeps"] = [record for record in fields["sweeps"] if not record.get("again")]
     return task.key not in user_workspaces.listed_keys(fields)
 
 

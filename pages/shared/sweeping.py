@@ -1,7 +1,8 @@
 """Sweeps of this workspace: their records, and the threads of the server that carry them out.
 
 A record has ``key`` (of the sweep's task), ``fingerprint`` (of the data set), ``params`` (of the task), ``asked`` (when
-it was started, in seconds since 1970) and ``stopped`` (whether the user stopped it).
+it was started, in seconds since 1970), ``stopped`` (whether the user stopped it) and ``again`` (whether a result was
+kept then that had come with a file of another workspace: this one is not shown it).
 """
 
 import json
@@ -49,14 +50,16 @@ def start(task) -> None:
         workspace.notify(f"Not started: {task.title}. {why}")
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
+    foreign = task.exists() and server.is_of_others(task)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
+    record |= {"stopped": False, "again": foreign}
 
     def add(data):
         """Put the record at the end of the list; the oldest ones of its data set go."""
         others = [other for other in data["sweeps"] if other["key"] != task.key]
         same = [other for other in others if other["fingerprint"] == record["fingerprint"]]
         dropped = [other["key"] for other in same[: max(0, len(same) + 1 - MOST_LISTED)]]
-        data["sweeps"] = [other for other in others if other["key"] not in dropped] + [record | {"stopped": False}]
+        data["sweeps"] = [other for other in others if other["key"] not in dropped] + [record]
 
     workspace.update(add)
     owner, queue, drivers = workspace.token(), job_queue.queue(), job_queue.drivers()
@@ -65,7 +68,7 @@ def start(task) -> None:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
             driver.owners = driver.owners | {owner}
-        elif not task.exists() or server.loaded(task).lost:
+        elif foreign or not task.exists() or server.loaded(task).lost:
             server.forget()  # values in memory may come from the result that will be replaced
             forget_ended(drivers)
             drivers[task.key] = Driver(task, queue, owner, at_once=lambda: max(default_workers(), queue.slots))

@@ -21,7 +21,7 @@ DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
 MARKS = {
-    "imported": "This result came with the file of a workspace. Its numbers were not computed on this machine.",
+    "imported": "This result, or what it is computed from, came with the file of a workspace. It was not checked here.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
     "another version": "This result was made by another version of the program. This version cannot make it again.",
 }

@@ -194,14 +194,14 @@ def test_a_setting_that_cannot_be_trained_on_all_rows_is_not_chosen(easy, calls,
 
 @pytest.mark.parametrize("with_queue", [False, True])
 def test_a_trial_whose_result_cannot_be_read_is_not_tried_for_ever(easy, calls, queue, monkeypatch, with_queue):
-    bad, load = made(easy).trial(0, 1, 0).key, sweeps._loaded
+    bad, load = made(easy).trial(0, 1, 0).key, sweeps.load
 
-    def loaded(root, key):
+    def loaded(kind, key):
         if key == bad:
             raise store.UnreadableArtifactError("written by another version")
-        return load(root, key)
+        return load(kind, key)
 
-    monkeypatch.setattr(sweeps, "_loaded", loaded)
+    monkeypatch.setattr(sweeps, "load", loaded)
     found = quick(easy, queue=queue if with_queue else None)
     assert found.table["state"].tolist() == ["done", "failed", "done", "done"] and len(calls) == 4
     assert "cannot be read" in found.table["error"][1] and found.lost == 1
@@ -233,7 +233,7 @@ def test_a_queue_gives_the_same_result_as_this_process(easy, calls, queue):
     alone = quick(easy, seeds=(0, 1), method="halving")
     for record in (*store.entries("trials"), *store.entries("sweeps")):
         store.delete(record["kind"], record["key"])
-    sweeps._loaded.cache_clear()
+    sweeps._computed.cache_clear()
     shared = quick(easy, seeds=(0, 1), method="halving", queue=queue)
     assert shared.best == alone.best and shared.trials.equals(alone.trials) and shared.table.equals(alone.table)
     assert len(queue.jobs()) == 8 and len({job.key for job in queue.jobs()}) == 8  # a job for each training

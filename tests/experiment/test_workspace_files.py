@@ -68,6 +68,8 @@ def test_a_workspace_comes_back_with_the_same_bits_names_tags_and_notes(exported
     assert data.vectorizer.transform(["word_3"]).nnz == 1
     assert experiment.load("train", run).measures.shape[1] == 3
     assert experiment.load("robustness", noise) is not None
+    other = kept("robustness", {"run": run}, kind="gaussian", levels=[0.2])
+    assert experiment.provenance(other) == "imported", "computed here, but from a model that came with the file"
     assert "imported" in store.info("runs", run) and experiment.runs([run])["P@1"].notna().all()
     assert store.info("datasets", fingerprint)["again"] is False, "it is never removed to make room"
     again = experiment.import_workspace(file)
@@ -143,15 +145,19 @@ def test_a_sweep_comes_back_with_its_trials_and_its_result_follows_from_them(swe
     assert (made["added"], made["there"]) == (3, 0) and experiment.provenance(task) == "imported"
     found = task.load()
     assert found.best == expected.best and found.trials.equals(expected.trials) and found.table.equals(expected.table)
-    assert task.plan().complete
+    assert task.plan(imported=True).complete and task.plan().done == 0, "a sweep here trains them itself"
     assert experiment.import_workspace(sweep_file)["added"] == 0
 
 
-def test_a_sweep_that_lacks_a_trial_is_listed_and_can_be_resumed(swept, sweep_file):
+def test_a_sweep_that_lacks_a_trial_is_listed_and_trains_all_of_them_itself(swept, sweep_file):
     rewritten(sweep_file, only_first_trial)
+    rewritten(sweep_file, in_value("trials", lambda tree: tree.update(seconds=1e6)))
     made = experiment.import_workspace(sweep_file)
     task = experiment.from_record(swept[1])
-    assert not task.exists() and task.plan().done == 1 and made["contents"]["sweeps"][0]["stopped"] is True
+    assert not task.exists() and made["contents"]["sweeps"][0]["stopped"] is True
+    experiment.keep(task)
+    found = task.load()
+    assert found.trials["seconds"].max() < 1e6 and experiment.provenance(task) == "current", "trained here"
 
 
 # --- files that are not what they say

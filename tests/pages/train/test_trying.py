@@ -7,8 +7,9 @@ import pytest
 
 from pages.shared import sweeping
 from pages.train import trying
-from tests.pages.making import fields_of, figure, train, word_data
+from tests.pages.making import came_with_a_file, fields_of, figure, train, word_data
 from xmlcore import experiment, store
+from xmlcore.experiment.engine import sweeps
 
 C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
 TREES = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
@@ -74,6 +75,19 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     assert next(n for n in page.at.number_input if n.label == C.label).value == experiment.load("sweep", key).best["C"]
     page.press(f"train-best-{key}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
+
+
+@pytest.mark.sections("Settings tried")
+def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page):
+    start(page, "0.02, 2").until(lambda s: "is the best of 2 settings" in s.text())
+    with fields_of(page) as fields:
+        key, fields["sweeps"] = fields["sweeps"][-1]["key"], []
+    kept = [("sweeps", key), *(("trials", trial) for trial in experiment.load("sweep", key).trials["key"])]
+    for artifact in kept:
+        came_with_a_file(*artifact)
+    sweeps._computed.cache_clear()
+    start(page.go("jobs").go("train"), "0.02, 2").until(lambda s: "is the best of 2 settings" in s.text())
+    assert not any("imported" in store.info(*artifact) for artifact in kept)
 
 
 def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):

@@ -9,7 +9,7 @@ from xmlcore import store
 from xmlcore.datasets import in_use_or_saved, save_dataset
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.submitting import submit
-from xmlcore.experiment.engine.sweeps import UNREADABLE, Sweep, SweepSettings, kept_trial
+from xmlcore.experiment.engine.sweeps import UNREADABLE, Sweep, SweepSettings, is_imported, kept_trial
 from xmlcore.experiment.engine.task import keep, task
 from xmlcore.experiment.kinds.train import changed_params
 from xmlcore.progress import Cancelled, Progress, part_of, silent
@@ -151,8 +151,9 @@ def drive(
                     if before is not None and id(jobs) in _wanted.get((before.id, one, made.key), ()):
                         continue
                     estimate, title = trial.estimate_on(data), _title(made, trial)
+                    again = is_imported(trial)
                     with _sharing:
-                        job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
+                        job = submit(queue, trial, one, title, again, estimate, group=made.key)
                         if before not in (None, job):  # that one has just ended
                             queue.cancel(job.id, owner=one, group=made.key)
                             break

@@ -15,7 +15,7 @@ from xmlcore import store
 from xmlcore.experiment.engine import sweep_unfinished
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
-from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
+from xmlcore.experiment.engine.task import Estimate, Task, keep, load, provenance, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
 from xmlcore.first_use import pd
@@ -90,7 +90,7 @@ class Sweep:
     def lost(self) -> int:
         """Number of trainings that failed for another reason than their settings, such as a worker that was killed."""
         failed = self.trials[self.trials["state"] == "failed"]
-        return sum(kept_trial(key) is None for key in failed["key"])
+        return sum(kept_trial(key, imported=True) is None for key in failed["key"])
 
     @property
     def test(self) -> DataFrame | None:
@@ -231,11 +231,11 @@ class SweepSettings(Task):
             most = max(most, *(training.bytes for training in each))
         return Estimate(seconds, most)
 
-    def plan(self, failures: dict | None = None) -> SweepPlan:
-        """Return what has been done, and what comes next."""
+    def plan(self, failures: dict | None = None, imported: bool = False) -> SweepPlan:
+        """Return what has been done, and what comes next; trials that came with a file count if ``imported``."""
         alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
         for at in range(len(self.rungs)):
-            lines = [self._line(at, setting, seed, failures or {})
+            lines = [self._line(at, setting, seed, failures or {}, imported)
                      for setting in alive for seed in self.params["seeds"]]  # fmt: skip
             trials += lines
             waiting = [self.trial(at, line["setting"], line["seed"]) for line in lines if line["state"] == "waiting"]
@@ -249,9 +249,9 @@ class SweepSettings(Task):
         total = self.n_trials if waiting or len(trials) == self.n_trials else len(trials)
         return SweepPlan(trials, waiting, done, total, complete=not waiting)
 
-    def _line(self, rung, setting, seed, failures) -> dict:
+    def _line(self, rung, setting, seed, failures, imported) -> dict:
         trial = self.trial(rung, setting, seed)
-        result = kept_trial(trial.key)
+        result = kept_trial(trial.key, imported)
         state, error = "waiting", ""
         if result is not None:
             state, error = ("failed", result.error) if result.error else ("done", "")
@@ -323,7 +323,7 @@ class SweepSettings(Task):
         while not plan.complete:
             self.note(plan)
             for at, trial in enumerate(plan.waiting):
-                keep(trial, _as_part(progress, plan.done + at, plan.total))
+                keep(trial, _as_part(progress, plan.done + at, plan.total), again=is_imported(trial))
                 if kept_trial(trial.key) is None:
                     failures[trial.key] = UNREADABLE
             plan = self.plan(failures)
@@ -396,19 +396,28 @@ def settings_table(trials: list[dict], settings: list[dict]) -> DataFrame:
     return pd.DataFrame(lines)
 
 
-def kept_trial(key: str) -> Trial | None:
-    """Return the result of a trial; None if none is kept, or if it is damaged."""
+def kept_trial(key: str, imported: bool = False) -> Trial | None:
+    """Return the result of a trial; None if none is kept, if it is damaged, or if it came with a file."""
     if not store.exists(TrainTrial.folder, key):
         return None
     try:
-        return _loaded(str(store.cache_root()), key)
+        return load("trial", key) if imported else _computed(str(store.cache_root()), key)
     except store.StoreError:
         return None
 
 
+def is_imported(trial: TrainTrial) -> bool:
+    """Return whether the kept result of a trial came with a file; it is computed here before it counts."""
+    with contextlib.suppress(store.StoreError):
+        return provenance(trial) == "imported"
+    return False
+
+
 @lru_cache(maxsize=5000)
-def _loaded(root, key) -> Trial:
-    """Return the result of a trial, from memory after the first time; ``root`` tells cache folders apart."""
+def _computed(root, key) -> Trial:
+    """Return a result that was computed here, from memory after the first time; ``root`` tells cache folders apart."""
+    if "imported" in store.info(TrainTrial.folder, key):
+        raise store.MissingArtifactError(f"the trial {key} came with a file")  # this is not remembered
     return load("trial", key)
 
 

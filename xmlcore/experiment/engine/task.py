@@ -18,6 +18,7 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 :func:`xmlcore.experiment.submit` has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
 """
 
+import contextlib
 import dataclasses
 import inspect
 import warnings
@@ -379,12 +380,22 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     value = task.run(progress, files)
     progress("Saving", 1.0)
     summary = task.summary(value)
-    facts = task.facts() | more_facts | ({"summary": summary} if summary else {})
+    facts = task.facts() | more_facts | _imported(task.inputs) | ({"summary": summary} if summary else {})
     with store.writing(task.folder, task.key, replace=again, **facts) as path:
         store.write_value(path, value)
         for name, write in files.items():
             write(path / name)
     task.after_keeping()
+
+
+def _imported(inputs) -> dict[str, str]:
+    """Return when an input came with the file of a workspace: a result is as doubtful as what it was computed from."""
+    for name, key in inputs.items():
+        with contextlib.suppress(store.StoreError):
+            facts = store.info(FOLDERS[name], key)
+            if "imported" in facts:
+                return {"imported": facts["imported"]}
+    return {}
 
 
 def remake(task: Task, progress: Progress = silent) -> str:

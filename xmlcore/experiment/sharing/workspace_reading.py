@@ -265,7 +265,7 @@ def _keep_sweep(record) -> list:
     made = task("sweep", {"dataset": record["fingerprint"]}, record["params"])
     if made.exists() or made.n_trials > MAX_ARTIFACTS:
         return []
-    plan = made.plan()
+    plan = made.plan(imported=True)
     if not plan.complete:
         return []
     imported = datetime.now(UTC).isoformat(timespec="seconds")
