@@ -26,18 +26,20 @@ def sentence(name, measurements, settings) -> str:
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
-    lost = {run: measurements.value(run, "P@k", 1, level, "drop_mean") for run in runs}
-    finite = sorted(loss for loss in lost.values() if np.isfinite(loss))
-    if not finite:
+    lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
+    if not lost:
         return f"Under {perturbed}, as without it, no first label is right."
-    run = next(run for run in runs if lost[run] == finite[0])
+    run = min(lost, key=lambda run: lost[run][0])
+    (share, _, high), others = lost.pop(run), lost
+    alike = [f"**{format.plain(other)}**" for other, (_, low, _) in others.items() if low <= high]
+    least = ", the least of all results" if others and not alike else ""
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
-    share = "nothing" if abs(finite[0]) < 5e-5 else format.percent(abs(finite[0]))
-    least = ", the least of all results" if len(runs) > 1 and finite[1:2] != finite[:1] else ""
-    return (
-        f"Under {perturbed}, **{format.plain(run)}** {'gains' if finite[0] <= -5e-5 else 'loses'} {share} of its P@1"
+    loses = "nothing" if abs(share) < 5e-5 else format.percent(abs(share))
+    text = (
+        f"Under {perturbed}, **{format.plain(run)}** {'gains' if share <= -5e-5 else 'loses'} {loses} of its P@1"
         f"{least}: from {clean} to **{noisy}**."
     )
+    return f"{text} Between it and {format.listed(alike)}, these rows show no difference." if alike else text
 
 
 def kept(measurements, settings) -> None:

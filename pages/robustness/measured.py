@@ -51,6 +51,14 @@ class UnderNoise:
         at = at[np.isclose(at["sigma"], level, rtol=1e-9, atol=0)]
         return float(at[column].iloc[0]) if len(at) else float("nan")
 
+    def loss(self, run: str, level: float) -> tuple[float, float, float]:
+        """Return the share of P@1 that is lost, and between which shares other noise and other rows would leave it."""
+        lost, low, high = (self.value(run, "P@k", 1, level, f"drop_{end}") for end in ("mean", "low", "high"))
+        right = self.value(run, "P@k", 1, 0.0) * self.n_rows[run]
+        kept = (min(1.0 - lost, 1.0) * right + 2) / (right + 4)  # Agresti and Coull 1998: not 0 where nothing is lost
+        margin = Z95 * np.sqrt(kept * (1 - kept) / (right + 4))
+        return lost, float(np.fmin(low, lost - margin)), float(np.fmax(high, lost + margin))
+
     @functools.cached_property
     def margin_of_rows(self) -> float:
         s = self.summary

@@ -2,18 +2,22 @@
 
 import dataclasses
 import re
+import types
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pages.predict.predictor import CHOSEN
-from pages.robustness import choices, noise
+from pages.robustness import answer, choices, noise
+from pages.robustness import measured as measured_runs
 from pages.shared import server
 from tests.pages.making import estimate, fields_of, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
 from xmlcore.parameters import Parameter
+from xmlcore.robustness import evaluation
 from xmlcore.robustness.perturbations import KINDS
 
 
@@ -60,6 +64,35 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     less = page.set("robustness.level", 0.01).frame("run", "k", "P@k drop")
     assert abs(less["P@k drop"]).max() <= abs(table["P@k drop"]).max() + 1e-9
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "lost", "said"),
+    [
+        (200, 0.11, "Between it and **B**, these rows show no difference."),
+        (200, 0.50, "the least of all results"),
+        (200_000, 0.11, "the least of all results"),
+        (200_000, 0.10, "Between it and **B**, these rows show no difference."),
+    ],
+)
+def test_one_of_two_is_the_more_robust_only_where_no_other_rows_could_turn_them(n_rows, lost, said):
+    def result(lost):
+        lines = [
+            ("gaussian", level, 1, repeat, "all", measure, 0.6 * (1 - level * lost), level * lost)
+            for measure in ("P@k", "PSP@k")
+            for level in (0.0, 1.0)
+            for repeat in range(3)
+        ]
+        return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=n_rows)
+
+    pair = measured_runs.UnderNoise(
+        [(name, {"model": "PLT", "params": {}}, result(loss)) for name, loss in (("A", 0.1), ("B", lost))]
+    )
+    settings = types.SimpleNamespace(
+        levels=[1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3
+    )
+    text = answer.sentence("data", pair, settings)
+    assert "**A** loses 10.0" in text and said in text and ("least" in said) == ("least" in text)
 
 
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
