@@ -44,6 +44,7 @@ def contrast(view) -> None:
         unit=DIFFERENCE[view.kind],
         title="What speaks for which label",
         wording=(f"for {labels[0]}", f"for {labels[1]}"),
+        start=explaining.start(raw.attrs) if raw.attrs["additive"] else None,
     )
     charts.show_figure(
         figure,
@@ -75,7 +76,7 @@ def _reading(attrs, meta, n_features) -> str:
         )
     if not math.isfinite(attrs["total"]):
         return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
-    others = f" Hatched: the sum of the {format.count(meta['others'], 'other')}." if meta["others"] else ""
+    others = " Hatched: the sums of all others." if meta["others"] else ""
     unit = DIFFERENCE[attrs["kind"]]
     if attrs["kind"] == "score":
         return f"The bars add up to {unit}, {format.signed(attrs['total'])}. Values are differences, too.{others}"

@@ -74,6 +74,7 @@ def _bars(view, whose, contributions, attrs, ends, place):
             unit=explaining.UNITS[attrs["kind"]],
             title=figures.short(whose, 34),
             ends=ends,
+            start=explaining.start(attrs),
         ),
         functools.partial(tables.csv_safe, contributions),
         f"{view.file}-label{view.label}-model{place}",

@@ -171,7 +171,11 @@ def _features(view, line, x, row):
         )
         return
     figure = figures.contribution_bars(
-        parts, FEATURES, unit="the margin", title=f"Depth {int(line['depth'])}: what made the margin"
+        parts,
+        FEATURES,
+        unit="the margin",
+        title=f"Depth {int(line['depth'])}: what made the margin",
+        start=("bias", line["bias"]),
     )
     meta = figure.layout.meta
     of = f"Showing {meta['shown']:,} of {meta['total']:,} features" if meta["others"] else f"{meta['total']:,} features"

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,14 +26,15 @@ def bars(figure):
     return found
 
 
-def test_bars_add_up_with_the_others_as_one_and_name_features_and_values():
+def test_bars_and_what_they_start_from_add_up_to_the_score_with_the_others_as_two_by_sign():
     frame = contributions()
-    figure = figures.contribution_bars(frame, 10)
+    figure = figures.contribution_bars(frame, 10, unit="f", start=("bias", -3.5))
     drawn = bars(figure)
-    assert len(drawn) == 11 and figure.layout.meta == {"shown": 10, "total": 14, "others": 4, "ends": [-13, 14]}
-    assert sum(value for value, _, _ in drawn.values()) == pytest.approx(frame["contribution"].sum())
-    assert drawn[10][0] == pytest.approx(frame["contribution"].iloc[10:].sum())
-    assert figure.layout.yaxis.ticktext[-1] == "4 others"
+    assert len(drawn) == 12 and figure.layout.meta == {"shown": 10, "total": 14, "others": 4, "ends": [-13, 14]}
+    assert (drawn[10][0], drawn[11][0]) == (4 + 2, -3 - 1)
+    assert figure.layout.yaxis.ticktext[-2:] == ("2 positive others", "2 negative others")
+    said = [float(number) for number in re.findall(r"[+-][\d.]+", figure.layout.title.subtitle.text.replace("−", "-"))]
+    assert said == pytest.approx([-3.5, frame["contribution"].sum(), frame["contribution"].sum() - 3.5])
     assert drawn[0][2] == "raises the score" and drawn[1][2] == "lowers the score"
     other = bars(figures.contribution_bars(frame, 10, wording=("for a", "for b")))
     assert other[0][2] == "for a" and other[1][2] == "for b"

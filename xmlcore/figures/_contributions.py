@@ -1,5 +1,6 @@
 """Figures of the contributions of features to a label's score."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._axes import add_pairs, bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
-OTHERS = "others"  # name of the bar of all features that have no bar of their own
+ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
 
 
 def contribution_bars(
@@ -20,8 +21,9 @@ def contribution_bars(
     title: str = "What each feature contributes",
     ends: tuple[float, float] | None = None,
     wording: tuple[str, str] = ("raises the score", "lowers the score"),
+    start: tuple[str, float] | None = None,
 ) -> go.Figure:
-    """Draw the largest contributions of features to a label's score, and the sum of all others.
+    """Draw the largest contributions of features to a label's score, and the sums of all others, by sign.
 
     Parameters
     ----------
@@ -29,7 +31,8 @@ def contribution_bars(
         Columns ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives them; names only if
         it gets them.
     n : int
-        Number of features with a bar of their own. The others share one bar, so that all bars add up to the score.
+        Number of features with a bar of their own. The positive others share one bar, and so do the negative ones: all
+        bars add up to what the features contribute.
     unit : str
         The score that contributions add up to.
     {title}
@@ -37,16 +40,19 @@ def contribution_bars(
         Smallest and largest value on the axis, so that several figures can have the same axis.
     wording : pair of str
         What positive and negative contributions are called in the legend.
+    start : pair of str and float, optional
+        What the score is without the features, such as ``("bias", -1.5)``: below the title, it and the bars add up to
+        the score.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``others`` (number of features in the last bar) and ``ends`` (the smallest and the largest
-        value of a bar, or 0).
+        ``layout.meta`` adds ``others`` (number of features without a bar of their own) and ``ends`` (the smallest and
+        the largest value of a bar, or 0).
     """
     need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
     shown = frame.head(n) if len(frame) > n + 1 else frame  # "1 other" would be no shorter than the feature itself
-    rest = frame.iloc[len(shown) :]
+    rest = frame["contribution"].iloc[len(shown) :]
     names = list(shown["name"])
     texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
     hovers = [
@@ -54,10 +60,11 @@ def contribution_bars(
         for name, value in zip(names, shown["value"])
     ]
     values = list(shown["contribution"])
-    if len(rest):
-        texts.append(f"{len(rest):,} {OTHERS}")
-        hovers.append(f"<b>{len(rest):,} other features</b>, together")
-        values.append(float(rest["contribution"].sum()))
+    for sign, mine in (("positive", rest[rest > 0]), ("negative", rest[rest < 0])):
+        if len(mine):
+            texts.append(f"{len(mine):,} {sign} other{'s' * (len(mine) > 1)}")
+            hovers.append(f"<b>{len(mine):,} other features</b>, together")
+            values.append(float(mine.sum()))
     values = np.array(values, dtype=np.float64)
     n_named, values_and_zero = len(shown), [0.0, *values]
     reached = [float(min(values_and_zero)), float(max(values_and_zero))]
@@ -69,11 +76,18 @@ def contribution_bars(
     ):
         if mine.any():
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
+    digits = _digits(max(reached[1], -reached[0]))
+    for trace in figure.data:
+        trace.update(text=[_signed(x, digits) for x in trace.x], textposition="outside", textfont_size=11)
+        trace.update(cliponaxis=False, textangle=0)
     bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
-    if ends is not None and ends[0] < ends[1]:
-        room = 0.05 * (ends[1] - ends[0])
-        figure.update_xaxes(range=[ends[0] - room * (ends[0] < 0), ends[1] + room * (ends[1] > 0)])
+    low, high = ends if ends is not None and ends[0] < ends[1] else reached
+    room = ROOM * (high - low)  # for the numbers beside the bars
+    if room:
+        figure.update_xaxes(range=[low - room * (low < 0), high + room * (high > 0)])
+    if start is not None and np.isfinite(start[1]):
+        figure.update_layout(title_subtitle_text=_sum(*start, float(values.sum()), unit, digits), margin_t=92)
     figure.update_layout(showlegend=True)
     return figure
 
@@ -177,6 +191,20 @@ def contributions_compared(
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     figure.update_layout(showlegend=True)
     return figure
+
+
+def _sum(what, start, bars, unit, digits) -> str:
+    before, added, after = (_signed(value, digits) for value in (start, bars, start + bars))
+    return f"{before} {what}, {added} all bars: {unit} = {after}"
+
+
+def _digits(largest) -> int:
+    """Return how many decimals a number has that is written with three digits."""
+    return max(2 - math.floor(math.log10(largest)), 0) if largest > 0 else 2
+
+
+def _signed(value, digits) -> str:
+    return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", "−")
 
 
 def _number(value) -> str:

@@ -125,9 +125,8 @@ def label_options(names, ranked, true, k: int) -> dict[int, str]:
 def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:
     """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
-    figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title)
-    rest = figure.layout.meta["others"]
-    others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
+    figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title, start=start(attrs))
+    others = " Hatched: the sums of all others." if figure.layout.meta["others"] else ""
     charts.show_figure(
         figure,
         frame,
@@ -153,6 +152,11 @@ def by_magnitude(x, data) -> pd.DataFrame:
 def share(value: float) -> str:
     """Return a share in whole percent; ``–`` when it is not known."""
     return f"{100 * value:.0f}\u00a0%" if math.isfinite(value) else "–"
+
+
+def start(attrs: dict) -> tuple[str, float]:
+    """Return what bars of contributions start from, for :func:`xmlcore.figures.contribution_bars`."""
+    return "without features", (100 if attrs["kind"] == "share" else 1) * attrs["baseline"]
 
 
 def adds_up(attrs: dict) -> str:
