@@ -69,7 +69,8 @@ def choose_label(view) -> int | None:
     if not options:
         return None
     label = now().label if now().label in options else next(iter(options))
-    help = "One of the predicted labels, or a true one that was missed."
+    name = format.plain(view.data.label_name(label))
+    help = f"Now **{name}**: one of the {view.k} predicted labels, or a true one that is missed among them."
     fields.pick("Label explained", options, "explain.label", label, _look_at_label, help=help)
     return label
 

@@ -36,7 +36,7 @@ def main(used) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         picture = st.container()
-        of_run, of_label = st.columns(2)
+        of_run, of_label = st.columns([2, 3])
         with of_run:
             choices.choose_run(fingerprint, runs, titles, key)
         row = selectors.choose_test_row(data, run, "explain.row")

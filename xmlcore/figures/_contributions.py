@@ -8,7 +8,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import add_pairs, bar_axes, bars
-from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import (
+    AGAINST,
+    BLUE,
+    FOR,
+    GREY,
+    MARK,
+    ORANGE,
+    VERMILION,
+    need_columns,
+    new_figure,
+    short,
+    signed,
+)
 
 ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
 
@@ -78,7 +90,7 @@ def contribution_bars(
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     digits = _digits(max(reached[1], -reached[0]))
     for trace in figure.data:
-        trace.update(text=[_signed(x, digits) for x in trace.x], textposition="outside", textfont_size=11)
+        trace.update(text=[_written(x, digits) for x in trace.x], textposition="outside", textfont_size=11)
         trace.update(cliponaxis=False, textangle=0)
     bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
@@ -194,7 +206,7 @@ def contributions_compared(
 
 
 def _sum(what, start, bars, unit, digits) -> str:
-    before, added, after = (_signed(value, digits) for value in (start, bars, start + bars))
+    before, added, after = (_written(value, digits) for value in (start, bars, start + bars))
     return f"{before} {what}, {added} all bars: {unit} = {after}"
 
 
@@ -203,8 +215,8 @@ def _digits(largest) -> int:
     return max(2 - math.floor(math.log10(largest)), 0) if largest > 0 else 2
 
 
-def _signed(value, digits) -> str:
-    return f"{round(value, digits) + 0.0:+.{digits}f}".replace("-", "−")
+def _written(value, digits) -> str:
+    return signed(round(value, digits) + 0.0, digits)  # never −0.00
 
 
 def _number(value) -> str:

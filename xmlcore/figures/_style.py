@@ -200,10 +200,10 @@ def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
 
 
 def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
-    """Return names that are cut where they are long, so that different names stay different."""
+    """Return names, cut in the middle where they are long, so that different names stay different."""
     names = list(dict.fromkeys(map(str, names)))
     found = {name: name for name in names if len(name) <= letters}
-    for cut in (_cut_at_the_end, _cut_in_the_middle, _cut_before_the_difference):
+    for cut in (_cut_in_the_middle, _cut_at_the_end, _cut_before_the_difference):
         left = [name for name in names if name not in found]
         cuts = cut(left, letters)
         often = Counter([*found.values(), *cuts])

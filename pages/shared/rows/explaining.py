@@ -14,6 +14,7 @@ from xmlcore import experiment, explain, figures
 
 BARS = 10  # features drawn
 TITLE_LETTERS = 22  # longest name in the title of a figure
+OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
          "share": "P, percentage points", "score": "f"}  # fmt: skip
@@ -113,13 +114,14 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
 
 def label_options(names, ranked, true, k: int) -> dict[int, str]:
     """Return the labels that can be explained with texts: those predicted, then the true ones that are not."""
-    options, ranked = {}, [int(label) for label in ranked]
+    ranked = [int(label) for label in ranked]
+    options = {label: names.label_name(label) for label in [*ranked, *sorted((true or set()) - set(ranked))]}
+    cut = figures.cut_apart(options.values(), OPTION_LETTERS)
     for place, label in enumerate(ranked, 1):
         right = "" if true is None else ", right" if label in true else ", wrong"
-        options[label] = f"{names.label_name(label)} – predicted {format.ordinal(place)}{right}"
-    for label in sorted((true or set()) - set(ranked)):
-        options[label] = f"{names.label_name(label)} – true, not among the {k:,} predicted"
-    return options
+        options[label] = f"{cut[options[label]]} – {format.ordinal(place)}{right}"
+    missed = f"true, not in top {k:,}"
+    return options | {label: f"{cut[name]} – {missed}" for label, name in options.items() if label not in ranked}
 
 
 def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:

@@ -1,11 +1,12 @@
 """The Explain page, opened and used through app.py."""
 
 import re
+import types
 
 import numpy as np
 import pytest
 
-from pages.shared.rows import row_editor
+from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
 
@@ -43,10 +44,20 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert figure(page, f"Path to topic *{label}*")
 
 
+def test_long_labels_to_choose_from_keep_their_ends_and_differ():
+    names = types.SimpleNamespace(
+        label_name=["geography of the coast::island", "geography of the lake::island", "a"].__getitem__
+    )
+    options = explaining.label_options(names, [1, 2], {0, 2}, 2)
+    assert list(options) == [1, 2, 0] and len(set(options.values())) == 3
+    assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st, wrong" in options[1]
+    assert options[2] == "a – 2nd, right" and "island – true, not in top 2" in options[0]
+
+
 @pytest.mark.sections("Features of a label")
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
-    assert "predicted 1st" in options[0] and "predicted 2nd" in options[1]
+    assert "– 1st, " in options[0] and "– 2nd, " in options[1]
     second = int(model.predict_topk(data.X_test[[0]], 2).labels[0, 1])
     assert f"ranks **topic *{second}*** 2nd for test row 0" in page.set("explain.label", second).text()
     assert page.go("data").go("explain").at.selectbox(key="explain.label").value == second
