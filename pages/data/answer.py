@@ -74,12 +74,12 @@ def _tail(data, counts):
     """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
     if not counts.any() or data.n_train < TAIL_HEAD:
         return ""
-    is_long = has_long_tail(counts)
-    most = max(int(counts[label_buckets(counts) == "tail"].max()), 1) if is_long else RARE  # the tail in the figure
-    number = int(np.count_nonzero(counts <= most))
+    if has_long_tail(counts):
+        tail = counts[label_buckets(counts) == "tail"]
+        share, most = format.percent(tail.size / counts.size), format.count(max(int(tail.max()), 1), "training row")
+        return f" with a long tail: the {tail.size:,} rarest labels ({share}) have at most {most} each"
+    number = int(np.count_nonzero(counts <= RARE))
     if not number:
         return f", each with more than {RARE} training rows" if counts.size > 1 else ""
-    have = "has" if number == 1 else "have"
-    rare = f"{number:,} of the labels ({format.percent(number / counts.size)}) {have} at most "
-    rare += format.count(most, "training row")
-    return f" with a long tail: {rare}" if is_long else f"; {rare}"
+    have, share = "has" if number == 1 else "have", format.percent(number / counts.size)
+    return f"; {number:,} of the labels ({share}) {have} at most {format.count(RARE, 'training row')}"

@@ -69,7 +69,7 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
         beside = {"y": count if flat else np.log10(count), "yref": "y", "yanchor": "middle", "xanchor": "left"}
         add_note(figure, "power law", np.log10(rank), xshift=8, **beside)
     if "bucket" in frame.columns:
-        _mark_buckets(figure, frame["bucket"].to_numpy()[order], counts[order])
+        _mark_buckets(figure, frame["bucket"].to_numpy()[order], buckets)
         figure.update_layout(margin={"t": 88})  # for two lines
     figure.update_xaxes(title_text="Rank of the label (log)", **log_axis(1, n))
     if flat:
@@ -197,24 +197,22 @@ def _brief(start, width, last):
     return f"≥ {start:,}" if start == last else _number_of_labels(start, width, last)
 
 
-def _mark_buckets(figure, buckets, counts):
-    """Draw lines between the buckets, and name those that are wider than their name, with their training rows."""
-    n = buckets.size
+def _mark_buckets(figure, drawn, sizes):
+    """Draw lines between the buckets of the labels drawn, and name those that are wider than their name."""
+    n = drawn.size
     low, high = log_axis(1, n)["range"]
     start = 0
-    for bucket in BUCKETS:
-        size = int(np.count_nonzero(buckets == bucket))
+    for bucket, of in sizes.items():
+        size = int(np.count_nonzero(drawn == bucket))
         if size == 0:
             continue
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
         last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
-        most, least = int(counts[start]), int(counts[start + size - 1])
-        between = f"{least:,}–{most:,}" if least < most else f"{most:,}"
-        rows = {"head": f"≥ {least:,}", "torso": between, "tail": f"≤ {most:,}"}[bucket] + " row" + "s" * (most != 1)
+        labels = f"{of:,} label{'s' * (of != 1)}"  # not their rows: two buckets may have labels of equally many rows
         width = (last - first) / (high - low) * NARROWEST
         if width >= 7 * len(bucket):
-            text = f"{bucket}<br>{rows}" if width >= 5.5 * len(rows) else bucket
-            add_note(figure, text, (first + last) / 2, hovertext=f"{size:,} label{'s' * (size != 1)}, {rows}", xref="x")
+            text = f"{bucket}<br>{labels}" if width >= 5.5 * len(labels) else bucket
+            add_note(figure, text, (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})
