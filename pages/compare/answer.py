@@ -41,37 +41,40 @@ def sentence(lines, choice) -> None:
         text.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
     if text:
         more = f" These are {len(text)} of {len(others)} other data sets." if len(others) > len(text) else ""
-        st.markdown(f"Best on other data sets: {format.listed(text)}.{more}")
+        st.markdown(f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}")
 
 
 def _best(lines, choice) -> None:
     measure = choice.measure
     best, where = (f"**{format.plain(lines[name].iloc[0])}**" for name in ("title", "dataset"))
     seeds = f", the mean of {lines['n'].iloc[0]} seeds" if lines["n"].iloc[0] > 1 else ""
-    value = f"{measure} **{format.percent(lines[measure].iloc[0])}**{seeds}"
+    value = f"**{format.percent(lines[measure].iloc[0])}**{seeds}"
     if len(lines) == 1:
-        st.markdown(f"On {where} there is one result, {best}: {value}.")
+        st.markdown(f"On {where} there is one result, {best}: {measure} {value}.")
         return
-    text = [f"On {where}, {best} is the best of {format.count(len(lines), WORDS[choice.lines])}: {value}."]
+    text = [
+        f"On {where}, {best} has the highest {measure} of {format.count(len(lines), WORDS[choice.lines])}: {value}."
+    ]
     a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
     following = f"**{format.plain(lines['title'].iloc[1])}**"
     difference = of_runs.difference(a, b, measure)
     if difference is None:
         text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
     elif difference.difference == 0:
-        text.append(f" {following} is as good.")
+        text.append(f" {following} has the same.")
     elif difference.difference < 0:  # the mean of the seeds leads, the run in their middle does not
         text.append(f" Its lead over {following} may be chance.")
     else:
         sure = difference.p_value < metrics.SURE
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
-        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, of_runs.ks(a)[-1])).iloc[-1]
-        text.append(f" Label by label it is better for {wins['a']:,} and worse for {wins['b']:,}.")
+        k = of_runs.ks(a)[-1]
+        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
+        text.append(f" Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        name, value = format.plain(rare["title"]), format.percent(rare[RARE])
-        text.append(f" **{name}** is the best for rare labels ({RARE} {value}).")
+        name = "It" if rare["key"] == lines["key"].iloc[0] else f"**{format.plain(rare['title'])}**"
+        text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
 
 
