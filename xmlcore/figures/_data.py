@@ -211,8 +211,8 @@ def _mark_buckets(figure, drawn, sizes):
         labels = f"{of:,} label{'s' * (of != 1)}"  # not their rows: two buckets may have labels of equally many rows
         width = (last - first) / (high - low) * NARROWEST
         if width >= 7 * len(bucket):
-            text = f"{bucket}<br>{labels}" if width >= 5.5 * len(labels) else bucket
-            add_note(figure, text, (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
+            text = next(text for text in (labels, f"{of:,}", "") if width >= 5.5 * len(text))
+            add_note(figure, f"{bucket}<br>{text}", (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})
