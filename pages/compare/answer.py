@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.compare import of_runs
+from pages.compare import more, of_runs
 from pages.shared import addresses, fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, run_names
@@ -88,13 +88,14 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
     *left, right = st.columns(2, gap="medium", vertical_alignment="bottom") if known else [st.container()]
     if left:
         with left[0]:
-            _costs(lines, known, choice.measure, file_name, compared)
+            _costs(lines, keys, known, choice, file_name, compared)
     with right:
         if len(keys) > 1:
             _differences(keys, names, choice.measure, file_name)
 
 
-def _costs(lines, known, measure, file_name, compared) -> None:
+def _costs(lines, keys, known, choice, file_name, compared) -> None:
+    measure = choice.measure
     titles = {column: COSTS[column][0] for column in known}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("x axis:", width="content")
@@ -102,11 +103,15 @@ def _costs(lines, known, measure, file_name, compared) -> None:
         cost = fields.radio("x axis", known, "compare.cost", known[0], format_func=titles.get, **hidden)
     name, axis, unit = COSTS[cost]
     frame = of_runs.styled(lines).assign(**{cost: lines[cost] / unit, measure: 100 * lines[measure]})
+    if keys:
+        ends = of_runs.intervals(keys, measure, more.names(choice.more))
+        for end in ends:  # of a mean over seeds there is none
+            frame[f"{measure} {end}"] = 100 * lines["key"].map(ends[end]).where(lines["n"] == 1)
     drawn = lines[lines[cost] > 0]
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
-        "both. Training memory is the most that the process had, with the program, the data, and what was left of work "
-        "before."
+        "both. Thin lines are 95\u00a0% intervals of those compared: where other test rows would put them. Training "
+        "memory is the most that the process had, with the program, the data, and what was left of work before."
     )
     charts.show_figure(
         of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),

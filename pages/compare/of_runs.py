@@ -98,6 +98,12 @@ def measures(keys: list[str], names: dict, more=()):
     return frame.assign(run=frame["run"].map(names))
 
 
+def intervals(keys: list[str], measure: str, more=()) -> pd.DataFrame:
+    """Return ``low`` and ``high`` of a measure such as ``P@1`` by the keys of results; empty where it has none."""
+    frame, (name, _, k) = _measures(" ".join(keys), "\n".join(more)), measure.rpartition("@")
+    return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
+
+
 @server.shared(max_entries=20)
 def _measures_figure(keys: str, more: str, names: str):
     named = dict(zip(keys.split(), json.loads(names)))

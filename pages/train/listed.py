@@ -1,5 +1,6 @@
 """The runs of this workspace on the data set: which one is shown, and what all of them cost."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -9,6 +10,7 @@ from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
 from xmlcore import figures
+from xmlcore.metrics.calibration import Z95
 
 COST = "training s"
 
@@ -31,9 +33,12 @@ def choose(runs, shown) -> None:
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
 
 
-def frontier(runs, name) -> None:
+def frontier(runs, n_test, name) -> None:
     """Draw P@1 of all runs against the time of their training."""
     frame = table(runs)
+    share = frame["P@1"] / 100
+    margin = 100 * Z95 * np.sqrt(share * (1 - share) / n_test)  # of a share of the test rows
+    frame = frame.assign(**{"P@1 low": frame["P@1"] - margin, "P@1 high": frame["P@1"] + margin})
     charts.show_figure(
         figures.frontier(frame, {COST: "Training, seconds"}, ["P@1"], "P@1 against training time").update_layout(
             height=answer.HEIGHT
@@ -41,7 +46,8 @@ def frontier(runs, name) -> None:
         frame,
         f"{name}-frontier",
         "Each point is a result of this workspace on this data set. No result is better than those on the line in both "
-        "precision and time. The Compare page has more.",
+        "precision and time. Thin lines are 95\u00a0% intervals: where other test rows would put P@1. The Compare page "
+        "has more.",
         key="train.frontier",
     )
 

@@ -42,12 +42,12 @@ def main(used) -> None:
     if actions.refused():
         listed.choose(runs, record)
         begin.watch_training(fingerprint)
-        _figures(run, record, runs, file_name)
+        _figures(data, run, record, runs, file_name)
     else:
         with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
             right, left = st.columns([1, 3], gap="medium")
         with left:
-            _figures(run, record, runs, file_name)
+            _figures(data, run, record, runs, file_name)
         with right:
             listed.choose(runs, record)
             # A fragment, so that typing does not draw the results again.
@@ -60,7 +60,7 @@ def main(used) -> None:
         sections.show("train", further)
 
 
-def _figures(run, record, runs, file_name):
+def _figures(data, run, record, runs, file_name):
     if run is None:
         _how_to_begin()
         return
@@ -69,7 +69,7 @@ def _figures(run, record, runs, file_name):
         answer.buckets(record["key"], file_name)
     with right:
         if sum(not results.is_given(r) for r in runs) > 1:
-            listed.frontier(runs, file_name)
+            listed.frontier(runs, data.n_test, file_name)
         else:
             answer.measures(run, file_name, "train.measures")
 

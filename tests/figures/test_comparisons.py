@@ -186,6 +186,14 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
     assert figure.layout.xaxis.ticktext[-1] == "0.009"
 
 
+def test_a_point_of_a_frontier_has_its_interval_where_there_is_one():
+    ends = {"P@1 low": [48.0, np.nan, 59.5, 60.0], "P@1 high": [53.0, np.nan, 60.5, 63.0]}
+    figure = figures.frontier(RUNS.assign(**ends), {"fit_s": "s"}, ["P@1"])
+    quick, other = [trace for trace in figure.data if trace.mode == "markers"][:2]
+    assert quick.y[0] - quick.error_y.arrayminus[0] == 48 and quick.y[0] + quick.error_y.array[0] == 53
+    assert "48.0 to 53.0" in quick.hovertemplate and other.error_y.array is None and " to " not in other.hovertemplate
+
+
 def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     frame = pd.DataFrame(
         {"run": [f"run {i}" for i in range(40)], "model": ["PLT", "LdSM"] * 20, "s": np.arange(1.0, 41)}

@@ -41,10 +41,11 @@ def frontier(
 
     The columns are ``run`` (name in the legend), ``model``, those of ``costs`` (column -> title of the axis: a column
     of panels each, on a logarithmic axis; a run without a cost, or with 0, is left out there) and those of
-    ``measures``, in percent: a row of panels each. Runs of ``compared``, in the same order, have the colours and marks
-    that they have in figures such as :func:`measures_compared`. The legend names up to 15 runs. Of more, it names those
-    that are compared and the models of the others, which are named when one points at them. ``layout.meta`` adds
-    ``frontier``: for each measure and cost, the names of the runs on the line.
+    ``measures``, in percent: a row of panels each. Columns such as ``P@1 low`` and ``P@1 high`` are the ends of
+    intervals, which are drawn of the runs that the legend names. Runs of ``compared``, in the same order, have the
+    colours and marks that they have in figures such as :func:`measures_compared`. The legend names up to 15 runs. Of
+    more, it names those that are compared and the models of the others, which are named when one points at them.
+    ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
     drawn = frame[(frame[list(costs)] > 0).any(axis=1)]
@@ -80,11 +81,16 @@ def frontier(
 
 def _points(figure, drawn, cost, measure, row, column, styles, legend):
     for _, run in drawn.iterrows():
-        name = run["run"]
+        name, value = run["run"], run[measure]
+        low, high = (run.get(f"{measure} {end}", np.nan) for end in ("low", "high"))
+        is_known = np.isfinite(low) and np.isfinite(high)
+        between = f" (95 %: {low:.1f} to {high:.1f})" if is_known else ""
+        whisker = {"color": styles[name]["color"], "thickness": 1, "width": 3}
         figure.add_scatter(
-            x=[run[cost]], y=[run[measure]], mode="markers", name=legend[str(name)], legendgroup=str(name),
+            x=[run[cost]], y=[value], mode="markers", name=legend[str(name)], legendgroup=str(name),
             marker={**styles[name], "size": 11}, showlegend=row == column == 1, row=row, col=column,
-            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
+            error_y=whisker | {"array": [high - value], "arrayminus": [value - low]} if is_known else None,
+            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
 
 
