@@ -34,15 +34,23 @@ WHY = {  # which features are kept: ends a sentence that begins with "those"
 
 
 def sentence(view, label) -> str:
-    """Return which features are the label's best; those of data made from texts are words."""
-    table, what = view.features_of(label), "Features" if view.data.texts_train is None else "Words"
+    """Return by which ranking which features are the label's best, and how many of those drawn are rare in its rows."""
+    table, what = view.features_of(label), "features" if view.data.texts_train is None else "words"
     name = f"label **{format.plain(view.data.label_name(label))}**"
+    by = f"By the score of {format.plain(view.selection.title)}"
     if view.weighted:
-        table = table[table["weighted_score"] > 0]
+        table, by = table[table["weighted_score"] > 0], f"{by} × share of the label’s rows"
         if table.empty:
             return f"None of the features kept for {name} occurs in its rows."
     best = format.listed([f"**{format.plain(feature)}**" for feature in table["name"].head(3)])
-    return f"{what} that best tell {'all labels apart' if view.selection.shared else f'rows of {name}'}: {best}."
+    drawn = table.head(BARS)
+    if view.selection.shared:
+        return f"{by}, {what} that best tell all labels apart: {best}."
+    rare = int((drawn["with_label"] < drawn["without_label"]).sum())
+    rarer = (
+        f" Of the {len(drawn)} drawn, {rare} (orange) {'is' if rare == 1 else 'are'} rarer in its rows than in others."
+    )
+    return f"{by}, {what} that best tell rows of {name}: {best}.{rarer if rare else ''}"
 
 
 def cards(view) -> None:
@@ -127,7 +135,7 @@ def bars(view, label) -> None:
     by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
     colours = ""
     if by_occurrence:
-        colours = " Those that are more frequent in its training rows than in other rows go with the label."
+        colours = " Blue ones are more frequent in its training rows than in other rows, orange ones are less frequent."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if selection.shared else f"Features of {figures.short(name)}"
     charts.show_figure(

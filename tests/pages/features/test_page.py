@@ -91,9 +91,11 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
     n = np.count_nonzero(occurrence[order])
     first = [f"**{name}**" for name in best[:3]]
-    assert f"that best tell rows of label **topic *5***: {first[0]}, {first[1]} and {first[2]}." in said_plainly(
-        page.text()
-    )
+    said, share = said_plainly(page.text()), "By the score of FALS × share of the label’s rows, "
+    assert f"{share}features that best tell rows of label **topic *5***: {first[0]}, {first[1]} and {first[2]}." in said
+    others = (data.X_train[~data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
+    rare = np.count_nonzero((occurrence < others) & (occurrence > 0))
+    assert (f"Of the {n} drawn, {rare} (orange)" in said) == (rare > 0)
     about = page.at.metric[0].help
     assert page.metrics()["FALS keeps"] == "4 of 24" and "For each of 8 labels, of 24 features: those with" in about
     assert "Scores are exact: from all training rows" in page.text() and "Scores are" not in page.metrics()
@@ -157,7 +159,7 @@ def test_other_selections_are_described_by_what_they_are(ready):
     assert "involves no chance" in ready.go("features").text()
     select(ready, pattern="FAMS")
     page = ready.go("features")
-    assert "Features that best tell all labels apart: **" in page.text()
+    assert "features that best tell all labels apart: **" in page.text()
     assert "The same for all 8 labels" in page.at.metric[0].help and not figure(page, "Features in common")
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
