@@ -4,7 +4,7 @@ import math
 
 
 def mega_documents(rows, labels):
-    """Mega-documents {class: {term: y_t}}, {term: rows with it} and the rows of each class, a row once per label."""
+    """Mega-documents {class: {term: y_t}}, {term: rows with it} and rows of each class; a row counts once per label."""
     documents, holding, size = {}, {}, {}
     for row, own in zip(rows, labels):
         for k in own:

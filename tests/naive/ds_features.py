@@ -6,7 +6,7 @@ from naive.ds_classes import distance_to, idf_of, mega_documents
 
 
 def sums(k, rows, labels, without):
-    """The inverse document frequencies, mean length of classes, sums of all rows, and rows of class k and their sums.
+    """The inverse document frequencies, mean length of classes, F_t, and rows of class k and their sums.
 
     ``without`` is the place of a row that is taken out of class k.
     """

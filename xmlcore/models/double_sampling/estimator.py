@@ -74,9 +74,10 @@ class DoubleSampling(LearnsMore):
 
     Notes
     -----
-    The ten features, from the paper's Table 1. Sums go over the terms t that both the row and the class have. y_t is
-    the sum of x_t over the rows of the class, |y| the sum of y_t over its terms, F_t the sum of x_t over all rows, l_S
-    the sum of all F_t, and I_t the inverse document frequency.
+    The ten features, from the paper's Table 1. A training row with several classes counts as a row for each of them,
+    as in the paper. Sums go over the terms t that both the row and the class have. y_t is the sum of x_t over the rows
+    of the class, |y| the sum of y_t over its terms, F_t the sum of y_t over the classes, l_S the sum of all F_t, and
+    I_t the inverse document frequency. Terms that no training row has are left out of a row first, from its length too.
 
     1. ``log count``: Σ log(1 + y_t)
     2. ``log rarity``: Σ log(1 + l_S / F_t)
@@ -103,7 +104,7 @@ class DoubleSampling(LearnsMore):
 
     Where the paper leaves a choice open:
 
-    - I_t is 1 + log((1 + N) / (1 + N_t)), where N_t of the N training rows have the term.
+    - I_t is 1 + log((1 + N) / (1 + N_t)), where N_t of the N pairs of a training row and a class of it have the term.
     - The length of a class in feature 10 is |y|; the mean is taken over the classes that have rows.
     - The paper does not say which distance to the average of the class's vectors it takes. Here rows are vectors of
       x_t I_t, or of x_t with ``weighting="counts"``. The distance is Euclidean; row and average are first scaled to
