@@ -54,7 +54,9 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     again = json_of("evaluate", tmp_path / "m.zip", files / "train.txt", "--test", files / "test.txt")
     assert again["measures"] == trained["measures"] and again["which rows"] == "the test rows"
     all_rows = json_of("evaluate", tmp_path / "m.zip", files / "test.txt")
-    assert all_rows["rows"] == 50 and all_rows["measures"]["P@k"] == pytest.approx(trained["measures"]["P@k"])
+    assert all_rows["rows"] == 50 and {*trained["measures"]} == {*all_rows["measures"]}
+    for measure, values in trained["measures"].items():  # propensities, too, are those of the training rows
+        assert all_rows["measures"][measure] == pytest.approx(values), measure
     held = json_of("train", files / "train.txt", *SMALL, "-o", tmp_path / "h.zip")
     found = json_of("evaluate", tmp_path / "h.zip", files / "train.txt")
     assert found["rows"] == 30 and found["measures"] == held["measures"]
@@ -63,6 +65,24 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     assert json_of("evaluate", tmp_path / "m.zip", tmp_path / "one.txt")["rows"] == 1
     shown = run("evaluate", tmp_path / "m.zip", files / "test.txt", "--intervals").out
     assert "all rows of" in shown and "95 % interval" in shown
+
+
+def test_of_a_model_that_does_not_know_its_label_counts_evaluate_says_where_propensities_are_from(
+    run, json_of, files, tmp_path
+):
+    trained = json_of("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip")
+    folder = read_packed(tmp_path / "m.zip").model.save(tmp_path / "earlier")
+    written, arrays = json.loads((folder / "params.json").read_text()), dict(np.load(folder / "arrays.npz"))
+    del written["values"]["n_rows_seen"], arrays["label_counts"]
+    written["arrays"].remove("label_counts")
+    (folder / "params.json").write_text(json.dumps(written))
+    np.savez(folder / "arrays.npz", **arrays)
+    assert not hasattr(load_model(folder), "label_counts_")
+    assert "those of 50 measured rows" in run("evaluate", folder, files / "test.txt").err
+    assert json_of("evaluate", folder, files / "test.txt")["measures"]["PSP@k"] != trained["measures"]["PSP@k"]
+    both = files / "train.txt", "--test", files / "test.txt"
+    assert "those of 150 training rows" in run("evaluate", folder, *both).err
+    assert json_of("evaluate", folder, *both)["measures"] == trained["measures"]
 
 
 def test_labels_and_features_are_found_by_name(json_of, run, files, rows, tmp_path):

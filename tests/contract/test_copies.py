@@ -13,7 +13,17 @@ import joblib
 import numpy as np
 import pytest
 from compiled import compiled
-from contract.estimators import MODELS, assert_same, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import (
+    MODELS,
+    N_ROWS,
+    assert_same,
+    each_model_once,
+    each_once,
+    every_case,
+    fitted,
+    problem,
+    results,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import load_model
@@ -78,6 +88,7 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     loaded = load_model(folder)
     assert_same(results(loaded), expected)
     assert (loaded.n_features_in_, loaded.n_labels_) == (model.n_features_in_, model.n_labels_)
+    assert loaded.label_counts_.tolist() == problem()[1].sum(axis=0).tolist() and loaded.n_rows_seen_ == N_ROWS
     if case.saves_itself:
         assert type(loaded) is type(model) and repr(loaded) == repr(model)
         fitted_names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}

@@ -31,6 +31,7 @@ def test_any_number_of_workers_and_a_saved_model_learn_the_same(case, tmp_path):
     loaded = load_model(first(case).save(tmp_path / "model")).set_params(n_jobs=3).partial_fit(X[30:], Y[30:])
     assert_same(results(loaded), expected)
     assert_same(results(load_model(loaded.save(tmp_path / "model"))), expected)
+    assert loaded.label_counts_.tolist() == Y.sum(axis=0).tolist() and loaded.n_rows_seen_ == len(Y)
 
 
 @every_learning

@@ -4,8 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+import numpy as np
 import scipy.sparse as sp
 
+from xmlcore import metrics
 from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note
@@ -23,9 +25,9 @@ from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 def command(model, data, k, intervals, to_json, quiet, **options):
     """Measure a packed or saved MODEL on rows whose labels are known.
 
-    With a file of test rows (--test), or a data set of the catalog, the test rows are measured, and the training rows
-    give the propensities. With one file, all its rows are measured; but if MODEL was trained on this file, only the
-    rows that were held out then. For example:
+    With a file of test rows (--test), or a data set of the catalog, the test rows are measured. With one file, all its
+    rows are measured; but if MODEL was trained on this file, only the rows that were held out then. Propensities are
+    those of the rows that MODEL was trained on. For example:
 
     xmlcore evaluate model.zip train.txt --test test.txt
     """
@@ -36,7 +38,13 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         dataset, rows = rows_to_measure(packed, data, options, progress)
-        done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals)
+        inv_ps = _of_training_rows(packed.model, dataset.n_labels)
+        done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
+    if inv_ps is None:
+        note(
+            "The model was saved before models kept the label counts of their training rows: propensities are those of "
+            f"{dataset.n_train:,} {'measured' if rows.startswith('all') else 'training'} rows of the data."
+        )
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     ends = {} if frame is None else {(row.measure, row.k): (row.low, row.high) for row in frame.itertuples()}
@@ -51,6 +59,14 @@ def command(model, data, k, intervals, to_json, quiet, **options):
     measures(done, ends)
     if ends:
         click.echo("Below each value: 95 % interval over the rows.")
+
+
+def _of_training_rows(model, n_labels):
+    """Return the inverse propensities of labels in the training rows of a model, or None if it does not know them."""
+    if not hasattr(model, "n_rows_seen_"):
+        return None
+    counts = np.pad(model.label_counts_, (0, n_labels - model.n_labels_))  # no training row has labels it does not know
+    return metrics.propensity.inverse_propensity_of_counts(counts, model.n_rows_seen_)
 
 
 def rows_to_measure(packed, data, options, progress):
@@ -86,6 +102,6 @@ def rows_to_measure(packed, data, options, progress):
 
 
 def _all_rows(data):
-    """Return a data set whose test rows are all rows; they give the propensities as well."""
+    """Return a data set whose test rows are all rows."""
     X, Y = sp.vstack([data.X_train, data.X_test], "csr"), sp.vstack([data.Y_train, data.Y_test], "csr")
     return Dataset(data.name, X, Y, X, Y, data.feature_names, data.label_names)

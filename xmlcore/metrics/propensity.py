@@ -44,8 +44,12 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
     """
     A = _number(A, "A", positive=False)
     B = _number(B, "B", positive=True)
-    counts, n = _counts(Y_train, n_labels)
-    C = max(math.log(n) - 1, 0.0) * (B + 1) ** A
+    return inverse_propensity_of_counts(*_counts(Y_train, n_labels), A, B)
+
+
+def inverse_propensity_of_counts(counts, n_rows: int, A: float = 0.55, B: float = 1.5) -> np.ndarray:
+    """Return the weights of :func:`inverse_propensity` from the number of training rows of each label, and of all."""
+    C = max(math.log(n_rows) - 1, 0.0) * (B + 1) ** A
     return 1 + C * (counts + B) ** -A
 
 

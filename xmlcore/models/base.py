@@ -13,8 +13,9 @@ from xmlcore.arrays import read_only
 from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
+from xmlcore.models.rows import counted, labels_given
 from xmlcore.models.rules import Rule, restore_decision, with_decision
-from xmlcore.models.saving import ModelFormatError, write_model
+from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -24,13 +25,13 @@ from xmlcore.validation import (
     check_features,
     check_fitted,
     check_labels,
-    check_unambiguous,
     check_weights,
     csr_parts,
     difference_of_names,
     feature_names,
 )
 
+KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_")  # of training rows, by every estimator
 WEIGHED_AT_ONCE = 1 << 22  # most probabilities in memory at a time while labels are weighed
 
 
@@ -53,6 +54,8 @@ class Estimator(HasParameters):
     n_labels_: int
     feature_names_in_: np.ndarray  # only after a fit to a DataFrame
     label_names_: list  # only after a fit to labels with names
+    label_counts_: np.ndarray  # int64 (L,): the number of training rows of each label; earlier saved models lack both
+    n_rows_seen_: int  # the number of training rows, also of those without labels
 
     def fit(
         self,
@@ -94,12 +97,14 @@ class Estimator(HasParameters):
         progress = to_progress(progress)
         self._check_params()
         Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=self._ONE_LABEL_EACH)
-        names = feature_names(X)
+        names, Y = feature_names(X), self._label_matrix(Y)
         self._fit(X, Y, progress)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
-        self._protect()
-        self._keep_names(names, label_names)
+        self._keep(names, label_names, counted(Y), Y.shape[0])
         return self
+
+    def _label_matrix(self, Y) -> sp.csr_array:
+        return check_labels(Y)
 
     def _protect(self) -> None:
         """Mark the arrays of the fitted state as read-only."""
@@ -194,12 +199,16 @@ class Estimator(HasParameters):
         self._check_feature_names(X)
         return check_features(X, self.n_features_in_, model=type(self).__name__)
 
-    def _keep_names(self, features: np.ndarray | None, labels: list | None) -> None:
-        """Set ``feature_names_in_`` and ``label_names_``, or remove what is None; ``fit`` calls this at its end."""
-        for attribute, names in (("feature_names_in_", features), ("label_names_", labels)):
+    def _keep(self, *values) -> None:
+        """Set the attributes :data:`KEPT`, or remove what is None, and protect all; ``fit`` calls this at its end."""
+        for attribute, value in zip(KEPT, values, strict=True):
             self.__dict__.pop(attribute, None)
-            if names is not None:
-                setattr(self, attribute, names)
+            if value is not None:
+                setattr(self, attribute, value)
+        self._protect()
+
+    def _kept(self) -> tuple:
+        return tuple(getattr(self, attribute, None) for attribute in KEPT)
 
     def _check_feature_names(self, X) -> None:
         """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
@@ -234,12 +243,12 @@ class Estimator(HasParameters):
 
     def _whole_state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return what ``_state`` returns, and what all estimators of a kind have."""
-        return self._state()
+        return with_counts(self, *self._state())
 
     def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted state that ``_whole_state`` returned, with arrays that are read-only."""
         self._restore(values, arrays)
-        self._protect()
+        self._keep(None, None, *restored_counts(values, arrays, self.n_labels_))
 
     def save(self, path: FilePath) -> Path:
         """Write the fitted estimator to a folder, from which :func:`xmlcore.load_model` reads it.
@@ -520,40 +529,17 @@ class LearnsMore(MultiLabelModel):
         names = getattr(self, "label_names_", None)
         Y = labels_given(Y, y)
         Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
+        features, _, counts, n_rows = self._kept()
         self._learn_more(X, Y, progress)
         vars(self).pop("rule_", None)
-        self._protect()
-        self._keep_names(getattr(self, "feature_names_in_", None), names)
+        if counts is not None and n_rows is not None:
+            counts, n_rows = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y), n_rows + Y.shape[0]
+        self._keep(features, names, counts, n_rows)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:
         """Set the fitted attributes to those after further rows; X is checked, Y are ids."""
         raise NotImplementedError
-
-
-def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return training rows and their labels as canonical CSR; raise if no row has a label."""
-    X = check_features(X)
-    Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels)
-    if Y.nnz == 0:
-        raise ValueError("no row of Y has a label: there is nothing to learn")
-    return X, Y
-
-
-def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
-    if Y.nnz == 0:
-        raise ValueError("no row of Y has a label: there is nothing to learn")
-    labelled = np.flatnonzero(np.diff(Y.indptr))
-    n_unlabelled = X.shape[0] - labelled.size
-    if n_unlabelled:
-        warnings.warn(
-            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
-            UserWarning,
-            stacklevel=5,  # shows the line that called fit
-        )
-        X, Y = X[labelled], Y[labelled]
-    return X, Y, n_unlabelled
 
 
 def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
@@ -566,17 +552,6 @@ def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
 def bytes_of(arrays) -> int:
     """Return the size of arrays; fields of other types, such as numbers, count with theirs."""
     return int(sum(np.asarray(array).nbytes for array in arrays))
-
-
-def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
-    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn."""
-    if Y is not None and y is not None:
-        raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
-    found = y if Y is None else Y
-    if found is None:
-        raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
-    check_unambiguous(found)
-    return found
 
 
 def warm_up(model: MultiLabelModel) -> None:

@@ -4,8 +4,9 @@ from typing import Self
 
 import numpy as np
 
-from xmlcore.models.base import MultiLabelModel, labels_given
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt import PLT
+from xmlcore.models.rows import labels_given
 from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, silent
@@ -67,7 +68,7 @@ class DenseOutput(WrapsModel):
         model = PLT() if self.model is None else type(self.model)(**self.model.get_params(deep=False))
         self.model_ = model.fit(X, labels_given(Y, y), progress, label_names=label_names)
         self.n_features_in_, self.n_labels_ = model.n_features_in_, model.n_labels_
-        self._keep_names(getattr(model, "feature_names_in_", None), getattr(model, "label_names_", None))
+        self._keep(*model._kept())
         return self
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> np.ndarray:  # the base class returns CSR

@@ -34,9 +34,7 @@ def ensemble_of_trees(parts: list):
         raise ValueError(f"{len(parts)} trees are not the {n_trees_trained_apart(first)} of this model")
     joined = type(first)(**first.get_params(deep=False))
     (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
-    names = getattr(first, "feature_names_in_", None)
-    names = None if names is None else np.asarray(names, dtype=object)
-    joined._keep_names(names, getattr(first, "label_names_", None))
+    joined._keep(*first._kept())
     return joined
 
 

@@ -15,11 +15,13 @@ from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays
 from xmlcore.label_names import check_label_names
 from xmlcore.parameters import AUTO
+from xmlcore.validation import check_count
 from xmlcore.versions import refusal
 
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
+LABEL_COUNTS, N_ROWS_SEEN = "label_counts", "n_rows_seen"  # among the arrays and the values of each model
 
 # For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
 IN_ARRAYS = "in arrays"
@@ -163,8 +165,28 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
         raise ModelFormatError(
             f"{folder / PARAMS_FILE} has {len(label_names)} names of labels, but the model has {model.n_labels_} labels"
         )
-    model._keep_names(names, label_names)
+    _, _, *counted = model._kept()
+    model._keep(names, label_names, *counted)
     return model
+
+
+def with_counts(model, values: dict, arrays: dict) -> tuple[dict, dict]:
+    """Return the state of a model with the number of rows, and of rows of each label, it was fitted to, if known."""
+    if hasattr(model, "label_counts_"):
+        arrays = arrays | {LABEL_COUNTS: model.label_counts_}
+    return (values | {N_ROWS_SEEN: model.n_rows_seen_} if hasattr(model, "n_rows_seen_") else values), arrays
+
+
+def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray | None, int | None]:
+    """Return what :func:`with_counts` added to the state of a model; None of it in models that were saved earlier."""
+    counts, n_rows = arrays.get(LABEL_COUNTS), values.get(N_ROWS_SEEN)
+    if n_rows is not None:
+        check_count(n_rows, N_ROWS_SEEN)
+    if counts is not None:
+        check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
+        most = np.inf if n_rows is None else n_rows
+        check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= most)).all()})
+    return counts, n_rows
 
 
 def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list | None, list[str]]:

@@ -117,9 +117,9 @@ class AdversarialTraining(WrapsModel):
         self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
 
-    def _keep_names(self, features, labels):
-        super()._keep_names(features, labels)
-        self.model_._keep_names(features, labels)
+    def _keep(self, *values):
+        super()._keep(*values)
+        self.model_._keep(*values)  # not those of the noisy copies
 
     def _perturbation(self, X):
         options = dict(self.options or {})

@@ -7,7 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.documented import documented
-from xmlcore.models.base import Estimator, labels_given
+from xmlcore.models.base import Estimator
+from xmlcore.models.rows import labels_given
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.typing import Labels, Matrix
 

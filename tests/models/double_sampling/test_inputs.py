@@ -17,7 +17,7 @@ def test_classes_may_be_ids():
 
 
 @pytest.mark.parametrize("Y, message", [
-    ([0, 1], "2 class ids, but the features have 3 rows"),
+    ([0, 1], "2 rows, but the features have 3"),
     ([0, -1, 1], "row 1 has the class id -1"),
     ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
     ([2, 2, 2], "at least two labels"),

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
@@ -87,7 +88,13 @@ class Evaluation(dict[str, Any]):
 
 
 def evaluate(
-    model: Ranker, dataset: "Dataset", k: int = 5, progress: ProgressLike | None = None, intervals: bool = False
+    model: Ranker,
+    dataset: "Dataset",
+    k: int = 5,
+    progress: ProgressLike | None = None,
+    intervals: bool = False,
+    *,
+    inv_ps: npt.ArrayLike | None = None,
 ) -> Evaluation:
     """Measure a fitted model on the test rows of a data set.
 
@@ -96,12 +103,14 @@ def evaluate(
     model : fitted estimator
         Anything with ``predict_topk(X, k)``.
     dataset : Dataset
-        Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
     k : int
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
         Passed to ``predict_topk``.
     intervals : bool
         Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
+    inv_ps : array-like of float, shape (L,), optional
+        Weights of labels in propensity-scored measures; by default those that
+        :func:`xmlcore.metrics.inverse_propensity` returns for the training rows of the data set.
 
     Returns
     -------
@@ -131,7 +140,7 @@ def evaluate(
     reporting = {} if progress is None else {"progress": progress}
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
-    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    inv_ps = metrics.inverse_propensity(dataset.Y_train) if inv_ps is None else inv_ps
     values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps, names=(*USUAL_MEASURES, *MORE_MEASURES))
     times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
     evaluation = Evaluation(values | times, dataset.Y_test, inv_ps)

@@ -7,17 +7,24 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, in_columns
-from xmlcore.models.base import LearnsMore, bytes_of, labelled_rows, toy_rows
+from xmlcore.models.base import LearnsMore, bytes_of, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
-from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
+from xmlcore.models.double_sampling.inputs import (
+    check_class_ids,
+    check_classes,
+    check_training_rows,
+    some_rows,
+    without_negative,
+)
 from xmlcore.models.double_sampling.learning import learn, make_pairs
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
 from xmlcore.models.double_sampling.updating import learn_more
+from xmlcore.models.rows import labelled_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -169,6 +176,9 @@ class DoubleSampling(LearnsMore):
     def _refuses_negative(self):
         """Return whether negative features are an error and not replaced by 0."""
         return self.negative == "refuse"
+
+    def _label_matrix(self, Y):
+        return check_classes(Y)
 
     def _fit(self, X, Y, progress):
         X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))

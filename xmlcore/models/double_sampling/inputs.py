@@ -12,19 +12,17 @@ from xmlcore.validation import INT32_MAX, check_features, check_labels
 def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array]:
     """Check training data, and return it as canonical CSR."""
     X = check_features(X)
-    Y = check_classes(Y, X.shape[0])
+    Y = check_labels(Y, X.shape[0])
     return _check_amounts(X, negative), Y
 
 
-def check_classes(Y, n_rows: int) -> sp.csr_array:
+def check_classes(Y) -> sp.csr_array:
     """Convert one class id per row, or what :func:`check_labels` accepts, to canonical CSR of bool."""
     one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
     plain = isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, (int, np.integer)) for k in Y)
     if not (one_dimension or plain) or (plain and any(isinstance(k, bool) for k in Y)):
-        return check_labels(Y, n_rows=n_rows)
+        return check_labels(Y)
     ids = np.asarray(Y)
-    if ids.size != n_rows:
-        raise ValueError(f"Y has {ids.size} class ids, but the features have {n_rows} rows: one id each")
     if ids.min(initial=0) < 0 or ids.max(initial=0) >= INT32_MAX:
         bad = int(np.flatnonzero((ids < 0) | (ids >= INT32_MAX))[0])
         raise ValueError(f"Y row {bad} has the class id {ids[bad]}: ids go from 0 to {INT32_MAX - 1}")

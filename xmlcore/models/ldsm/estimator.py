@@ -10,7 +10,7 @@ from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns
-from xmlcore.models.base import LearnsMore, bytes_of, checked_rows, labelled_rows, stacked
+from xmlcore.models.base import LearnsMore, bytes_of, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_splits
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
@@ -18,6 +18,7 @@ from xmlcore.models.ldsm.progress import GrowthProgress
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, forest_arrays, public_tree
 from xmlcore.models.ldsm.updating import learn_more
+from xmlcore.models.rows import checked_rows, labelled_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress

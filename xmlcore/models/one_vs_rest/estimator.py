@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of
-from xmlcore.models.base import bytes_of, checked_rows, stacked, warm_up_pieces
+from xmlcore.models.base import bytes_of, stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
+from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
 from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 from xmlcore._kernels.lanes import LANES
 from xmlcore.first_use import pd
 from xmlcore.label_names import read_label_names
-from xmlcore.models.base import MultiLabelModel, checked_rows
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.training import RowsOfTree
+from xmlcore.models.rows import checked_rows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of
-from xmlcore.models.base import bytes_of, checked_rows, stacked, toy_rows
+from xmlcore.models.base import bytes_of, stacked, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
 from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, has_equal_trees
 from xmlcore.models.plt.label_tree import LabelTree
@@ -32,6 +32,7 @@ from xmlcore.models.plt.training import (
     warn_unconverged,
 )
 from xmlcore.models.plt.warming import pieces_of
+from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import check_settings
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described

@@ -14,7 +14,7 @@ from xmlcore.augmentation import augment
 from xmlcore.label_names import read_label_names
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
-from xmlcore.models.saving import ModelFormatError, check_types
+from xmlcore.models.rows import counted
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -36,7 +36,7 @@ class ExtendedPLT(PLT):
     Attributes
     ----------
     label_counts_ : ndarray of int64, shape (L,)
-        Number of training rows that have the label, without noisy copies.
+        Number of training rows that have the label, without noisy copies, which ``n_rows_seen_`` does not count either.
     n_augmented_ : int
         Number of noisy copies that the model was trained on: 0 after :meth:`fit`.
 
@@ -106,7 +106,7 @@ class ExtendedPLT(PLT):
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, progress, both.rows.size)
-        self._keep_names(names, label_names)
+        self._keep(names, label_names, counted(Y), Y.shape[0])
         return self
 
     def explain(self, x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -205,22 +205,15 @@ class ExtendedPLT(PLT):
         return results
 
     def _fit(self, X, Y, progress, n_augmented=0):
-        """Train on X and Y, whose last ``n_augmented`` rows are noisy copies, and count the labels of the others."""
+        """Train on X and Y, whose last ``n_augmented`` rows are noisy copies."""
         n_clean = X.shape[0] - n_augmented if n_augmented else None  # settings are chosen on rows as they are
         super()._fit(X, Y, progress, n_clean)
-        Y = check_labels(Y, n_labels=self.n_labels_)[:n_clean]
-        self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)
 
     def _state(self):
         values, arrays = super()._state()
-        return values | {"n_augmented": self.n_augmented_}, arrays | {"label_counts": self.label_counts_}
+        return values | {"n_augmented": self.n_augmented_}, arrays
 
     def _restore(self, values, arrays):
         super()._restore(values, arrays)
-        counts = arrays["label_counts"]
-        check_count(values["n_augmented"], "n_augmented", least=0, most=INT32_MAX)
-        check_types(arrays, {"label_counts": ("int64", (self.n_labels_,))})
-        if (counts < 0).any():
-            raise ModelFormatError("label_counts in its arrays has negative numbers")
-        self.label_counts_, self.n_augmented_ = counts, values["n_augmented"]
+        self.n_augmented_ = check_count(values["n_augmented"], "n_augmented", least=0, most=INT32_MAX)

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
-from xmlcore.models.base import MultiLabelModel, checked_rows, stacked
+from xmlcore.models.base import MultiLabelModel, stacked
+from xmlcore.models.rows import checked_rows
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress

@@ -1,0 +1,50 @@
+"""Training rows and their labels: what was given becomes matrices that fit together, or an error says what is wrong."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.typing import Labels
+from xmlcore.validation import check_features, check_labels, check_unambiguous
+
+
+def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return training rows and their labels as canonical CSR; raise if no row has a label."""
+    X = check_features(X)
+    Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels)
+    if Y.nnz == 0:
+        raise ValueError("no row of Y has a label: there is nothing to learn")
+    return X, Y
+
+
+def counted(Y: sp.csr_array) -> np.ndarray:
+    """Return the number of rows of each label."""
+    return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+
+
+def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array, int]:
+    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
+    if Y.nnz == 0:
+        raise ValueError("no row of Y has a label: there is nothing to learn")
+    labelled = np.flatnonzero(np.diff(Y.indptr))
+    n_unlabelled = X.shape[0] - labelled.size
+    if n_unlabelled:
+        warnings.warn(
+            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
+            UserWarning,
+            stacklevel=5,  # shows the line that called fit
+        )
+        X, Y = X[labelled], Y[labelled]
+    return X, Y, n_unlabelled
+
+
+def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
+    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn."""
+    if Y is not None and y is not None:
+        raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
+    found = y if Y is None else Y
+    if found is None:
+        raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
+    check_unambiguous(found)
+    return found
