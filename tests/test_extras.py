@@ -101,6 +101,14 @@ def test_the_command_without_click_says_what_to_install():
     ]
 
 
+def test_a_part_whose_package_a_finder_refuses_to_find_is_not_there(monkeypatch):
+    def refuses(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(extras, "find_spec", refuses)
+    assert not extras.is_there("figures") and extras.is_there("metrics")
+
+
 def test_a_package_that_is_installed_but_lacks_another_is_not_called_missing(tmp_path, monkeypatch):
     (tmp_path / "half_installed.py").write_text("import not_installed_anywhere\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -32,7 +32,10 @@ def require(extra: str, *modules: str) -> None:
 
 def is_there(part: str) -> bool:
     """Return whether the package is installed without which a part of xmlcore is not imported."""
-    return part not in OF_PARTS or find_spec(OF_PARTS[part]) is not None
+    try:
+        return part not in OF_PARTS or find_spec(OF_PARTS[part]) is not None
+    except ImportError:  # from a finder that hides packages
+        return False
 
 
 def missing(extra: str, name: str) -> str:

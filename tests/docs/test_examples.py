@@ -3,7 +3,6 @@
 import re
 import sys
 import types
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from xmlcore import experiment, jobs
-from xmlcore.datasets import Dataset, save_dataset, write_matrix
+from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.datasets.registry import catalog as registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,8 +46,7 @@ def data(tmp_path, monkeypatch):
 
 COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES if page.name != "architecture.md"}
 # Pages whose examples need more than the data set have tests of their own below; the recipes, in test_recipes.py.
-OTHERS = {"docs/formats.md": 3, "docs/pages/compare.md": 2, "docs/pages/train.md": 1}
-OTHERS |= {"docs/text.md": 4}
+OTHERS = {"docs/formats.md": 3, "docs/pages/compare.md": 2, "docs/pages/train.md": 1, "docs/text.md": 4}
 
 
 def test_no_example_is_left_out():
@@ -80,49 +78,18 @@ def test_examples_with_kept_results_run(data):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_examples_of_files_run(data):
-    names = {"feature_names": data.feature_names, "label_names": data.label_names}
-    for name, X, Y in (
-        ("yeast", data.X_train, data.Y_train),
-        ("yeast-train", data.X_train, data.Y_train),
-        ("yeast-test", data.X_test, data.Y_test),
-    ):
-        write_matrix(f"{name}.arff", X, Y, "arff", **names, xml="yeast.xml")
-    for part, rows in (("trn", 3), ("tst", 2)):
-        Path(f"{part}_X_Xf.txt").write_text(f"{rows} 4\n" + "0:1.5 3:2\n" * rows)
-        Path(f"{part}_X_Y.txt").write_text(f"{rows} 2\n" + "1:1\n" * rows)
-    Path("features.csv").write_text("weight,length\n1.5,2\n2.5,3\n")
-    Path("labels.csv").write_text("apple,pear\n1,0\n0,1\n")
-    columns = "weight,apple,pear,plum\n1.5,1,0,0\n2.5,0,1,1\n"
-    cells = "weight,tags\n1.5,red;sweet\n2.5,green\n"
-    whole, pairs, table = examples("docs/formats.md")
-    found = run(pairs, "docs/formats.md", run(whole, "docs/formats.md"))
-    for line in table.splitlines():
-        Path("fruit.csv").write_text(cells if "tags" in line else columns)
-        run(line, "docs/formats.md", found)
-    assert found["dataset"].fingerprint and Path("yeast-copy.arff").stat().st_size > 1000
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_examples_of_texts_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    law, art = "The court has decided, and the judge agrees", "A museum shows paint"
-    lines = [
-        f'Title {i},"{(law, art)[i % 2]}.\nOf {i}",{("law;crime", "art")[i % 2]},d{i % 2},r{i % 3}' for i in range(30)
-    ]
-    Path("news.csv").write_text("\n".join(["headline,story,tags,desk,region", *lines]))
-    Path("new.csv").write_text(f"story\n{art}\n")
-    Path("corpus.tsv").write_text(f"{law}\t<http://a/1> <http://a/2>\n{art}\t<http://a/2>\n" * 5)
-    Path("subjects.tsv").write_text("<http://a/1>\tlaw\n<http://a/2>\tart\n")
-    Path("subjects.csv").write_text("uri,label_en,label_fr\nhttp://a/1,law,droit\n")
-    with zipfile.ZipFile("corpus.zip", "w") as archive:
-        for name, content in (("1.txt", law), ("1.key", "law"), ("2.txt", art), ("2.key", "art")):
-            archive.writestr(name, content)
-    names = {}
-    for block in examples("docs/text.md"):
-        names = run(block, "docs/text.md", names)
-        if "new_texts" in names:
-            assert names["new_texts"] == [art] and names["names"] == {"http://a/1": "law"}
-            names["texts"], names["label_lists"] = names["texts"] * 10, names["label_lists"] * 10
-    assert names["best"].predict([law]) == [["law"]] and min(names["scores"]) > 0.9
+@pytest.mark.parametrize("page", ["docs/formats.md", "docs/text.md"])
+def test_each_example_of_files_makes_them_and_runs_alone(page, data, tmp_path_factory, monkeypatch):
+    for block in examples(page):
+        monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+        found = run(block, page)
+        if "dataset" in found:
+            assert (found["dataset"].Y_test != data.Y_test).nnz == 0
+        if "load_model" in found:
+            assert found["model"].predict(["The judge has decided."]) == [["crime", "law"]]
+        if "guess" in found:
+            assert found["label_lists"] == [["law"], ["art"]] and list(found["names"].values()) == ["law", "art"]
+        if "best" in found:
+            assert (
+                found["best"].predict(["The court has decided."]) == [["crime", "law"]] and min(found["scores"]) > 0.9
+            )
