@@ -20,7 +20,7 @@ from xmlcore.decisions.goals import (
 from xmlcore.decisions.held_out import HeldOut, held_out
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
-from xmlcore.models.rules import CANDIDATES, Rule, chosen
+from xmlcore.models.rules import CANDIDATES, Rule, chosen, innermost
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_number, csr_parts
 
@@ -234,9 +234,8 @@ def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) ->
     n_rows, L = found.Y.shape
     inv_ps = propensities(goal, inv_ps, L, found.Y)
     best = 1.0 if inv_ps is None else best_gain_of(found.Y, inv_ps, goal.k)
-    expected = np.asarray(P.sum(axis=0)).ravel()
     fill = goal.k > 0 and not at_most
-    gains = gains_of(goal, n_rows, expected + PRIOR, inv_ps, best)
+    gains = gains_of(goal, n_rows, _expected_rows(model, P) + PRIOR, inv_ps, best)
     rule = Rule(model, *_at_point(gains, *improved(P, goal, gains, fill)[1]), goal.k, fill, calibration, n_candidates)
     plain = Rule(model, np.ones(L), np.zeros(L), goal.k, fill, calibration, n_candidates)
     if not goal.k:
@@ -244,6 +243,14 @@ def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) ->
     values = [value_of(goal, found, each.take(P), inv_ps, best) for each in (rule, plain)]
     taken = rule if values[0] > values[1] else plain
     return _told(taken, goal.name, found, max(values), values[1])
+
+
+def _expected_rows(model, P) -> np.ndarray:
+    """Return how many of the held-out rows are expected to have each label: as many as of the training rows."""
+    inner = innermost(model)
+    if getattr(inner, "label_counts_", None) is None:  # a model that was saved by an earlier version
+        return np.asarray(P.sum(axis=0)).ravel()
+    return inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)
 
 
 def _best_cut(rule, P, value) -> Rule:

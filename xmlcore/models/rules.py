@@ -84,10 +84,7 @@ class Rule:
 
     def keep(self) -> Ranker:
         """Return the model, whose ``predict`` uses this rule from now on; it is saved with the model."""
-        inner = self.model
-        while hasattr(inner, "model_"):  # of a model that wraps another, which is saved
-            inner = inner.model_
-        inner.rule_ = replace(self, model=None)
+        innermost(self.model).rule_ = replace(self, model=None)
         return self.model
 
     def decided(self, model, X) -> sp.csr_array:
@@ -162,6 +159,13 @@ def restore_decision(model, values: dict, arrays: dict) -> None:
     if "rule" in values:
         parts = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         model.rule_ = Rule.restored(values["rule"], parts, model.n_labels_)
+
+
+def innermost(model) -> Ranker:
+    """Return the model that is saved of one that wraps others."""
+    while hasattr(model, "model_"):
+        model = model.model_
+    return model
 
 
 def rows_of(model, X):

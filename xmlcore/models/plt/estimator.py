@@ -44,6 +44,7 @@ from xmlcore.validation import (
     check_count,
     check_features,
     check_label_ids,
+    check_labels,
     check_threshold,
     csr_parts,
 )
@@ -261,6 +262,9 @@ class PLT(LinearModel):
             "n_weights": self.n_weights_,
             "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
         }
+
+    def _label_matrix(self, Y):
+        return check_labels(Y, n_labels=self._n_labels_of_tree(Y))
 
     def _n_labels_of_tree(self, Y) -> int | None:
         """Return the number of labels if ``tree`` is a LabelTree, else None."""
