@@ -17,6 +17,7 @@ MODULES = (
     "xmlcore.models",
     "xmlcore.selection",
     "xmlcore.metrics",
+    "xmlcore.decisions",
     "xmlcore.robustness",
     "xmlcore.explain",
     "xmlcore.figures",

@@ -44,8 +44,15 @@ def precision_recall(
     return figure
 
 
-def abstention_curve(frame: pd.DataFrame, title: str = "With the unsure rows left to people") -> go.Figure:
-    """Draw the precision of the rows that are kept, in percent, against the share of rows that people label."""
+def abstention_curve(frame: pd.DataFrame, *, title: str = "With the unsure rows left to people") -> go.Figure:
+    """Draw the precision of the rows that are kept, in percent, against the share of rows that people label.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per share
+        What :func:`xmlcore.decisions.abstention` returns.
+    {titled_figure}
+    """
     need_columns(frame, ["by hand", "low", "high"], "abstention_curve")
     name = next(column for column in frame.columns if column.startswith("P@"))
     figure = new_figure(title, shown=len(frame), total=len(frame))

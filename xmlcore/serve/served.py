@@ -103,7 +103,13 @@ class Served:
         packed.predict_topk(["warm up"] if packed.is_text else sp.csr_array((1, packed.n_features), dtype="f4"), k=1)
 
     def about(self) -> dict[str, Any]:
-        """Return what a list of models says of it: name, title, what it takes, features, labels, when it was made."""
+        """Return what a list of models says of it.
+
+        Returns
+        -------
+        dict
+            "name", "title", what it "takes", the numbers of "features" and "labels", and when it was "made".
+        """
         packed = self.packed
         return {
             "name": self.name,
