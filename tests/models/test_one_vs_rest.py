@@ -1,4 +1,4 @@
-"""OneVsRest is scikit-learn's liblinear per label, and behaves as the other estimators do."""
+"""OneVsRest has the optimum that scikit-learn's liblinear finds per label, and behaves as the other estimators do."""
 
 import naive
 import numpy as np
@@ -38,7 +38,7 @@ def same(one, two, X):
 @pytest.mark.parametrize("loss, C", [("logistic", 1.0), ("logistic", 30.0), ("squared_hinge", 0.5)])
 def test_classifiers_are_scikit_learns_on_rows_of_length_1(loss, C):
     X, Y = problem()
-    model = OneVsRest(C=C, loss=loss, weight_threshold=0, tol=1e-8).fit(X, Y)
+    model = OneVsRest(C=C, loss=loss, weight_threshold=0, tol=1e-5).fit(X, Y)
     unit = normalize(X.toarray().astype(np.float64))
     for label in range(7):
         if loss == "logistic":
@@ -177,7 +177,7 @@ def test_with_few_rows_C_is_the_published_one(loss, C):
 
 def test_labels_that_did_not_converge_are_counted_in_one_warning():
     X, Y = problem()
-    with pytest.warns(ConvergenceWarning, match="7 of 7 labels stopped at max_iter=1") as caught:
+    with pytest.warns(ConvergenceWarning, match="7 of 7 labels are in blocks that stopped at max_iter=1") as caught:
         OneVsRest(max_iter=1, tol=1e-10).fit(X, Y)
     assert len(caught) == 1
 

@@ -36,7 +36,7 @@ def test_a_form_has_what_its_widgets_have_or_what_is_remembered(remembered):
         "n_attempts=5 tries again, or make it smaller",
         "“Attempts at a split” = 5 tries again, or make it smaller",
     ),
-    ("OneVsRest", "raise max_iter, or tol when so", "raise “Max Newton steps”, or “Tolerance” when so"),
+    ("OneVsRest", "raise max_iter, or tol when so", "raise “Max epochs”, or “Tolerance” when so"),
     ("DoubleSampling", "adversaries='candidates'", "“Adversarial labels from” = other candidates"),
     ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
     ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),

@@ -1,4 +1,4 @@
-"""OneVsRest: one linear classifier per label, trained by scikit-learn's liblinear; the baseline for few labels."""
+"""OneVsRest: one linear classifier per label, each trained on all rows; the baseline for few labels."""
 
 from xmlcore.models.one_vs_rest.estimator import OneVsRest
 
