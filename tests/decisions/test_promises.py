@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from decisions.held_out_examples import parts
 
 from xmlcore import PLT, datasets, decisions
@@ -38,7 +39,8 @@ def test_without_a_risk_the_share_is_kept_on_average_with_smaller_sets():
 
 def test_what_is_told_of_the_held_out_rows_is_measured():
     model, (X, Y), _ = parts()
-    for wanted, level in (("recall", 0.8), ("precision", 0.6)):
+    Y = sp.csr_array(Y.toarray() & (np.arange(600) % 3 > 0)[:, None])  # the recall of a row without labels is 1
+    for wanted, level in (("recall", 0.8), ("precision", 0.4)):
         rule = decisions.promise(model, X, Y, **{wanted: level})
         sets = rule.predict(X)
         sizes = np.diff(sets.indptr)

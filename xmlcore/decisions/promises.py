@@ -111,7 +111,7 @@ def _losses(found, p, tried, wanted):
     hits = np.cumsum(right)
     hits -= np.concatenate([[0.0], hits])[found.scores.indptr[:-1]][row]
     if wanted == "recall":
-        of_set, of_none = 1 - share(hits, true[row]), (true > 0).astype(np.float64)
+        of_set, of_none = 1 - share(hits, true[row], 1.0), (true > 0).astype(np.float64)
     else:
         of_set, of_none = 1 - hits / (place + 1), np.zeros(n)
     before = np.where(place > 0, np.concatenate([[0.0], of_set[:-1]]), of_none[row])
