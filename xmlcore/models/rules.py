@@ -79,16 +79,25 @@ class Rule:
 
     def probabilities(self, X: Matrix) -> sp.csr_array:
         """Return the calibrated probabilities of the labels that are predicted: csr_array of float64, shape (n, L)."""
-        model, rows = rows_of(self.model, X)
-        return self.decided(model, rows)
+        return self.decided(*rows_of(self.model, X))
 
     def keep(self) -> Ranker:
         """Return the model, whose ``predict`` uses this rule from now on; it is saved with the model."""
-        innermost(self.model).rule_ = replace(self, model=None)
+        model = innermost(self.model)
+        self._check_labels_of(model)
+        model.rule_ = replace(self, model=None)
         return self.model
+
+    def _check_labels_of(self, model):
+        if model.n_labels_ != self.slopes.size:
+            raise ValueError(
+                f"the rule was learnt for {self.slopes.size:,} labels, but the model was fitted anew and has "
+                f"{model.n_labels_:,}: learn a rule for it"
+            )
 
     def decided(self, model, X) -> sp.csr_array:
         """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
+        self._check_labels_of(model)
         parts = [self._of_block(model, X[first:end]) for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)]
         shape = (0, self.slopes.size)
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
