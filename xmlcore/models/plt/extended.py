@@ -106,6 +106,7 @@ class ExtendedPLT(PLT):
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, progress, both.rows.size)
+        vars(self).pop("rule_", None)
         self._keep(names, label_names, counted(Y), Y.shape[0])
         return self
 
