@@ -1,5 +1,7 @@
 """Rules that are learnt from held-out rows, and what they are worth on other rows."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,7 @@ from decisions.held_out_examples import parts
 
 from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
 from xmlcore.datasets import TextVectorizer
-from xmlcore.models import DenseOutput, DoubleSampling, LdSM, OneVsRest
+from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
 from xmlcore.models.saving import ModelFormatError
 
 
@@ -114,8 +116,6 @@ def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_
 
 
 def test_a_damaged_rule_is_refused(tmp_path):
-    import json
-
     model, held_out, _ = parts()
     model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
     decisions.learn(model, *held_out, "macro F1@2").keep()
@@ -171,3 +171,29 @@ def test_one_row_and_no_rows_are_decided():
     model, held_out, (X, _) = parts()
     rule = decisions.learn(model, *held_out, "macro F1@3")
     assert rule.predict(X[:0]).shape == (0, 40) and (rule.predict(X[:1]) != rule.predict(X)[:1]).nnz == 0
+
+
+def test_a_rule_does_not_decide_for_a_model_that_was_fitted_to_other_labels():
+    _, (X, Y), (X_test, _) = parts()
+    model = PLT(max_leaf_labels=10, C=1.0).fit(X, Y)
+    rule = decisions.learn(model, X, Y, "macro F1@2")
+    model.fit(X, sp.hstack([Y, Y[:, :5]]))
+    for use in (lambda: rule.predict(X_test), rule.keep):
+        with pytest.raises(ValueError, match="learnt for 40 labels, but the model was fitted anew and has 45"):
+            use()
+
+
+def test_training_with_noisy_copies_forgets_the_decision():
+    _, (X, Y), _ = parts()
+    model = ExtendedPLT(max_leaf_labels=10, C=1.0).fit(X, Y)
+    decisions.learn(model, X, Y, "macro F1@2").keep()
+    assert model.fit_for_adversarial_examples(X, sp.hstack([Y, Y[:, :5]])).rule_ is None
+
+
+def test_a_model_that_knows_its_label_counts_but_not_its_rows_takes_a_rule(tmp_path):
+    _, (X, Y), _ = parts()
+    path = ExtendedPLT(max_leaf_labels=10, C=1.0).fit(X, Y).save(tmp_path / "model")
+    told = json.loads((path / "params.json").read_text())
+    del told["values"]["n_rows_seen"]  # as it was saved earlier
+    (path / "params.json").write_text(json.dumps(told))
+    assert decisions.learn(load_model(path), X, Y, "macro F1@2").about["value"] > 0.5
