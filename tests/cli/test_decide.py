@@ -8,19 +8,19 @@ from xmlcore import load_model
 
 
 def sizes(run, model, rows):
-    lines = csv.DictReader(io.StringIO(run("predict", model, rows, "--decided", "-k", 12, "--quiet").out))
+    lines = csv.DictReader(io.StringIO(run("predict", model, rows, "--decided", "--quiet").out))
     return Counter(Counter(line["row"] for line in lines).values())
 
 
 def test_a_decision_is_written_with_the_model_and_predicted(run, json_of, files, tmp_path):
     model, decided = tmp_path / "model.zip", tmp_path / "decided.zip"
     run("train", files / "train.txt", "-o", model, "--quiet")
-    told = json_of("decide", model, files / "test.txt", "--measure", "macro F1@2", "-o", decided)
-    assert told["measure"] == "macro F1@2" and told["rows"] == 50 and told["value"] >= told["plain"]
-    assert sizes(run, decided, files / "test.txt") == {2: 50} and load_model(model).rule_ is None
+    told = json_of("decide", model, files / "test.txt", "--measure", "macro F1@7", "-o", decided)
+    assert told["measure"] == "macro F1@7" and told["rows"] == 50 and told["value"] >= told["plain"]
+    assert sizes(run, decided, files / "test.txt") == {7: 50} and load_model(model).rule_ is None
     answer = run("decide", model, files / "test.txt", "--recall", 0.5, "--quiet")
     assert answer.out.startswith("recall of at least 0.5: ") and load_model(model).rule_.about["level"] == 0.5
-    assert sizes(run, model, files / "test.txt") != {2: 50}
+    assert sizes(run, model, files / "test.txt") != {7: 50}
 
 
 def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path):

@@ -19,11 +19,13 @@ from xmlcore.wording import csv_safe
 @click.option("--text-column", "columns", multiple=True,
               help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
-@click.option("-k", "k", type=click.IntRange(1), default=5, show_default=True, help="Labels for each row.")
+@click.option(
+    "-k", "k", type=click.IntRange(1), help="Labels for each row: 5 if not given, and with --decided at most as many."
+)
 @click.option(
     "--decided",
     is_flag=True,
-    help="The labels that the model decides for, at most K, in place of the best K: see xmlcore decide.",
+    help="The labels that the model decides for, without K all of them: see xmlcore decide.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
               help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
@@ -51,7 +53,7 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
         inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)
         progress("Predicting", 0.0)
         X = packed.rows(inputs)
-        ranking = packed.decided(X, k) if decided else packed.model.predict_topk(X, k, progress=progress)
+        ranking = packed.decided(X, k) if decided else packed.model.predict_topk(X, k or 5, progress=progress)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json)

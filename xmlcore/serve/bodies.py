@@ -80,13 +80,13 @@ def asked(given: dict, served, limits):
         raise Refused(422, f"{name} is {wrong}: send a list with at least one")
     if len(values) > limits.rows:
         raise Refused(413, f"{name} has {len(values):,} items; at most {limits.rows:,} are taken in a request")
-    k = count_of(given.get("k", 5), "k", limits.k)
     ignore = given.get("unknown", "error")
     if ignore not in ("error", "ignore"):
         raise Refused(422, f'unknown must be "error" or "ignore", not {str(ignore)[:100]!r}')
     decided = given.get("decided", False)
     if not isinstance(decided, bool):
         raise Refused(422, f"decided must be true or false, not {str(decided)[:100]}")
+    k = count_of(given.get("k", limits.k if decided else 5), "k", limits.k)
     if name.startswith("text"):
         for i, text in enumerate(values):
             if not isinstance(text, str):
