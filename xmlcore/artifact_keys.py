@@ -21,7 +21,7 @@ def plain(value, where: str = "value", of_float=lambda value: value):
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{where}[{i}]", of_float) for i, item in enumerate(value)]
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return {name: plain(item, f"{where}[{name!r}]", of_float) for name, item in value.items()}
+        return {name: plain(item, f"{where}[{name!r:.200}]", of_float) for name, item in value.items()}
     given = f"{where} is a {type(value).__name__}"
     raise TypeError(f"{given}: give a number, text, True, False, None, a list, or a dict with text as keys")
 

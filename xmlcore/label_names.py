@@ -24,7 +24,7 @@ def check_label_names(names, title: str = "label_names") -> list:
         if not isinstance(name, Hashable):
             raise TypeError(f"{title}[{i}] is {name!r:.60}: names must be hashable")
         if name is None or name != name:  # only NaN differs from itself
-            raise ValueError(f"{title}[{i}] is {name!r}: every label needs a name")
+            raise ValueError(f"{title}[{i}] is {name!r:.200}: every label needs a name")
         if name in places:
             raise ValueError(f"{title}[{i}] is {name!r:.60}, as {title}[{places[name]}]: each label needs its own name")
         places[name] = i

@@ -248,13 +248,13 @@ def check_level(value, name: str, most: float) -> float:
 
 def check_flag(value, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {value!r:.200}")
     return bool(value)
 
 
 def check_support(support) -> None:
     if not isinstance(support, str) or support not in SUPPORTS:
-        raise ValueError(f"support must be one of {', '.join(SUPPORTS)}, not {support!r}")
+        raise ValueError(f"support must be one of {', '.join(SUPPORTS)}, not {support!r:.200}")
 
 
 def check_rows(rows, n: int) -> np.ndarray:

@@ -92,13 +92,13 @@ class Parameter:
         if self.can_be_auto and not isinstance(value, numbers.Real):
             number = "a whole number" if self.kind == "int" else "a finite number"
             *first, last = [number, *self.also, f'"{AUTO}"', *(["None"] if self.optional else [])]
-            raise TypeError(f"{self.name} must be {', '.join(first)} or {last}, not {value!r}")
+            raise TypeError(f"{self.name} must be {', '.join(first)} or {last}, not {value!r:.200}")
         if self.also and not isinstance(value, (int, np.integer)) and self.kind == "int":
             also = " or ".join(["a whole number", *self.also, *(["None"] if self.optional else [])])
-            raise TypeError(f"{self.name} must be {also}, not {value!r}")
+            raise TypeError(f"{self.name} must be {also}, not {value!r:.200}")
         types, words, converted = TYPES.get(self.kind, (object, "", lambda value: value))
         if not isinstance(value, types) or (self.kind == "pair" and len(value) != 2):
-            raise TypeError(f"{self.name} must be {words}, not {value!r}")
+            raise TypeError(f"{self.name} must be {words}, not {value!r:.200}")
         value = converted(value)
         if self.kind == "int" or (self.kind == "share" and isinstance(value, (int, np.integer))):
             return self._check_int(value)
@@ -109,18 +109,18 @@ class Parameter:
         if self.kind == "pair":
             value = tuple(map(self._check_int, value))
             if value[0] > value[1]:
-                raise ValueError(f"{self.name} is {value!r}: the second number must be at least the first")
+                raise ValueError(f"{self.name} is {value!r:.200}: the second number must be at least the first")
         elif self.kind == "choice":
             for option in self.options if isinstance(value, (str, numbers.Real)) else ():
                 if option in (value, str(value)):  # "inf" is the spelling of infinity, too
                     return option
             allowed = ", ".join([*map(str, self.options), *(f"a {name}" for name in self.also)])
-            raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
+            raise ValueError(f"{self.name} must be one of {allowed}, not {value!r:.200}")
         elif self.kind == "files" and not {self.options[0]} <= set(value) <= set(self.options):
             others = f"may have {', '.join(self.options[1:])}" if self.options[1:] else "nothing else"
             raise ValueError(f"{self.name} need {self.options[0]}, and {others}; they have {sorted(value)}")
         elif self.kind == "estimator" and (not hasattr(value, "fit") or isinstance(value, type)):
-            raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
+            raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r:.200}")
         return value
 
     def _check_int(self, value) -> int:
@@ -142,7 +142,7 @@ class Parameter:
     def _check_list(self, value, check) -> list:
         """Return the different numbers of a list, ascending; () is accepted if it is the default."""
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-            raise TypeError(f"{self.name} must be a list of numbers, not {value!r}")
+            raise TypeError(f"{self.name} must be a list of numbers, not {value!r:.200}")
         numbers = sorted({check(number) for number in value})
         if not numbers and self.default != ():
             raise ValueError(f"{self.name} is empty: give one number or more")
@@ -262,7 +262,8 @@ class HasParameters:
         further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
         for name in params:
             if name not in names:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}.")
+                valid = f"Valid parameters are: {names}."
+                raise ValueError(f"Invalid parameter {name!r:.200} for estimator {self!r:.200}. {valid}")
         for name, value in params.items():
             setattr(self, name, value)
         for part, inner in of_parts.items():

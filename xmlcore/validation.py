@@ -76,7 +76,7 @@ def check_names(names, name: str, count: int | None = None) -> list[str]:
         raise ValueError(f"{name} has {len(names):,} names, but there are {count:,} {noun}s")
     for i, text in enumerate(names):
         if not isinstance(text, str):
-            raise TypeError(f"{name}[{i}] is {text!r}: names are strings")
+            raise TypeError(f"{name}[{i}] is {text!r:.200}: names are strings")
     return names
 
 
@@ -229,10 +229,10 @@ def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number, not {value!r}")
+        raise TypeError(f"{name} must be a whole number, not {value!r:.200}")
     if value < least or (most is not None and value > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {bounds}, not {value}")
+        raise ValueError(f"{name} must be {bounds}, not {value!s:.200}")
     return int(value)
 
 
@@ -245,9 +245,9 @@ def check_number(
     except OverflowError:  # a whole number beyond the largest float
         number = np.inf
     if not np.isfinite(number):
-        raise TypeError(f"{name} must be a finite number, not {value!r}")
+        raise TypeError(f"{name} must be a finite number, not {value!r:.200}")
     if not least <= number <= most or (above and number == least) or (below and number == most):
-        raise ValueError(f"{name} must be {_bounds_text(least, most, above, below)}, not {value}")
+        raise ValueError(f"{name} must be {_bounds_text(least, most, above, below)}, not {value!s:.200}")
     return number
 
 
@@ -297,7 +297,7 @@ def _from_frame(frame, name) -> np.ndarray:
     kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
     for column, dtype, kind in zip(frame.columns, frame.dtypes, kinds):
         if kind not in "fiub":
-            raise TypeError(f"{name} holds {dtype} values in column {column!r}: real numbers are needed")
+            raise TypeError(f"{name} holds {dtype} values in column {column!r:.200}: real numbers are needed")
     plain = all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
     if plain and ("b" not in kinds or set(kinds) == {"b"}):
         return frame.to_numpy()

@@ -17,7 +17,7 @@ def aligned(packed, data):
         unknown = n_features - packed.n_features
         raise ValueError(
             f"{data.name} has {unknown:,} of {data.n_features:,} features that the model does not have, such as "
-            f"{(features or [''])[-1]!r}: it was trained on other features"
+            f"{(features or [''])[-1]!r:.200}: it was trained on other features"
         )
     of_labels, labels, n_labels = _places(
         data.label_names, packed.label_names, data.n_labels, packed.n_labels, "labels"

@@ -60,5 +60,5 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
 
 def _columns(given) -> str:
     if isinstance(given, str):
-        return f"column {given!r}"
+        return f"column {given!r:.200}"
     return f"the columns {', '.join(map(repr, given[:5]))}{' and others' if len(given) > 5 else ''}"

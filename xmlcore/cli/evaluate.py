@@ -94,7 +94,7 @@ def rows_to_measure(packed, data, options, progress):
     found = aligned(packed, found)
     unknown = found.n_labels - packed.n_labels
     if unknown > 0:
-        which_ones = f"{unknown:,} of {found.n_labels:,} labels, such as {found.label_name(found.n_labels - 1)!r},"
+        which_ones = f"{unknown:,} of {found.n_labels:,} labels, such as {found.label_name(found.n_labels - 1)!r:.200},"
         note(f"{which_ones} are not those of the model and count as missed.")
     if which == every or options["test"] is not None or is_of_catalog(data):
         return found, which

@@ -101,7 +101,7 @@ class ModelCommand(DocumentsCommand):
         """Find the model first: it decides which options there are."""
         name = _value_of(args, "--model") or "PLT"
         if name not in MODELS:
-            message = f"there is no model {name!r}: there are {', '.join(MODELS)}"
+            message = f"there is no model {name!r:.200}: there are {', '.join(MODELS)}"
             raise click.BadParameter(message, ctx, param_hint="--model")
         ctx.meta["model"] = name
         return super().parse_args(ctx, args)
@@ -119,7 +119,7 @@ def params_of(ctx, preset: str | None = None) -> dict:
     given = {about.name: ctx.params[about.name] for about in info.parameters if was_given(ctx, about.name)}
     known = info.cls.presets()
     if preset is not None and preset not in known:
-        raise ValueError(f"{name} has no settings named {preset!r}: it has {', '.join(known)}")
+        raise ValueError(f"{name} has no settings named {preset!r:.200}: it has {', '.join(known)}")
     return (known[preset] if preset not in (None, RECOMMENDED) else {}) | given
 
 

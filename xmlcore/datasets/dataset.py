@@ -105,7 +105,7 @@ class Dataset:
 
     def __post_init__(self):
         if not isinstance(self.name, str):
-            raise TypeError(f"name must be a string, not {self.name!r}")
+            raise TypeError(f"name must be a string, not {self.name!r:.200}")
         for field in _NAMED:
             self._set(field, _check_names(getattr(self, field), field))
         if self.vectorizer is not None and not isinstance(self.vectorizer, TextVectorizer):

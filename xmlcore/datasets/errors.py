@@ -42,7 +42,7 @@ class DatasetFormatError(ValueError):
             place += f", line {line}"
         if column is not None:
             place += f", column {column}"
-        super().__init__(f"{place}: {found}." + (f" {remedy}" if remedy else ""))
+        super().__init__(f"{place}: {found:.600}." + (f" {remedy:.600}" if remedy else ""))
 
     def __reduce__(self):
         return type(self), (self.source, self.found, self.remedy, self.line, self.column)

@@ -296,7 +296,7 @@ def _by_cut(model, found, calibration, measure, least, n_candidates) -> Rule:
     for bounded, bound in (least or {}).items():
         if bounded not in OF_CUTS:
             raise ValueError(f"least has {bounded!r:.60}: known are {', '.join(OF_CUTS)}")
-        bound = check_number(bound, f"least[{bounded!r}]", 0.0, 1.0)
+        bound = check_number(bound, f"least[{bounded!r:.200}]", 0.0, 1.0)
         name += f" with {bounded} ≥ {bound:g}"
         most = possible[bounded].max() if len(possible) else 0.0
         possible = possible[possible[bounded] >= bound]

@@ -110,10 +110,10 @@ def _checked(methods, counts):
     methods = (methods,) if isinstance(methods, str) else tuple(methods)
     unknown = [method for method in methods if method not in METHODS]
     if unknown or not methods or len(set(methods)) < len(methods):
-        raise ValueError(f"methods must be some of {', '.join(METHODS)}, each once, not {methods!r}")
+        raise ValueError(f"methods must be some of {', '.join(METHODS)}, each once, not {methods!r:.200}")
     counts = tuple(check_count(count, "a count of features to remove", least=0) for count in counts)
     if not counts or len(set(counts)) < len(counts):
-        raise ValueError(f"counts must be numbers of features to remove, each once, not {counts!r}")
+        raise ValueError(f"counts must be numbers of features to remove, each once, not {counts!r:.200}")
     return methods, counts
 
 

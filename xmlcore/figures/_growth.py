@@ -159,7 +159,7 @@ def measures_of_prefixes(
     need_columns(frame, ["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"], "measures_of_prefixes")
     words = {"n_trees": "Trees", "max_nodes": "Largest number of nodes in a tree, T_max"}
     if axis not in words:
-        raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r}")
+        raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r:.200}")
     rows = frame[frame["axis"] == axis]
     wording = {"n_trees": "More trees", "max_nodes": "Larger trees"}[axis]
     points = np.sort(rows[axis].unique())

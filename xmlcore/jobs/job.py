@@ -256,14 +256,14 @@ class Job:
         Functions should return something small, such as a key of the store: at most 10 MB.
         """
         if not self.wait(timeout):
-            raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")
+            raise TimeoutError(f"{self.title!r:.200} has not ended after {timeout} seconds")
         if self._state == "failed":
             raise JobError(self._error, self._traceback)
         if self._state == "cancelled":
             raise Cancelled
         if self._value is None:
             raise JobError(
-                f"{self.title!r} returned {wording.size(self._value_bytes)}, which is not kept; "
+                f"{self.title!r:.200} returned {wording.size(self._value_bytes)}, which is not kept; "
                 "let the function put it in xmlcore.store and return its key"
             )
         return worker.unpickled(self._value)

@@ -226,7 +226,7 @@ class Queue:
     def move(self, job_id: str, to: str, owner: str | None = None) -> bool:
         """Change the place of a waiting job."""
         if to not in PLACES:
-            raise ValueError(f"to must be one of {', '.join(PLACES)}, not {to!r}")
+            raise ValueError(f"to must be one of {', '.join(PLACES)}, not {to!r:.200}")
         with self._lock:
             places = [i for i, job in enumerate(self._line) if owner is None or owner in job._owners]
             mine = [self._line[i] for i in places]

@@ -90,7 +90,7 @@ class Arrival:
             return True
         parts = PurePosixPath(name).parts
         if PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name or ":" in name:
-            raise ValueError(f"{name!r} is no name of a file of an artifact")
+            raise ValueError(f"{name!r:.200} is no name of a file of an artifact")
         path = self._folder / Path(*parts)
         path.parent.mkdir(parents=True, exist_ok=True)
         if offset != (path.stat().st_size if path.exists() else 0):

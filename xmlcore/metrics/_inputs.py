@@ -172,7 +172,7 @@ def _from_lists(rows):
             for label in row:
                 if isinstance(label, (bool, np.bool_)) or not isinstance(label, (int, np.integer)):
                     raise TypeError(
-                        f"row {i} of the ranking holds {label!r}: label ids are whole numbers "
+                        f"row {i} of the ranking holds {label!r:.200}: label ids are whole numbers "
                         "(scores go in an array of floats)"
                     )
         values = np.asarray(flat, dtype=object)  # whole numbers beyond 64 bits: the range check names the row

@@ -185,7 +185,7 @@ def check_resampling(n_resamples, confidence, name="n_resamples") -> tuple[int, 
     """Return both; raise ValueError or TypeError unless they are a positive number and a share."""
     n_resamples = check_count(n_resamples, name)
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float, np.floating)):
-        raise TypeError(f"confidence is {confidence!r}: it must be a number between 0 and 1, such as 0.95")
+        raise TypeError(f"confidence is {confidence!r:.200}: it must be a number between 0 and 1, such as 0.95")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}: it must be between 0 and 1, such as 0.95")
     return n_resamples, float(confidence)

@@ -32,7 +32,7 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
         name = getattr(measure, "__name__", "the measure")
         return Item(Measure(name, MEAN, "", lambda rows, k: _checked_values(measure, name, *rows.given, rows.n)), k)
     if not isinstance(measure, str) or measure not in MEASURES:
-        raise ValueError(f"measure is {measure!r}: it must be a function or one of {', '.join(MEASURES)}")
+        raise ValueError(f"measure is {measure!r:.200}: it must be a function or one of {', '.join(MEASURES)}")
     described = MEASURES[measure]
     if described.needs == "inv_ps" and inv_ps is None:
         raise TypeError(f"{measure} needs inv_ps, the weight of each label: inverse_propensity(Y_train)")

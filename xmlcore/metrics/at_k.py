@@ -177,4 +177,4 @@ def values_at_k(Y_true, ranking, k, measures, labels=None, n_labels=None, inv_ps
 def check_average(average) -> None:
     """Raise ValueError unless there is such an average."""
     if average not in AVERAGES:
-        raise ValueError(f"average is {average!r}: it must be one of {', '.join(AVERAGES)}")
+        raise ValueError(f"average is {average!r:.200}: it must be one of {', '.join(AVERAGES)}")

@@ -296,7 +296,7 @@ def _check_rows(Y, n_rows, name):
 
 def _check_ties(ties, known):
     if not isinstance(ties, str) or ties not in known:
-        raise ValueError(f"ties must be one of {', '.join(known)}, not {ties!r}")
+        raise ValueError(f"ties must be one of {', '.join(known)}, not {ties!r:.200}")
 
 
 def _blocks(S):

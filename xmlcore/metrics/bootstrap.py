@@ -125,6 +125,6 @@ def per_row(
     """Return the value of a measure for each row; their mean is the measure."""
     known = [name for name, described in MEASURES.items() if described.kind == MEAN]
     if measure not in known:
-        raise ValueError(f"measure is {measure!r}: means over rows are {', '.join(known)}")
+        raise ValueError(f"measure is {measure!r:.200}: means over rows are {', '.join(known)}")
     item = check_item(measure, k)
     return RowCounts(Y_true, ranking, item.k, n_labels=n_labels).row_values(item)[0]

@@ -75,7 +75,7 @@ def reliability(
     """
     n_bins = check_count(n_bins, "n_bins")
     if bins not in BINS:
-        raise ValueError(f"bins is {bins!r}: it must be one of {', '.join(BINS)}")
+        raise ValueError(f"bins is {bins!r:.200}: it must be one of {', '.join(BINS)}")
     p, right = _predictions(Y_true, ranking, k)[:2]
     ends = np.linspace(0, 1, n_bins + 1)
     if bins == "equal count" and p.size:

@@ -121,7 +121,7 @@ def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_
     if n < 2:
         raise ValueError(f"frame has {n} data set: mean ranks need at least two")
     if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r}: it must be between 0 and 1, such as 0.05")
+        raise ValueError(f"alpha is {alpha!r:.200}: it must be between 0 and 1, such as 0.05")
     ranks = stats.rankdata(-values if larger_is_better else values, axis=1)
     means = ranks.mean(axis=0)
     spread = float(((ranks - (m + 1) / 2) ** 2).sum())  # 0 if all methods are equal everywhere
@@ -171,8 +171,8 @@ def _values(frame) -> np.ndarray:
         if not_numbers:
             i = not_numbers[0]
             raise TypeError(
-                f"frame has {values_of_method.iloc[i]!r} for {method} on {frame.index[i]}, which is no real number: "
-                "give numbers, and names of data sets as index"
+                f"frame has {values_of_method.iloc[i]!r:.200} for {method} on {frame.index[i]}, which is no real "
+                "number: give numbers, and names of data sets as index"
             )
     values = frame.to_numpy(np.float64)
     infinite = np.argwhere(np.isinf(values))

@@ -73,7 +73,7 @@ def _counts(Y_train, n_labels):
 
 def _number(value, name, positive):
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, not {value!r}")
+        raise TypeError(f"{name} must be a number, not {value!r:.200}")
     if not math.isfinite(value) or value < 0 or (positive and value == 0):
         raise ValueError(f"{name} must be {'positive' if positive else 'at least 0'} and finite, not {value}")
     return float(value)

@@ -44,7 +44,7 @@ class Scorer:
         known = [name for name, described in MEASURES.items() if not described.smaller_is_better]
         name, _, k = measure.rpartition("@") if isinstance(measure, str) else ("", "", "")
         if f"{name}@k" not in known or not k.isdecimal():
-            raise ValueError(f"measure must be one of {', '.join(known)}, such as 'P@5', not {measure!r}")
+            raise ValueError(f"measure must be one of {', '.join(known)}, such as 'P@5', not {measure!r:.200}")
         self.name, self.k = name, check_count(int(k), "k")
         is_weighted = MEASURES[f"{name}@k"].needs == "inv_ps"
         if is_weighted != (inv_ps is not None):

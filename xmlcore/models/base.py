@@ -155,7 +155,7 @@ class Estimator(HasParameters):
         """
         known = cls.presets()
         if name not in known:
-            raise ValueError(f"{cls.__name__} has no settings named {name!r}: it has {', '.join(known)}")
+            raise ValueError(f"{cls.__name__} has no settings named {name!r:.200}: it has {', '.join(known)}")
         return cls(**known[name] | params)
 
     def _repr_html_(self) -> str:

@@ -196,7 +196,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     if version != FORMAT_VERSION:
         raise ModelFormatError(refusal(f"The model in {folder}", version, FORMAT_VERSION, description.get("xmlcore")))
     if not isinstance(name, str) or name not in SAVED_CLASSES:
-        raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+        raise ModelFormatError(f"{folder} holds a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
     params, values = dict(description["params"]), dict(description["values"])
     cls = saved_class(name)
     unknown = set(params) - cls._accepted_params()
@@ -221,7 +221,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
 
 def _damaged(path: Path, error: Exception) -> ModelFormatError:
     """Return the error to raise for a file that could not be read because of ``error``."""
-    return ModelFormatError(f"{path} is damaged ({error!r}): save the model again")
+    return ModelFormatError(f"{path} is damaged ({error!r:.200}): save the model again")
 
 
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
@@ -267,7 +267,7 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
     """Return the fitted model that :func:`parts_of_model` described."""
     name = description["class"]
     if not isinstance(name, str) or name not in SAVED_CLASSES:
-        raise ModelFormatError(f"it holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+        raise ModelFormatError(f"it holds a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
     cls = saved_class(name)
     model = cls(**_joined(cls, description["params"], arrays))
     model._check_params()
@@ -278,7 +278,7 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
 def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict]]:
     """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen."""
     if not isinstance(settings, dict) or set(settings) != set(names) or AUTO in settings.values():
-        raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(names)}")
+        raise ModelFormatError(f"the settings {settings!r:.200} lack a value of {', '.join(names)}")
     checks = {parameter.name: parameter for parameter in parameters}
     try:
         for name, value in settings.items():

@@ -265,7 +265,7 @@ class TextClassifier(Estimator):
                 "without pickle. TextVectorizer has the settings of scikit-learn's TfidfVectorizer for words"
             )
         if self.model is not None and not isinstance(self.model, MultiLabelModel):
-            raise TypeError(f"model must be a model of xmlcore, such as PLT(), not {self.model!r}")
+            raise TypeError(f"model must be a model of xmlcore, such as PLT(), not {self.model!r:.200}")
 
     def _saved_params(self) -> dict:
         """Return no parameters: the saved model and vectoriser say what they were fitted with."""

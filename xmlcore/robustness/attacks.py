@@ -332,10 +332,10 @@ def _blocks(n_labels, size):
 def _check(attack):
     object.__setattr__(attack, "epsilon", check_level(attack.epsilon, "epsilon", LARGEST))
     if not (_is_two(attack.norm) or attack.norm == np.inf or attack.norm == "inf"):
-        raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {attack.norm!r}')
+        raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {attack.norm!r:.200}')
     check_support(attack.support)
     if attack.objective not in ("margin", "loss"):
-        raise ValueError(f'objective must be "margin" or "loss", not {attack.objective!r}')
+        raise ValueError(f'objective must be "margin" or "loss", not {attack.objective!r:.200}')
     check_flag(attack.nonnegative, "nonnegative")
 
 

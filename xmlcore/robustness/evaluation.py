@@ -173,7 +173,7 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
     if missing:
         raise ValueError(f"frame has no column {', '.join(sorted(missing))}: it must be one that evaluate returned")
     if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, not {level!r}")
+        raise ValueError(f"level must be between 0 and 1, not {level!r:.200}")
     keys = [name for name in frame.columns if name not in ("repeat", "value", "drop")]
     groups = frame.groupby(keys, sort=False, dropna=False)
     result = {}
@@ -259,7 +259,7 @@ def _sequence(values, name) -> list:
     try:
         return list(values)
     except TypeError as error:
-        raise TypeError(f"{name} must be a sequence of numbers, not {values!r}") from error
+        raise TypeError(f"{name} must be a sequence of numbers, not {values!r:.200}") from error
 
 
 def _check_options(kind, options, support) -> dict:
@@ -270,7 +270,7 @@ def _check_options(kind, options, support) -> dict:
     if "support" in known:
         return {"support": support, **options}
     if support != "all":
-        raise ValueError(f"{kind!r} has no support: leave it at 'all'")
+        raise ValueError(f"{kind!r:.200} has no support: leave it at 'all'")
     return options
 
 
@@ -291,13 +291,13 @@ def _check_data(model, X, Y, Y_train):
 def _check_attacked(model, kind, surrogate):
     if not KINDS[kind].is_attack:
         if surrogate is not None:
-            raise ValueError(f"{kind!r} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")
+            raise ValueError(f"{kind!r:.200} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")
         return None
     attacked = model if surrogate is None else surrogate
     if not hasattr(attacked, "log_proba_gradient"):
         role = "model" if surrogate is None else "surrogate"
         raise ValueError(
-            f"{kind!r} follows a gradient, and the {role}, a {type(attacked).__name__}, has no log_proba_gradient: "
+            f"{kind} follows a gradient, and the {role}, a {type(attacked).__name__}, has no log_proba_gradient: "
             "give a fitted PLT as surrogate="
         )
     return attacked

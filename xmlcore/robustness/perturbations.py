@@ -134,7 +134,7 @@ def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | 
     check_options(kind, options)
     cls = KINDS[kind].cls
     if cls is None:
-        raise ValueError(f"{kind!r} changes no rows: those that do are {', '.join(CHANGES)}")
+        raise ValueError(f"{kind!r:.200} changes no rows: those that do are {', '.join(CHANGES)}")
     return cls(level, **options)
 
 
@@ -144,13 +144,13 @@ def check_options(kind: str, options: dict):
     unknown = set(options) - set(known)
     if unknown:
         raise ValueError(
-            f"{kind!r} has no option {', '.join(map(repr, sorted(unknown)))}: it has {', '.join(known) or 'none'}"
+            f"{kind!r:.200} has no option {', '.join(map(repr, sorted(unknown)))}: it has {', '.join(known) or 'none'}"
         )
 
 
 def option_defaults(kind: str) -> dict:
     """Return the arguments that a kind of perturbation takes beside its level, with their defaults."""
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"unknown perturbation {kind!r}: known are {', '.join(KINDS)}")
+        raise ValueError(f"unknown perturbation {kind!r:.200}: known are {', '.join(KINDS)}")
     cls = KINDS[kind].cls
     return {} if cls is None else {f.name: f.default for f in fields(cls)[1:] if f.init}

@@ -134,7 +134,7 @@ class AdversarialTraining(WrapsModel):
             return self.surrogate
         if not hasattr(self.model, "log_proba_gradient"):
             raise ValueError(
-                f"{type(self.model).__name__} has no gradient, which kind={self.kind!r} needs: give surrogate=, a "
+                f"{type(self.model).__name__} has no gradient, which kind={self.kind!r:.200} needs: give surrogate=, a "
                 "PLT fitted to the same rows, or use kind='gaussian'"
             )
         return type(model)(**model.get_params(deep=False)).fit(X, Y, progress=progress)
@@ -142,7 +142,7 @@ class AdversarialTraining(WrapsModel):
     def _check_params(self):
         super()._check_params()
         if self.surrogate is not None and not KINDS[self.kind].is_attack:
-            raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")
+            raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r:.200} follows no gradient")
 
 
 def _least(X) -> float:

@@ -114,7 +114,7 @@ class KeepsColumns(Estimator):
         """
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):
-                raise ValueError(f"transform must be default, pandas or polars, not {transform!r}")
+                raise ValueError(f"transform must be default, pandas or polars, not {transform!r:.200}")
             self._sklearn_output_config = {"transform": transform}  # scikit-learn's ``clone`` copies it by this name
         return self
 

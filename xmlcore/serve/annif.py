@@ -25,7 +25,7 @@ def project(served) -> dict:
 def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
     """Return the text, the limit and the threshold of a request for suggestions: a form, or a JSON object."""
     if not served.packed.is_text:
-        raise Refused(422, f"the model {served.name!r} takes rows of features, not texts")
+        raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts")
     if kind == "application/json":
         given = as_json(body)
         if not isinstance(given.get("text", ""), str):

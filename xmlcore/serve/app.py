@@ -42,7 +42,7 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starle
         raise ValueError("there are no models to serve")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ValueError(f"two models have the name {twice[0]!r}: give one another, as in NAME=PATH")
+        raise ValueError(f"two models have the name {twice[0]!r:.200}: give one another, as in NAME=PATH")
     for model in models:
         model.warm_up()
     service = _Service(models, limits or Limits())

@@ -73,7 +73,7 @@ def asked(given: dict, served, limits):
         raise Refused(422, f"send one of text, texts, row and rows; the body has {have}")
     name, value, packed = found[0], given[found[0]], served.packed
     if name.startswith("text") and not packed.is_text:
-        raise Refused(422, f"the model {served.name!r} takes rows of features, not texts: send row or rows")
+        raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts: send row or rows")
     values = [value] if name in ("text", "row") else value
     if not isinstance(values, list) or not values:
         wrong = "an empty list" if values == [] else _kind(values)

@@ -45,7 +45,7 @@ class Served:
     def __post_init__(self):
         if not _NAME.fullmatch(self.name):
             raise ValueError(
-                f"{self.name!r} cannot be the name of a served model: use letters, digits, dots, hyphens and "
+                f"{self.name!r:.200} cannot be the name of a served model: use letters, digits, dots, hyphens and "
                 "underscores, as in NAME=PATH"
             )
 

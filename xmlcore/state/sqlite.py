@@ -370,7 +370,7 @@ def _size(path) -> int:
 
 def _checked(table) -> str:
     if table not in TABLES:
-        raise ValueError(f"table must be one of {TABLES}, not {table!r}")
+        raise ValueError(f"table must be one of {TABLES}, not {table!r:.200}")
     return table
 
 

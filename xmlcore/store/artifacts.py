@@ -336,14 +336,16 @@ def _json_scalar(value):
     """Return a NumPy scalar as a Python number; TypeError for any other value that JSON does not have."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return value.item()
-    raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
+    raise TypeError(
+        f"{value!r:.200} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts"
+    )
 
 
 def _check_names(meta):
     """Raise ValueError if a fact has a name that the store itself writes."""
     for name in _OWN_META:
         if name in meta:
-            raise ValueError(f"{name!r} is written by the store itself; give this fact another name")
+            raise ValueError(f"{name!r:.200} is written by the store itself; give this fact another name")
 
 
 def entries(kind: str) -> list[dict[str, Any]]:

@@ -151,5 +151,5 @@ def unpin(kind: str, key: str, by: str = "0") -> None:
 
 def _pin_name(kind, key, by) -> str:
     if not (isinstance(by, str) and by.isascii() and by.isalnum() and len(by) <= 64):
-        raise ValueError(f"by must be up to 64 letters and digits, not {by!r}")
+        raise ValueError(f"by must be up to 64 letters and digits, not {by!r:.200}")
     return f"{kind}/{key}/{by}"

@@ -79,7 +79,7 @@ def parse_size(text: str, name: str = "size") -> int:
     """Return the bytes of a size such as ``20 GB``, ``500MB`` or ``1000000``."""
     found = re.fullmatch(r"([0-9]++(?:\.[0-9]++)?+)\s*+([A-Za-z]*+)", text.strip())
     if found is None or found[2].upper() not in _UNITS:
-        raise ValueError(f"{name} is {text!r}: give a number with MB, GB or TB, such as 20 GB")
+        raise ValueError(f"{name} is {text!r:.200}: give a number with MB, GB or TB, such as 20 GB")
     return int(min(float(found[1]) * _UNITS[found[2].upper()], sys.maxsize))
 
 

@@ -20,7 +20,7 @@ KEY = re.compile(r"[0-9a-f]{8,128}")
 
 def check_kind(kind):
     if not (isinstance(kind, str) and KIND.fullmatch(kind)):
-        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
+        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r:.200}")
 
 
 def kind_folder(kind) -> Path:
@@ -33,7 +33,7 @@ def folder(kind: str, key: str) -> Path:
     """Return the folder of an artifact, whether or not it exists."""
     parent = kind_folder(kind)
     if not (isinstance(key, str) and KEY.fullmatch(key)):
-        raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")
+        raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r:.200}")
     return parent / key
 
 

@@ -117,7 +117,7 @@ def put_back(kind: str, name: str) -> bool:
     """Undo :func:`set_aside`; an artifact that has been made again since stays."""
     start = len(ASIDE)
     if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
-        raise ValueError(f"{name!r} was not returned by set_aside")
+        raise ValueError(f"{name!r:.200} was not returned by set_aside")
     target = folder(kind, name[start:].rsplit("-", 1)[0])
     with contextlib.suppress(OSError):
         os.rename(target.parent / name, target)
@@ -138,7 +138,7 @@ def remove_aside(older_than: float = 0.0) -> int:
 def remove_aside_one(kind: str, name: str) -> None:
     """Remove an artifact that was set aside, at once."""
     if not name.startswith(ASIDE) or "/" in name:
-        raise ValueError(f"{name!r} was not returned by set_aside")
+        raise ValueError(f"{name!r:.200} was not returned by set_aside")
     path = kind_folder(kind) / name
     shutil.rmtree(path, ignore_errors=True)
     _forget_pins_of_hidden(path)

@@ -95,7 +95,7 @@ def _label_attributes(header: Header, labels, source) -> list[int]:
             raise DatasetFormatError(source, found, "Correct the number.")
         return list(range(labels) if labels > 0 else range(n + labels, n))
     if isinstance(labels, str) and labels in header.names and not os.path.exists(labels):
-        raise ValueError(f"labels={labels!r} is no file: to name an attribute, pass labels=[{labels!r}]")
+        raise ValueError(f"labels={labels!r:.200} is no file: to name an attribute, pass labels=[{labels!r:.200}]")
     if isinstance(labels, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(labels, "read"):
         return _attributes_named(header, mulan_xml.label_names(labels), source)
     try:

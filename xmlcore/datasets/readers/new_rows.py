@@ -170,7 +170,7 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
     found, times = np.unique(place[known], return_counts=True)
     if times.max() > 1:
         twice = feature_names[int(found[times > 1][0])]
-        raise DatasetFormatError(rows.source, f"two columns have the name {twice!r}", "Rename one of them.")
+        raise DatasetFormatError(rows.source, f"two columns have the name {twice!r:.200}", "Rename one of them.")
     missing = np.setdiff1d(np.arange(len(feature_names)), place[known])
     others = [column for column, j in zip(rows.feature_names, place) if j < 0]
     unknown = [column for column in others if column not in labels]

@@ -281,7 +281,7 @@ def read_dataset(
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
     unknown = sorted(set(read_options) - _READ_OPTIONS)
     if unknown:
-        raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
+        raise TypeError(f"read_dataset has no argument {unknown[0]!r:.200}")
     options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}
     options |= read_options
     if hasattr(options["labels"], "read") and not hasattr(options["labels"], "getvalue"):

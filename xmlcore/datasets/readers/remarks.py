@@ -38,7 +38,7 @@ def _in_every_row(matrices):
 
 def _warn_of_constant(source, labels, names, which):
     if labels.size:
-        shown = _some(f"{j}" if names is None else f"{names[j]!r}" for j in labels[: _SHOWN + 1].tolist())
+        shown = _some(f"{j}" if names is None else f"{names[j]!r:.200}" for j in labels[: _SHOWN + 1].tolist())
         count = "a label that" if labels.size == 1 else f"{labels.size:,} labels that"
         warn(f"{source}: there {'is' if labels.size == 1 else 'are'} {count} {which}: {shown}")
 
@@ -53,7 +53,7 @@ def _warn_of_repeated(source, noun, names):
     repeated = {name: found for name, found in ids.items() if len(found) > 1}
     name, found = next(iter(repeated.items()))
     which = f"{noun}s {', '.join(map(str, found[:_SHOWN]))}{' and more' if len(found) > _SHOWN else ''}"
-    first = f"{name[:40] + ('…' if len(name) > 40 else '')!r} stands for the {which}"
+    first = f"{name[:40] + ('…' if len(name) > 40 else '')!r:.200} stands for the {which}"
     if len(repeated) == 1:
         warn(f"{source}: a {noun} name is not unique: {first}. Ids tell them apart.")
     else:

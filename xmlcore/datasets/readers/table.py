@@ -235,16 +235,18 @@ def _label_columns(form, labels, source, index):
 
 def _column(form, name, source):
     if form.names is None:
-        found = f"labels names {name!r}, but the first line has no names: it is a row of numbers"
+        found = f"labels names {name!r:.200}, but the first line has no names: it is a row of numbers"
         raise DatasetFormatError(source, found, "Give the number of labels, such as labels=-3 for the last three.", 1)
     count = form.names.count(name)
     if count == 1:
         return form.names.index(name)
     if count:
-        raise DatasetFormatError(source, f"{count} columns have the name {name!r}", "Rename them.", 1)
+        raise DatasetFormatError(source, f"{count} columns have the name {name!r:.200}", "Rename them.", 1)
     near = difflib.get_close_matches(name, form.names[:10_000], 3)
     like = f"; similar names: {', '.join(near)}" if near else f"{_some(form.names, 0)}"
-    raise DatasetFormatError(source, f"no column has the name {name!r}{like}", "Name columns of the first line.", 1)
+    raise DatasetFormatError(
+        source, f"no column has the name {name!r:.200}{like}", "Name columns of the first line.", 1
+    )
 
 
 def _some(names, first):
@@ -351,7 +353,7 @@ def _check_binary(Y, block, form, source, columns):
         value = Y[row, at]
         unnamed = None
         if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
-            unnamed = f"The last column has no name: remove the {form.separator.decode()!r} at the ends of lines."
+            unnamed = f"The last column has no name: remove the {form.separator.decode()!r:.200} at the ends of lines."
         raise DatasetFormatError(
             source,
             f"the label {column_name(form, columns[at])} is "

@@ -25,7 +25,7 @@ def listed(cells, lines, source, column, missing) -> tuple[sp.csr_array, list[st
     gone = [i for i, row in enumerate(rows) if len(row) == 1 and row[0] in absent]
     if gone:
         are = "1 cell is" if len(gone) == 1 else f"{len(gone):,} cells are"
-        shown = f"{cells[gone[0]]!r} in line {int(lines[gone[0]]):,}"
+        shown = f"{cells[gone[0]]!r:.200} in line {int(lines[gone[0]]):,}"
         warn(f"{source}: {are} missing in column {column}, first {shown}: read as no labels")
         for i in gone:
             rows[i] = []

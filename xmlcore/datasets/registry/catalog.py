@@ -74,7 +74,7 @@ def made_from(name: str) -> dict:
 def _entry(name):
     if name not in _ENTRIES:
         known = ", ".join(map(repr, _ENTRIES))
-        raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
+        raise ValueError(f"there is no data set {name!r:.200} in the catalog: it has {known}")
     return _ENTRIES[name]
 
 

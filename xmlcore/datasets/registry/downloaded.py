@@ -63,10 +63,10 @@ def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:
         return [(address, None if i else entry.checksum) for i, address in enumerate(entry.addresses)]
     own = {"address": own} if isinstance(own, str) else own
     if not isinstance(own, dict) or not isinstance(own.get("address"), str):
-        raise DownloadError(f"{path} has no address for {entry.name!r}: write a text, or a dict with 'address'.")
+        raise DownloadError(f"{path} has no address for {entry.name!r:.200}: write a text, or a dict with 'address'.")
     checksum = own.get("checksum")
     if checksum is not None and not (isinstance(checksum, str) and checksum.startswith(("md5:", "sha256:"))):
-        raise DownloadError(f"{path} has a checksum for {entry.name!r} that does not begin with md5: or sha256:.")
+        raise DownloadError(f"{path} has a checksum for {entry.name!r:.200} that does not begin with md5: or sha256:.")
     return [(own["address"], checksum)]
 
 

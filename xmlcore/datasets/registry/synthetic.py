@@ -177,7 +177,7 @@ def make_synthetic(
 def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
     """Return the checked sizes that :func:`make_synthetic` uses, by name; those not ``given`` are the shape's."""
     if shape not in SYNTHETIC_SHAPES:
-        raise ValueError(f"there is no shape {shape!r}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
+        raise ValueError(f"there is no shape {shape!r:.200}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
     sizes = dict(SYNTHETIC_SHAPES[shape]) | {field: value for field, value in given.items() if value is not None}
     for field in ("n_train", "n_test", "n_features"):
         check_count(sizes[field], field, most=INT32_MAX)
@@ -198,7 +198,7 @@ def _check_laws(feature_exponent, topic_size, feature_noise, label_noise, random
     for field, value in (("feature_noise", feature_noise), ("label_noise", label_noise)):
         check_number(value, field, 0, 1)
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a string, not {name!r}")
+        raise TypeError(f"name must be a string, not {name!r:.200}")
 
 
 def _check_at_most(value, name, most, limit):

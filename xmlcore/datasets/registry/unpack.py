@@ -60,7 +60,9 @@ def _tar_members(archive):
             if member.isdir():
                 continue
             if not member.isreg():
-                raise DatasetFormatError(archive.name, f"{member.name!r} is a link or a device", "Unpack it yourself.")
+                raise DatasetFormatError(
+                    archive.name, f"{member.name!r:.200} is a link or a device", "Unpack it yourself."
+                )
             with opened.extractfile(member) as stream:
                 yield member.name, 0.0, stream
         while opened.fileobj.read(_CHUNK):  # to the end, where compressed data has its checksum
@@ -94,5 +96,7 @@ def _inside(name, archive, folder) -> Path | None:
     if "__MACOSX" in parts or parts[-1:] == (".DS_Store",):
         return None
     if not parts or parts[0] == "/" or ".." in parts or ":" in parts[0] or "\0" in name:
-        raise DatasetFormatError(archive.name, f"the name {name!r} leads out of the archive", "Do not trust this file.")
+        raise DatasetFormatError(
+            archive.name, f"the name {name!r:.200} leads out of the archive", "Do not trust this file."
+        )
     return folder.joinpath(*parts)

@@ -17,14 +17,14 @@ def count_test_rows(n_rows: int, test_size: float | int) -> int:
             share = float(test_size)
         except (TypeError, ValueError):
             raise TypeError(
-                f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r}"
+                f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r:.200}"
             ) from None
         if isinstance(test_size, (bool, str)) or not 0 < share < 1:
-            raise ValueError(f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r}")
+            raise ValueError(f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r:.200}")
         n_test = round(n_rows * share)
     if not 0 < n_test < n_rows:
         raise ValueError(
-            f"test_size={test_size!r} leaves {n_rows - n_test:,} of {n_rows:,} rows for training and {n_test:,} for "
+            f"test_size={test_size} leaves {n_rows - n_test:,} of {n_rows:,} rows for training and {n_test:,} for "
             "the test: both need at least one"
         )
     return n_test

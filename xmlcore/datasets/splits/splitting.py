@@ -236,7 +236,7 @@ def without_leaks(dataset: Dataset, name: str | None = None) -> Dataset:
 
 def _check_method(method):
     if method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown: use one of {', '.join(map(repr, METHODS))}")
+        raise ValueError(f"method {method!r:.200} is unknown: use one of {', '.join(map(repr, METHODS))}")
 
 
 def warm_up() -> None:

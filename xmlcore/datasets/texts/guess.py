@@ -107,7 +107,7 @@ def look_at_documents(source, *options) -> tuple[Guess, dict[str, list]]:
 def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Guess, dict[str, list]]:
     """Return a guess, and the values of each column in the first rows."""
     if format not in ("auto", *FORMATS):
-        raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {format!r}")
+        raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {format!r:.200}")
     label = source_name(source, name)
     if format in ("auto", "folder"):
         with records.opened_folder(source) as folder:
@@ -169,7 +169,9 @@ def _head(source, label, encoding) -> tuple[str, bool]:
             return content[: error.start].decode(encoding), False
         raise records.not_encoded(error, encoding, label, 0) from error
     except LookupError:
-        raise ValueError(f"there is no encoding {encoding!r}: use one that Python knows, such as 'cp1252'") from None
+        raise ValueError(
+            f"there is no encoding {encoding!r:.200}: use one that Python knows, such as 'cp1252'"
+        ) from None
 
 
 def _first_bytes(source, label) -> bytes:

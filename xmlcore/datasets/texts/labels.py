@@ -110,7 +110,7 @@ class LabelReader:
         word = "" if value is None else str(value).strip().lower()
         if word not in YES and word not in NO:
             raise place.error(
-                f"the cell of the label {column!r} is {_shown(value)}",
+                f"the cell of the label {column!r:.200} is {_shown(value)}",
                 "Write 1 or 0, true or false, or yes or no in columns that are labels; or names of labels everywhere.",
             )
         return word in YES

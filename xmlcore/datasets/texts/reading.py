@@ -155,7 +155,7 @@ def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
         raise ValueError("text names no column")
     for column in (*texts, *labels):
         if not isinstance(column, str):
-            raise TypeError(f"a column is {column!r}: give its name; without names, columns are '1', '2', ...")
+            raise TypeError(f"a column is {column!r:.200}: give its name; without names, columns are '1', '2', ...")
     if not guess.form.header and texts == [TEXT] and labels in ([LABELS], []) and guess.format != "folder":
         if (
             len(guess.columns) == 2
@@ -180,8 +180,8 @@ def _column(guess, name, source) -> str:
     remedy = f"Its columns are {shown}."
     if guess.text is not None and guess.labels is not None:
         labels = list(guess.labels) if isinstance(guess.labels, tuple) else guess.labels
-        remedy += f" They look like text={guess.text!r}, labels={labels!r}."
-    raise DatasetFormatError(source, f"it has no column {name!r}", remedy)
+        remedy += f" They look like text={guess.text!r:.200}, labels={labels!r:.200}."
+    raise DatasetFormatError(source, f"it has no column {name!r:.200}", remedy)
 
 
 def _separator(separator, cells, source) -> str:
@@ -189,7 +189,7 @@ def _separator(separator, cells, source) -> str:
         return guess_separator(cells)
     if separator not in (*SEPARATORS, LISTS, URIS, NONE):
         allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
-        raise ValueError(f"separator must be one of {allowed}, not {separator!r}")
+        raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     return separator
 
 
@@ -203,5 +203,7 @@ def _text(values, columns, place) -> str:
         if value is not None and not isinstance(value, str):
             shown = repr(value)
             shown = shown if len(shown) <= 40 else shown[:40] + "..."
-            raise place.error(f"the text in {column!r} is {shown}", "Choose a column of texts, or write them as text.")
+            raise place.error(
+                f"the text in {column!r:.200} is {shown}", "Choose a column of texts, or write them as text."
+            )
     return values[0] or "" if len(values) == 1 else "\n".join(value for value in values if value)

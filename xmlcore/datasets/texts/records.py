@@ -108,7 +108,7 @@ def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
     line = lines_before + 1 + bytes(error.object[: error.start]).count(b"\n")
     shown = bytes(error.object[error.start : error.start + 1])
     remedy = 'Say how it is encoded, such as encoding="cp1252" (Windows), "latin-1" or "utf-16", or save it as UTF-8.'
-    return DatasetFormatError(source, f"the byte {shown!r} is not {encoding.upper()}", remedy, line)
+    return DatasetFormatError(source, f"the byte {shown!r:.200} is not {encoding.upper()}", remedy, line)
 
 
 class _Lines:
@@ -262,7 +262,7 @@ def open_parquet(source, label: str):
     names = file.schema_arrow.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DatasetFormatError(label, f"it has two columns {twice!r}", "Give each column a name of its own.")
+        raise DatasetFormatError(label, f"it has two columns {twice!r:.200}", "Give each column a name of its own.")
     return file
 
 

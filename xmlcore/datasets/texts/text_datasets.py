@@ -124,7 +124,7 @@ def with_words(
     """
     progress = to_progress(progress)
     if dataset.texts_train is None or dataset.texts_test is None:
-        raise ValueError(f"the data set {dataset.name!r} has no texts to make features from")
+        raise ValueError(f"the data set {dataset.name!r:.200} has no texts to make features from")
     made = TextVectorizer(**vectorizer.get_params())
     X_train = made.fit_transform(dataset.texts_train, progress=progress)
     return replace(
@@ -140,7 +140,7 @@ def with_words(
 
 def _note(vectorizer, n_texts) -> str:
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
-    how = "" if usual else f" by {vectorizer!r}"
+    how = "" if usual else f" by {vectorizer!r:.200}"
     return f"Features are tf-idf weights of words, made{how} from the {n_texts:,} training texts."
 
 

@@ -323,7 +323,7 @@ class TextVectorizer(HasParameters):
         if isinstance(self.stop_words, (list, tuple)):
             for word in self.stop_words:
                 if not isinstance(word, str):
-                    raise TypeError(f"stop_words has {word!r}: words are strings")
+                    raise TypeError(f"stop_words has {word!r:.200}: words are strings")
         if self.hashing_bits is not None and self.max_features is not None:
             raise ValueError("max_features needs the list of words that hashing_bits avoids: set one of them to None")
         WordFinder(self.pattern)
@@ -333,7 +333,7 @@ class TextVectorizer(HasParameters):
         least, most = (n if isinstance(n, (int, np.integer)) else n * n_texts for n in limits)
         if most < least:
             raise ValueError(
-                f"max_df={self.max_df!r} is fewer texts than min_df={self.min_df!r}, of {n_texts:,} texts: no word can "
+                f"max_df={self.max_df} is fewer texts than min_df={self.min_df}, of {n_texts:,} texts: no word can "
                 "be a feature"
             )
         return least, most

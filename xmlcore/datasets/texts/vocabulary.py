@@ -90,7 +90,7 @@ def _columns(guess, language, label) -> tuple[str, str]:
     if language is not None:
         if f"label_{language.lower()}" not in labels:
             has = ", ".join(labels)
-            raise DatasetFormatError(label, f"it has no names in {language!r}", f"It has the columns {has}.", 1)
+            raise DatasetFormatError(label, f"it has no names in {language!r:.200}", f"It has the columns {has}.", 1)
         return lower["uri"], labels[f"label_{language.lower()}"]
     first = next(name for name in ("label", "label_en", *labels) if name in labels)
     if len(labels) > 1:

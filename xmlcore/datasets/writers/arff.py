@@ -51,7 +51,9 @@ def write_arff(
     relation = stem(path.name) if relation is None else relation
     if xml is None:
         if _MEKA.search(relation):
-            raise ValueError(f"relation={relation!r} has an option -C, which says what the labels are: leave it out")
+            raise ValueError(
+                f"relation={relation!r:.200} has an option -C, which says what the labels are: leave it out"
+            )
         relation = f"{relation}: -C -{n_labels}"
     else:
         content = _xml(labels)
@@ -75,7 +77,7 @@ def _names(given, noun, count) -> list[str]:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"{noun}_names[{i}] is {name!r}, which is not valid Unicode text") from None
+            raise ValueError(f"{noun}_names[{i}] is {name!r:.200}, which is not valid Unicode text") from None
     return names
 
 
@@ -85,7 +87,7 @@ def _check_different(features, labels):
     twice = [name for name, count in Counter(features + labels).items() if count > 1]
     both = sorted(set(features) & set(labels))
     name = (both or twice)[0]
-    names = f"{name!r} names a feature and a label" if both else f"{name!r} is given twice"
+    names = f"{name!r:.200} names a feature and a label" if both else f"{name!r:.200} is given twice"
     names += f" ({len(twice):,} names occur twice)" if len(twice) > 1 else ""
     raise ValueError(f"in ARFF each attribute has a name of its own, but {names}: rename, or give no names")
 
@@ -100,7 +102,8 @@ def _xml(labels) -> bytes:
     for name in labels:
         if _NOT_IN_XML.search(name):
             raise ValueError(
-                f"XML cannot hold the label name {name!r}, which has a control character: rename it, or leave out xml="
+                f"XML cannot hold the label name {name!r:.200}, which has a control character: rename it, or leave out "
+                "xml="
             )
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<labels xmlns="http://mulan.sourceforge.net/labels">']
     lines += [f"<label name={quoteattr(name)}></label>" for name in labels]

@@ -61,12 +61,12 @@ def write_matrix(
     text per second.
     """
     if format not in WRITTEN:
-        raise ValueError(f"format {format!r} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
+        raise ValueError(f"format {format!r:.200} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
     if format == "arff":
         write_arff(path, X, Y, feature_names, label_names, xml=xml, progress=progress)
         return
     if xml is not None:
-        raise ValueError(f'xml= names the labels of an ARFF file: pass format="arff", not {format!r}')
+        raise ValueError(f'xml= names the labels of an ARFF file: pass format="arff", not {format!r:.200}')
     path = Path(path)
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
@@ -89,7 +89,7 @@ def _checked_names(names, field, count):
     names = check_names(names, field, count)
     for i, name in enumerate(names):
         if name.endswith("\0") or not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise ValueError(f"{field}[{i}] is {name!r}: it ends with a NUL, or is not valid Unicode")
+            raise ValueError(f"{field}[{i}] is {name!r:.200}: it ends with a NUL, or is not valid Unicode")
     return names
 
 

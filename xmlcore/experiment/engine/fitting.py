@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def full_params(model: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a run with the defaults filled in."""
     if model not in MODELS:
-        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
+        raise ValueError(f"unknown model {model!r:.200}: known are {', '.join(MODELS)}")
     return MODELS[model].filled(model, params)
 
 

@@ -28,7 +28,7 @@ def checked_grid(model: str, grid: dict) -> dict:
             checked[name] = _checked_range(model, name, values)
             continue
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-            raise TypeError(f"the values of {name} must be a list or a range, not {values!r}")
+            raise TypeError(f"the values of {name} must be a list or a range, not {values!r:.200}")
         values = [_checked_value(model, name, value) for value in values]
         if not values:
             raise ValueError(f"{name} has no values to try")

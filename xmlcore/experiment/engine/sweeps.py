@@ -348,7 +348,9 @@ def measure_and_k(measure: str) -> tuple[str, int]:
     """Return the name of a measure in tables, and its k: ("P@k", 1) for "P@1"; ValueError for any other text."""
     name, _, k = str(measure).partition("@")
     if f"{name}@k" not in USUAL_MEASURES or not k.isdecimal() or not 1 <= int(k) <= 1000:
-        raise ValueError(f"measure {measure!r} is unknown: give one such as P@1; known are {', '.join(USUAL_MEASURES)}")
+        raise ValueError(
+            f"measure {measure!r:.200} is unknown: give one such as P@1; known are {', '.join(USUAL_MEASURES)}"
+        )
     return f"{name}@k", int(k)
 
 

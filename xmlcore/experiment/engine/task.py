@@ -248,7 +248,7 @@ class Task:
 def register(cls: type[Task]) -> type[Task]:
     """Enter a kind of task in :data:`KINDS`, and its parameters in its docstring; for use as a decorator."""
     if cls.kind in KINDS and KINDS[cls.kind].__qualname__ != cls.__qualname__:
-        raise ValueError(f"there is a kind of task {cls.kind!r} already")
+        raise ValueError(f"there is a kind of task {cls.kind!r:.200} already")
     KINDS[cls.kind] = cls
     if cls.PARAMETERS and cls.__doc__ is not None:  # which it is with python -OO
         entries = "\n".join(parameter.doc for parameter in cls.PARAMETERS)
@@ -277,7 +277,7 @@ def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any]
         There is no such kind, or :class:`Task` does not accept the inputs or the parameters.
     """
     if kind not in KINDS:
-        raise ValueError(f"unknown kind of task {kind!r}: known are {', '.join(sorted(KINDS))}")
+        raise ValueError(f"unknown kind of task {kind!r:.200}: known are {', '.join(sorted(KINDS))}")
     return KINDS[kind](inputs or {}, params or {})
 
 

@@ -55,7 +55,7 @@ class Predictions:
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
     """Return how certain a model is of the first label of each row."""
     if by not in CERTAINTIES:
-        raise ValueError(f"by must be one of {CERTAINTIES}, not {by!r}")
+        raise ValueError(f"by must be one of {CERTAINTIES}, not {by!r:.200}")
     scores = np.where(ranking.labels >= 0, ranking.scores, 0).astype(np.float64)
     first = scores[:, 0]
     return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first

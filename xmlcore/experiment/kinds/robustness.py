@@ -79,7 +79,7 @@ class MeasureRobustness(Task):
 
     def complete(self, params):
         if params["transferred"] and not KINDS[params["kind"]].is_attack:
-            raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
+            raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r:.200}")
         if fault := next(filter(None, map(KINDS[params["kind"]].fault, params["levels"])), ""):
             raise ValueError(fault)
         return params | {"options": _stated(params["kind"], params["options"] or {})}

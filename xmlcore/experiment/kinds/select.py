@@ -62,7 +62,7 @@ class Selection:
 def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a selection with the defaults filled in."""
     if method not in SELECTORS:
-        raise ValueError(f"unknown method {method!r}: known are {', '.join(SELECTORS)}")
+        raise ValueError(f"unknown method {method!r:.200}: known are {', '.join(SELECTORS)}")
     return SELECTORS[method].filled(method, params)
 
 

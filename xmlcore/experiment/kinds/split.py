@@ -79,7 +79,7 @@ class SplitAgain(MakesDataset):
     def accepted(self, params):
         way, *others = self.PARAMETERS
         chosen = way.check(params.get("way", way.default))
-        return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r}")
+        return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r:.200}")
 
     def complete(self, params):
         if "fold" in params:

@@ -232,7 +232,7 @@ def _data_of(record, progress):
         if isinstance(about.get("catalog"), str) and about["catalog"] in {entry.name for entry in datasets.catalog()}:
             return datasets.load(about["catalog"], progress)
     raise ValueError(
-        f"the data set {about.get('name')!r} of the bundle is not on this machine: pass it as data=...; "
+        f"the data set {about.get('name')!r:.200} of the bundle is not on this machine: pass it as data=...; "
         f"its fingerprint is {about['fingerprint']}"
     )
 

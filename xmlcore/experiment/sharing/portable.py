@@ -45,7 +45,7 @@ def _packed(value, arrays, where):
         return items if isinstance(value, list) else {MARK: "tuple", "items": items}
     if isinstance(value, dict):
         if all(type(name) is str for name in value) and MARK not in value:
-            return {name: _packed(item, arrays, f"{where}[{name!r}]") for name, item in value.items()}
+            return {name: _packed(item, arrays, f"{where}[{name!r:.200}]") for name, item in value.items()}
         pairs = [[_packed(name, arrays, where), _packed(item, arrays, where)] for name, item in value.items()]
         return {MARK: "dict", "items": pairs}
     raise NotPortableError(f"{where} is a {type(value).__name__}, which cannot be written without pickle")

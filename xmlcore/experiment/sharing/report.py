@@ -103,7 +103,7 @@ def report(
     if frame.empty:
         raise ValueError("none of these runs is kept: give keys of kept runs, such as experiment.runs()['key']")
     if measure not in frame:
-        raise ValueError(f"measure is {measure!r}: it must be a column of experiment.runs(), such as 'P@1'")
+        raise ValueError(f"measure is {measure!r:.200}: it must be a column of experiment.runs(), such as 'P@1'")
     missing = _missing(keys, frame, names)
     frame = frame[frame["problem"] == ""]
     frame = frame.assign(dataset=[names.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])])

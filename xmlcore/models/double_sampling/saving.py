@@ -79,9 +79,9 @@ def _check_values(values):
     for name in ("n_unlabelled", "n_pairs"):
         check_count(values[name], name, least=0)
     if values["distance"] not in DISTANCES or values["weighting"] not in WEIGHTINGS:
-        raise ModelFormatError(f"no model has distances {values['distance']!r} of {values['weighting']!r}")
+        raise ModelFormatError(f"no model has distances {values['distance']!r:.200} of {values['weighting']!r:.200}")
     if values["features"] not in FEATURE_SETS:
-        raise ModelFormatError(f"no model has the features {values['features']!r}")
+        raise ModelFormatError(f"no model has the features {values['features']!r:.200}")
     if not 0 <= float(values["empirical_risk"]) <= 1:
         raise ModelFormatError(f"no model has an empirical risk of {values['empirical_risk']}")
 

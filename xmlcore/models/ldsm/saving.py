@@ -79,7 +79,7 @@ def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
     if (beta < 1) != (MEANS[0] in arrays):
         raise ModelFormatError(f"its arrays have the labels' means exactly when β is below 1, but β is {beta}")
     if values["optimizer"] not in OPTIMIZERS or values["arity"] > MOST_CHILDREN:
-        raise ModelFormatError(f"no model has optimizer {values['optimizer']!r} and arity {values['arity']}")
+        raise ModelFormatError(f"no model has optimizer {values['optimizer']!r:.200} and arity {values['arity']}")
     check_columns(arrays["feature_of_column"], values["n_features"])
     _check_arrays(arrays, values, arrays["feature_of_column"].size)
     return Fitted(

@@ -300,7 +300,7 @@ class OneVsRest(LinearModel):
         for name, least in (("n_features", 1), ("n_iter", 0)):
             check_count(values[name], name, least=least, most=INT32_MAX)
         if not isinstance(values["loss"], str) or values["loss"] not in LOSSES:
-            raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
+            raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSSES)}")
         feature_of_column = arrays["feature_of_column"]
         check_columns(feature_of_column, values["n_features"])
         check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})

@@ -135,7 +135,7 @@ class LabelTree:
         [0, 1, 1, 2, 2, 2, 2, 3, 3]
         """
         if not _is_group(groups):
-            raise TypeError(f"a nested tree is a list of label ids and lists of them, not {groups!r}")
+            raise TypeError(f"a nested tree is a list of label ids and lists of them, not {groups!r:.200}")
         parents, labels = [-1], [-1]
         place = [-1]  # indices that lead to the current item: [1, 0] is the first item of the second group
         places = {}  # label -> its place as text, for error messages
@@ -163,7 +163,7 @@ class LabelTree:
                 place.append(-1)
                 continue
             if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
-                raise TypeError(f"{item!r} {_where(place)} is neither a label id nor a list")
+                raise TypeError(f"{item!r:.200} {_where(place)} is neither a label id nor a list")
             label = int(item)
             if not 0 <= label < INT32_MAX:
                 raise ValueError(f"{label} {_where(place)} cannot be a label: ids go from 0 to L - 1")

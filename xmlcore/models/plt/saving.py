@@ -44,7 +44,7 @@ def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTre
     for name in ("n_features", "n_labels", "n_iter", "n_trees"):
         check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
     if not isinstance(values["loss"], str) or values["loss"] not in LOSS_NUMBERS:
-        raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSS_NUMBERS)}")
+        raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSS_NUMBERS)}")
     check_columns(arrays["feature_of_column"], values["n_features"])
     trees, fitted = [], []
     for number in range(values["n_trees"]):

@@ -175,7 +175,7 @@ def warn_equal_trees(model, is_flat: bool) -> None:
             stacklevel=5,  # shows the line that called fit
         )
     elif model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
-        which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r}"
+        which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r:.200}"
         warnings.warn(
             f"{which} gives n_estimators={model.n_estimators} trees of one shape, which differ in nothing but the "
             "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",

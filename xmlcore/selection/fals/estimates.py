@@ -80,7 +80,7 @@ def _shape(X, nnz):
         X = check_features(X)
         return X.shape, X.nnz
     if len(X) != 2:
-        raise ValueError(f"X as a shape must be (rows, features), not {X!r}")
+        raise ValueError(f"X as a shape must be (rows, features), not {X!r:.200}")
     n_rows, n_features = (check_count(n, name) for n, name in zip(X, ("rows", "features")))
     most = n_rows * n_features
     return (n_rows, n_features), most if nnz is None else check_count(nnz, "nnz", 0, most)

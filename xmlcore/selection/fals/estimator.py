@@ -220,7 +220,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         """
         method = self.attribution if method is None else method
         if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r:.200}")
         n_steps = check_count(n_steps, "n_steps")
         networks, X = self._networks(), self._check_input(X)
         return _joined([attributions(network, X, method, n_steps) for network in networks])
@@ -265,7 +265,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         if name == "standard_error_" and "selected_" in self.__dict__:
             why = "the scores are exact" if self.scoring_ == "exact" else "scores_ were not kept either"
             raise AttributeError(f"there is no standard_error_: {why}")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__!r:.200} object has no attribute {name!r:.200}")
 
     def _train(self, X, Y, seed, workers, progress):
         settings = Settings(
@@ -294,8 +294,8 @@ class FALS(KeepsColumns, MultiLabelModel):
         super()._check_params()
         if self.pattern in FISHER and self.attribution != "gradient":
             raise ValueError(
-                f"pattern={self.pattern!r} is Fisher information, which is made of gradients: "
-                f"attribution={self.attribution!r} goes with patterns 'FALS' and 'FAMS'"
+                f"pattern={self.pattern!r:.200} is Fisher information, which is made of gradients: "
+                f"attribution={self.attribution!r:.200} goes with patterns 'FALS' and 'FAMS'"
             )
         if self.n_layers == 1 and (self.n_hidden is not None or self.dropout):
             raise ValueError("n_layers=1 has no hidden layer: n_hidden and dropout have nothing to act on")

@@ -72,14 +72,14 @@ def _check_values(values):
         check_count(values[name], name, least)
     for name in ("binary", "shared"):
         if not isinstance(values[name], bool):
-            raise ModelFormatError(f"{name} is {values[name]!r}, not true or false")
+            raise ModelFormatError(f"{name} is {values[name]!r:.200}, not true or false")
     choices = {"scoring": SCORING[1:], "order": ORDERS, "activation": ACTIVATIONS}
     for name, options in choices.items():
         if (name != "activation" or name in values) and values[name] not in options:
-            raise ModelFormatError(f"{name} is {values[name]!r}, not one of {', '.join(options)}")
+            raise ModelFormatError(f"{name} is {values[name]!r:.200}, not one of {', '.join(options)}")
     costs, sizes = values["costs"], values["layer_sizes"]
     if not isinstance(costs, dict) or not all(isinstance(cost, numbers.Real) for cost in costs.values()):
-        raise ModelFormatError(f"costs is {costs!r}, not a number for each order of computation")
+        raise ModelFormatError(f"costs is {costs!r:.200}, not a number for each order of computation")
     n_outputs = 1 if values["binary"] else values["n_labels"]
     if not (
         isinstance(sizes, list)
@@ -88,7 +88,7 @@ def _check_values(values):
         and (sizes[0], sizes[-1]) == (values["n_features_in"], n_outputs)
     ):
         raise ModelFormatError(
-            f"layer_sizes are {sizes!r}: not {values['n_features_in']} features to {n_outputs} outputs"
+            f"layer_sizes are {sizes!r:.200}: not {values['n_features_in']} features to {n_outputs} outputs"
         )
     if values["n_selected"] > values["n_features_in"]:
         raise ModelFormatError(f"{values['n_selected']} features selected of {values['n_features_in']}")
