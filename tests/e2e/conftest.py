@@ -121,10 +121,11 @@ def prepared(dashboard, monkeypatch):
     """
 
     def prepare(data, *, trained=0):
-        from pages.shared.workspaces import workspace
+        from pages.shared.workspaces import stored, workspace
 
         monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
         one = SimpleNamespace(token=workspace.begin())
+        stored.write(one.token, stored.read(one.token))
         making.use(one, data)
         for params in [{}, {"C": 3.0}][:trained]:
             making.show(one, making.train(one, data=data, **params), data)

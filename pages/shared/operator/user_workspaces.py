@@ -52,7 +52,7 @@ def bind(token: str, data: dict) -> dict:
 def begin(empty: dict) -> str:
     """Make a workspace with these fields, which belongs to the present user, and return its token."""
     token = secrets.token_hex(16)
-    stored.write(token, empty)
+    stored.begin(token, empty)
     bind(token, empty)
     return token
 

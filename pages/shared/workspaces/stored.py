@@ -10,6 +10,7 @@ import json
 import re
 import threading
 import time
+from collections import OrderedDict
 
 from xmlcore import store
 from xmlcore.state import Row, database
@@ -18,9 +19,11 @@ from xmlcore.system import cache_root
 TOKEN = re.compile(r"[0-9a-f]{32}")
 TABLE = "workspaces"
 DAYS = 14  # workspaces of mere visits are kept, since they were opened last
-_lock = threading.RLock()  # of the three below
+MOST_BEGUN = 10_000  # workspaces in which nothing was kept yet: the newest of this process
+_lock = threading.RLock()  # of the four below
 _waiting = {}  # (cache folder, token) -> JSON of a workspace that could not be written
 _written = {}  # the same for those that the present change writes -> their fields
+_begun = OrderedDict()  # the same for those in which nothing was kept yet, so that a mere request writes nothing
 _depth = 0  # how often the thread that has the lock is within changing()
 
 
@@ -33,14 +36,27 @@ def row(token: str) -> str:
 
 def exists(token: str) -> bool:
     """Return whether there is a workspace with a token, in the database or in memory only."""
-    return waits(token) or database().has(TABLE, row(token))
+    return _in_memory(token) is not None or database().has(TABLE, row(token))
 
 
 def read(token: str):
     """Return the fields of a workspace, or those that could not be written; None without such a workspace."""
+    text = _in_memory(token)
+    return database().get(TABLE, row(token)) if text is None else json.loads(text)
+
+
+def _in_memory(token) -> str | None:
+    key = str(cache_root()), token
     with _lock:
-        waiting = _waiting.get((str(cache_root()), token))
-    return database().get(TABLE, row(token)) if waiting is None else json.loads(waiting)
+        return _waiting.get(key, _begun.get(key))
+
+
+def begin(token: str, data: dict) -> None:
+    """Begin a workspace, in memory: it is written when something in it is changed."""
+    with _lock:
+        _begun[str(cache_root()), token] = json.dumps(data)
+        while len(_begun) > MOST_BEGUN:
+            _begun.popitem(last=False)
 
 
 def all_but(token: str):
@@ -59,6 +75,7 @@ def write(token: str, data: dict) -> None:
             _written[str(cache_root()), token] = text
         except OSError:
             _waiting[str(cache_root()), token] = text
+        _begun.pop((str(cache_root()), token), None)
 
 
 def save_waiting() -> bool:

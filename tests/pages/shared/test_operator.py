@@ -11,7 +11,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from pages.shared.operator import entrance, guard
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import stored, workspace
+from xmlcore.state import database
 
 
 @pytest.fixture
@@ -138,3 +139,15 @@ def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path
         address, *rest = link.split("; ")
         assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
         assert rest == ["rel=prefetch", "as=script"]
+
+
+def test_a_request_without_a_workspace_writes_nothing_until_something_is_kept_in_the_one_it_gets(
+    own_cache, monkeypatch
+):
+    monkeypatch.setattr(stored, "MOST_BEGUN", 3)
+    begun = [answer("/")[1]["location"].partition(f"{workspace.QUERY}=")[2] for _ in range(4)]
+    assert [stored.exists(token) for token in begun] == [False, True, True, True]
+    assert database().rows(stored.TABLE) == []
+    stored.write(begun[1], stored.read(begun[1]) | {"dataset": "f"})
+    assert [row.key for row in database().rows(stored.TABLE)] == [stored.row(begun[1])]
+    assert stored.read(begun[1])["dataset"] == "f" and stored.read(begun[2])["dataset"] is None

@@ -1,6 +1,7 @@
 """What a workspace and each of its tabs remember, and which workspaces are removed."""
 
 import contextlib
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
     with monkeypatch.context() as patch:
         patch.setattr(Database, at, full if at == "put" else full_at_the_end)
         dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
-        assert stored.waits(token) and not Row(token).read()["known"]
+        assert stored.waits(token) and Row(token).read() is None
         tab(patch, token)  # another tab of this server sees it, too
         assert "f1f1f1f1" in workspace.get("known") and not stored.save_waiting()
     assert stored.save_waiting() and not stored.waits(token)
@@ -134,6 +135,7 @@ workspace.open_workspace()
 for i in range(40):
     dataset_list.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
 """
+    workspace.update(dataset=None)
     running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
     assert [process.wait(120) for process in running] == [0, 0]
     assert len(Row(token).read()["known"]) == 80
@@ -264,10 +266,8 @@ KNOWN = {"f": {"name": "api-docs", "source": "catalog", "notes": []}}
 
 def made(days, token=None, **fields):
     """Make a workspace that was opened last so many days ago, on the day 1000, and return its row."""
-    row = Row(token or workspace.begin())
-    if token:
-        stored.write(token, stored.read(workspace.begin()))
-    write(row, row.read() | fields, (1000 - days) * DAY)
+    row = Row(token or secrets.token_hex(16))
+    write(row, stored.read(workspace.begin()) | fields, (1000 - days) * DAY)
     return row
 
 
