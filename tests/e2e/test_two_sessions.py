@@ -34,9 +34,10 @@ def upload(one, name, round_):
 def begin(one, trees):
     """Begin a training and do not wait for its end."""
     one.go("Train")
-    field = one.setting("Trees")
-    field.fill(str(trees))
-    field.press("Enter")
+    for name, value in {"Max labels per leaf": 3, "Trees": trees}.items():  # of one level, one tree would be enough
+        field = one.setting(name)
+        field.fill(str(value))
+        field.press("Enter")
     one.idle()
     one.page.get_by_role("button", name="Train", exact=True).click()
 

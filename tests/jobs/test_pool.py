@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import job_functions as work
@@ -79,6 +79,19 @@ def test_pool_keeps_the_executor_contract():
     assert last.done() and last.exception() is None  # leaving the block waits
     with pytest.raises(RuntimeError):
         pool.submit(abs, -1)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs Linux, which lists semaphores as files")
+def test_a_process_that_dies_leaves_no_semaphore():
+    def semaphores():
+        return len([*Path("/dev/shm").glob(f"sem.loky-{os.getpid()}-*")])
+
+    with WorkerPool(1) as pool:
+        before = semaphores()
+        for _ in range(2):
+            with pytest.raises(BrokenExecutor):
+                pool.submit(os._exit, 3).result(LONG)
+            wait_until(lambda: semaphores() <= before + 1)  # one that loky has for all pools
 
 
 # --- what a worker imports, and how it ends

@@ -97,6 +97,10 @@ class WorkerPool(ThreadPoolExecutor):
             call.slot = slot
         try:
             return inner.result()
+        except BrokenExecutor:  # the process has died: what its pool has of the system goes now
+            with self._guard:
+                slot.kill()
+            raise
         finally:
             with self._guard:
                 call.slot = None
@@ -136,7 +140,8 @@ class _Slot:
                 self._loky._flags.kill_workers = True
             try:
                 return self._loky.submit(fn, *args, **kwargs)
-            except (BrokenExecutor, ShutdownExecutorError):  # the process died in the call before, or while it was idle
+            except (BrokenExecutor, ShutdownExecutorError) as error:  # the process died while it was idle
+                error.__traceback__ = None  # which would keep the pool, and its semaphores, until garbage is collected
                 self._loky = None
                 if is_last_attempt:
                     raise
