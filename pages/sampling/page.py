@@ -43,7 +43,7 @@ def main(used) -> None:
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:
-        sweep.sweep(view)
+        sweep.sweep(view, names[key])
     with right:
         study = candidates.candidates(view)
     with cards:

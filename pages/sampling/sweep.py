@@ -16,29 +16,35 @@ MOST_REPEATS = 20  # trainings per value
 LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
 
-def sweep(view) -> None:
+def sweep(view, name) -> None:
+    """Draw the result, called ``name``, among trainings with other settings, and let the user have these trained."""
     place = st.container()
     kappas, examples, n_repeats = _choose(view)
     kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
+    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}"
     study = measured(
         view.task(kappas, examples, (), n_repeats),
         expected.bytes,
         "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
-        f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
+        button,
         "sweep",
     )
     frame = _as_trained(view) if study is None else study.sweep
     with place:
         for text in failures(study) if study else ():
             st.warning(text)
+        figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
+        more = "" if study else f" alone: “{button}” below adds others"
+        figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
-            figures.sampling_sweep(frame, (view.kappa, view.examples)),
+            figure,
             frame,
             f"{view.files}-sweep",
-            "One is varied, the other stays as trained."
+            f"The circle is the result {format.plain(name)}: its accuracy and the time of its training. On each line "
+            "one of κ and π is varied, the other stays as trained."
             + (" Bars are 95\u00a0% intervals over seeds." if study and study.n_repeats > 1 else ""),
             key="sampling.sweep",
         )

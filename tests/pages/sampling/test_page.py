@@ -123,6 +123,9 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     (own,) = figure(page, SWEEP)["data"]
     seconds = experiment.load("train", key).times["fit_s"]
     assert own["name"].startswith("as trained: κ = 10") and "π = 2" in own["name"]
+    button = page.at.button(key="sampling.measure.sweep").label.partition(" (")[0]
+    below = figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"]
+    assert below == f"DoubleSampling alone: “{button}” below adds others"
     assert own["text"] == [f"{page.metrics()['Accuracy']}, {seconds:.3g} s"] and numbers(own["x"]) == [seconds]
     q, values = line(page, "What more candidates bring", "accuracy")
     assert q == [10] and values == numbers(own["y"])
