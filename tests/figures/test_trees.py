@@ -90,6 +90,7 @@ def test_leaves_have_no_objective_and_are_grey_and_the_way_of_a_row_is_thick():
     assert thick.y[3] == 1.0 and len(thick.x) == 5
     ring = next(trace for trace in figure.data if trace.mode == "markers")
     assert list(ring.x) == [1] and list(ring.y) == [1.0]
+    assert ring.name == "Node looked at" and ring.showlegend and figure.layout.showlegend
     drawn = points(figure)
     assert drawn[1][1] == 7 < drawn[2][1]
     assert "a &lt;b" not in drawn[1][3]  # what the row passes by is not named
@@ -344,7 +345,7 @@ def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points
     dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
     assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 5
     named = [shape.name for shape in figure.layout.shapes if shape.showlegend]
-    assert named == ["Node looked at, and those above", "Path to the label looked for"]
+    assert named == ["Node looked at", "Path to the label"]
     end = figure.data[-1]
     assert (end.x[0], end.marker.symbol, end.customdata[0][0]) == (1.5, "triangle-up", 4)
     assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]

@@ -13,7 +13,7 @@ from xmlcore.figures._style import EDGE, GREEN, NOT_PALE, QUIET, VERMILION, midd
 # of at least 4.5; what is drawn is told from the page by its edge.
 SCALE, LIGHT = ((0.0, "#B9D4EC"), (1.0, "#1B5A94")), 0.74
 UNKNOWN = "#6E6E6E"  # a grey with the same contrast to a white text
-CHOSEN, SEARCHED = "Node looked at, and those above", "Path to the label looked for"
+CHOSEN, SEARCHED = "Node looked at", "Path to the label"
 LEVEL = 30  # height of a level, in pixels
 TALL, TALL_LEVELS = 132, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels

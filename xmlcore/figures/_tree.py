@@ -90,9 +90,11 @@ def tree(
                 "opacity": 1,  # Plotly's default is 0.7 where marks have sizes of their own
             },
             hoverinfo="skip",
-            showlegend=False,
+            name="Node looked at",
+            showlegend=True,
             cliponaxis=False,
         )
+        figure.update_layout(showlegend=True)
     values = frame[color].to_numpy(dtype=np.float64)
     _nodes(figure, frame, sizes, values)
     known = values[np.isfinite(values)]
