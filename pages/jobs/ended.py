@@ -1,6 +1,7 @@
 """Jobs that have ended: how, how long they took and how much memory, their logs, and a button that starts one again."""
 
 import contextlib
+import re
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +20,7 @@ CHOSEN = "jobs.ended"
 COLUMNS = {
     "Took": st.column_config.TextColumn(width=80, help="Of a sweep: all its trainings together."),
     "State": st.column_config.TextColumn(width=80),  # a phone shows these two beside the names
-    "Job": st.column_config.TextColumn(width=310),
+    "Job": st.column_config.TextColumn(width=390),
     "Ended": st.column_config.TextColumn(width=110),
     "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
     "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),
@@ -88,6 +89,7 @@ def _facts(title, own) -> dict:
 
 def _timeline(pairs, titles) -> None:
     """Draw when the jobs ran that a worker has begun."""
+    titles = _without_data_set(titles)
     lines = [
         (titles[_line(job)], title, _line(job), WORDS[job.state], job.started, job.ended)
         for title, job in pairs
@@ -101,6 +103,14 @@ def _timeline(pairs, titles) -> None:
         "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line."
     )
     charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
+
+
+def _without_data_set(titles) -> dict:
+    """Return the titles of lines, without the name of a data set if they have the name of one only."""
+    names = {known["name"] for known in workspace.get("known").values()}
+    words = [re.compile(rf" (on|of) {re.escape(name)}(?!\w)") for name in names]
+    named = [one for one in words if any(one.search(title) for title in titles.values())]
+    return {line: named[0].sub("", title) for line, title in titles.items()} if len(named) == 1 else titles
 
 
 def _local(times: pd.Series) -> pd.Series:

@@ -14,7 +14,7 @@ from xmlcore import figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
 HEIGHT = 420  # pixels of the table
-TITLE = 350  # pixels of its column of titles at most
+TITLE, SOURCE = 350, 180  # pixels of its columns of titles and of what was used, at most
 REMOVALS = 3  # lines on what was removed to make room
 
 
@@ -71,14 +71,14 @@ def _table(lines, own, inventory, fields):
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "mb": tables.number("On disk, MB", 95, "%.1f", "Size of the files; in memory it may be another."),
+            "mb": tables.number("MB", 60, "%.1f", "Size of the files on the disk; in memory it may be another."),
             "title": tables.text(
                 "Title", label_tables.width(frame["title"], TITLE), run_names.footnote(frame["title"])
             ),
             "kind": tables.text("What", 145),
             "used": tables.moments("Last used", "To the hour."),
             "created": tables.moments("Made"),
-            "source": tables.text("Made from", label_tables.width(frame["source"])),
+            "source": tables.text("Made from", label_tables.width(frame["source"], SOURCE)),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),
             "pinned": tables.text("Pinned", 60),
         },

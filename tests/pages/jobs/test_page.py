@@ -214,8 +214,11 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
         ": C" in title for title in table.index
     )
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
-    (bars,) = figure(page, "What ran when")["data"]
+    drawn = figure(page, "What ran when")
+    (bars,) = drawn["data"]
     assert numbers(bars["y"])[:4] == [0, 0, 0, 1]
+    named = drawn["layout"]["yaxis"]["ticktext"]
+    assert named[0] == "Trying settings of OneVsRest", "one data set only is named"
 
 
 def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
