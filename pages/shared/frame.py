@@ -35,11 +35,12 @@ STYLE = f"""<style>
   fill: currentColor !important; fill-opacity: 0.75;
 }}
 .stHorizontalBlock:has(> .stElementContainer > .stMetric) {{
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 18%), 1fr));
+  display: grid; align-items: stretch; grid-template-columns: repeat(auto-fit, minmax(max(9rem, 18%), 1fr));
 }}
 .stHorizontalBlock:has(> .stElementContainer:nth-child(6):last-child > .stMetric) {{
   grid-template-columns: repeat(auto-fit, minmax(max(9rem, 30%), 1fr));
 }}
+.stElementContainer > .stMetric {{ height: 100%; }}
 .js-plotly-plot .parcoords text {{ fill: currentColor !important; fill-opacity: 0.75; text-shadow: none !important; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) > span {{
@@ -66,6 +67,9 @@ STYLE = f"""<style>
 @media (max-width: 640px) {{
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
+  .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart) {{ overflow-x: auto; }}
+  [data-testid=stMetricLabel] :is(div, p) {{ white-space: normal !important; }}
+  [class*=st-key-trees-whole]:has(.stPlotlyChart) {{ min-width: 50rem; }}
   button[data-testid^=stBaseButton] {{ height: auto; }}
   button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
     white-space: normal; overflow: visible;
