@@ -17,6 +17,7 @@ MODELS = ("LdSM", "OneVsRest", "DoubleSampling", "PLT")  # the last one is shown
 LONGEST = 900_000  # milliseconds for what one button starts
 MADE = {"robustness": "Measure", "sampling": "Measure", "features": "Select features by FALS"}  # page -> its button
 PAGES = ("data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling")
+PAGES += ("jobs", "storage")  # last, when there is something to see
 
 
 def rest(page):
