@@ -283,6 +283,7 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     frame = pd.DataFrame({"name": ["a", "b", "c"], "state": ["Done", "Failed", "Done"], "start": start, "end": ends})
     done, failed = figures.timeline(frame).data
     assert list(done.x) == [5000.0, 9000.0] and list(done.y) == [0, 2] and list(failed.x) == [70000.0]
+    assert list(done.text) == [" 5.0 s", " 9.0 s"] and list(failed.text) == [" 70 s"]
     assert done.width == failed.width == 0.8, "of any number of bars"
     assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
@@ -293,7 +294,8 @@ def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
     frame = pd.DataFrame({"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]})
     figure = figures.timeline(frame.assign(state="Done", start=start, end=start + pd.Timedelta(seconds=5)))
     (bars,) = figure.data
-    assert list(bars.y) == [0, 1, 0] and list(bars.customdata) == ["C = 2", "b", "C = 1"]
+    assert list(bars.y) == [0, 1, 0] and [name for name, _ in bars.customdata] == ["C = 2", "b", "C = 1"]
+    assert list(bars.text) == ["", " 5.0 s", ""], "those that share a line would lie on each other"
     assert list(figure.layout.yaxis.ticktext) == ["sweep", "b"] and figure.layout.meta["total"] == 2
 
 

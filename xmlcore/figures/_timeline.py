@@ -1,11 +1,13 @@
 """Figure of what ran when: a bar for each job, from its start to its end."""
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILION, apart, need_columns, new_figure, whole
 
 LETTERS = 32  # of a name beside its bar
+ROOM = 0.25  # of the axis, beyond the last bar
 COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
 
@@ -22,15 +24,19 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     drawn = frame.assign(line=line)[line < most]
     firsts = drawn.drop_duplicates("line")
     start, end = (pd.to_datetime(drawn[column]) for column in ("start", "end"))
+    took = (end - start).dt.total_seconds()
+    beside = np.where(drawn["line"].duplicated(keep=False), "", [f" {_duration(seconds)}" for seconds in took])
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
+    part = "part" if "part" in drawn else "name"
     states, edge = dict.fromkeys(drawn["state"]), {"color": GREY, "width": 1}
     for state in states:
         own = drawn["state"] == state
         figure.add_bar(
-            base=start[own], x=(end - start)[own].dt.total_seconds() * 1000, y=drawn["line"][own], orientation="h",
-            width=0.8, name=state, opacity=0.75, marker={"color": COLORS.get(state.lower(), GREY), "line": edge},
-            customdata=[whole(name) for name in drawn["part" if "part" in drawn else "name"][own]],
-            hovertemplate="<b>%{customdata}</b><br>from %{base}<extra></extra>",
+            base=start[own], x=took[own] * 1000, y=drawn["line"][own], orientation="h",
+            width=0.8, name=state, marker={"opacity": 0.75, "color": COLORS.get(state.lower(), GREY), "line": edge},
+            text=beside[own], textposition="outside", textangle=0, cliponaxis=False, textfont_size=11,
+            customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
+            hovertemplate="<b>%{customdata[0]}</b><br>from %{base}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
     names = apart(firsts["name"].unique(), LETTERS)
     ticks = {"tickvals": firsts["line"], "ticktext": [names[name] for name in firsts["name"]], "showgrid": False}
@@ -38,4 +44,14 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
         barmode="overlay", showlegend=len(states) > 1, height=130 + 24 * len(firsts),
         xaxis={"type": "date", "nticks": 3, "tickangle": 0}, yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
+    if len(drawn):  # with room for what is written beside the last bar
+        first, last = start.min(), end.max()
+        figure.update_xaxes(range=[first - 0.02 * (last - first), last + ROOM * (last - first)])
     return figure
+
+
+def _duration(seconds) -> str:
+    """Return seconds as people say them: ``0.7 s``, ``53 s``, ``4 min``, ``2.5 h``."""
+    size, unit = next((pair for pair in ((3600, "h"), (60, "min")) if seconds >= 1.5 * pair[0]), (1, "s"))
+    value = seconds / size
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
