@@ -77,14 +77,10 @@ def _reading(attrs, meta, n_features) -> str:
     if not math.isfinite(attrs["total"]):
         return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
     others = " Hatched: the sums of all others." if meta["others"] else ""
-    unit = DIFFERENCE[attrs["kind"]]
+    more = ""
     if attrs["kind"] == "score":
-        return f"The bars add up to {unit}, {format.signed(attrs['total'])}. Values are differences, too.{others}"
-    ratio = ""
+        more = " Values are differences, too."
     if attrs["kind"] in ("log_proba", "log_score"):
-        name = "P" if attrs["kind"] == "log_proba" else "the score"
-        ratio = f": {name} of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second"
-    return (
-        f"For a row without features, {unit} is {format.signed(attrs['baseline'])}. The bars are added to that, which "
-        f"gives {format.signed(attrs['total'])}{ratio}.{others}"
-    )
+        name = "P" if attrs["kind"] == "log_proba" else "The score"
+        more = f" {name} of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second."
+    return f"The bars add up to {DIFFERENCE[attrs['kind']]}, from that of a row without features.{more}{others}"

@@ -163,22 +163,12 @@ def start(attrs: dict) -> tuple[str, float]:
 
 def adds_up(attrs: dict) -> str:
     """Return a sentence on how bars add up to the score; ``attrs`` are those of contributions."""
-    kind, baseline, total = attrs["kind"], attrs["baseline"], attrs["total"]
+    kind, baseline = attrs["kind"], attrs["baseline"]
     if kind == "score":
-        return f"The bars add up to f = {format.signed(total)} of the row and this label."
-    before, after = (
-        f"{NAMES[kind]} = {_of_sum(kind, score)}"
-        for score in (max(baseline, 0.0) if kind == "share" else baseline, total)
-    )
-    if kind == "share":
-        return (
-            f"The bars add up, in percentage points, from {before} of a row without features to {after} in the "
-            "leaves that the row reaches."
-        )
-    return (
-        f"The bars add up from {UNITS[kind]} = {format.signed(baseline)} of a row without features ({before}) to "
-        f"{format.signed(total)} ({after})."
-    )
+        return f"The bars add up to {total(kind, attrs['total'])} of the row and this label."
+    before = total(kind, max(baseline, 0.0) if kind == "share" else baseline)
+    after = total(kind, attrs["total"])
+    return f"In {UNITS[kind]}, the bars add up from {before} of a row without features to {after}."
 
 
 def totals(before: dict, after: dict) -> str:

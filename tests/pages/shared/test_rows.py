@@ -164,8 +164,8 @@ def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypat
 
 
 @pytest.mark.parametrize(("kind", "total", "adds_up", "score"), [
-    ("log_proba", -1.0, "from log P = −2.00 of a row without features (P = 13.5 %) to −1.00", "P = 36.8 %"),
-    ("margin", -1.0, "from the margin = −2.00 of a row without features (P = 11.9 %) to −1.00", "P = 26.9 %"),
+    ("log_proba", -1.0, "In log P, the bars add up from P = 13.5 % of a row without features to P", "P = 36.8 %"),
+    ("margin", -1.0, "In the margin, the bars add up from P = 11.9 % of a row without features to P", "P = 26.9 %"),
     ("score", -1.0, "add up to f = −1.00", "f = −1.00"),
     ("share", 0.4, "to P = 40 %", "P = 40 %"),
 ])  # fmt: skip
