@@ -39,7 +39,7 @@ def sentence(name, measurements, settings) -> str:
         f"Under {perturbed}, **{format.plain(run)}** {'gains' if share <= -5e-5 else 'loses'} {loses} of its P@1"
         f"{least}: from {clean} to **{noisy}**."
     )
-    return f"{text} Between it and {format.listed(alike)}, these rows show no difference." if alike else text
+    return f"{text} Between it and {format.listed(alike)}, these measurements show no difference." if alike else text
 
 
 def kept(measurements, settings) -> None:
