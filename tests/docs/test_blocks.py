@@ -123,7 +123,7 @@ def services(monkeypatch):
         return listen(host, 0)
 
     monkeypatch.setattr(serve, "listen", listening)
-    monkeypatch.setattr(serve, "run", lambda app, listening: kept.__setitem__(asked[-1], app))
+    monkeypatch.setattr(serve, "run", lambda app, **given: kept.__setitem__(asked[-1], app))
     return kept
 
 

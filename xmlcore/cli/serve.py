@@ -60,7 +60,7 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
             click.echo("Stop with Ctrl+C.")
         if not is_local(host):
             note("everyone who can reach this address can use the models and read their cards.")
-        serve.run(app, listening=listening)
+        serve.run(app, listening=listening, seconds=3 * timeout + 10)  # to arrive, to be answered, to be fetched
 
 
 def _named(given: str) -> tuple[str | None, str]:

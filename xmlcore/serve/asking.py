@@ -30,7 +30,7 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     elif isinstance(asked, str):
         if not packed.is_text:
             raise ValueError("the model takes rows of features, not texts")
-        body = {"text": asked[:LONGEST_TEXT]}
+        body = {"text": asked[:LONGEST_TEXT].encode(errors="replace").decode()}
         cut = f"\n# its first {LONGEST_TEXT:,} characters" if len(asked) > LONGEST_TEXT else ""
     else:
         row = check_features(asked, packed.n_features)[[0]]

@@ -40,7 +40,9 @@ def media_type(request) -> str:
 
 def as_json(body: bytes) -> dict:
     try:
-        given = json.loads(body, parse_constant=_no_constant)
+        given = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
+        if b"\\u" in body:  # half of a character, alone, is no text
+            json.dumps(given, ensure_ascii=False).encode()
     except Refused:
         raise
     except (ValueError, RecursionError) as error:

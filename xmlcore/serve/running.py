@@ -5,13 +5,15 @@ import ipaddress
 import os
 import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from xmlcore.datasets.texts import words
 from xmlcore.extras import require
 
-IDLE_SECONDS = 30  # after which a connection without a request is closed
-MOST_CONNECTIONS = 500  # further ones are answered with status 503
+IDLE_SECONDS = 30  # after which a connection is closed that has had an answer and asks for nothing more
+HEAD_SECONDS = 10  # for the head of a request to arrive, from the first byte or the beginning of the connection
+MOST_REQUESTS = 500  # at the same time; further ones are answered with status 503, but for those about health
+MOST_OF_ADDRESS = 250  # connections of one address; further ones are closed
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
@@ -42,9 +44,18 @@ def is_local(host: str) -> bool:
 
 
 def run(
-    app: Callable[..., object], host: str = "127.0.0.1", port: int = 8000, *, listening: socket.socket | None = None
+    app: Callable[..., Awaitable[None]],
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    listening: socket.socket | None = None,
+    seconds: float = 100,
 ) -> None:
-    """Answer requests of an ASGI application until the process is interrupted, on what :func:`listen` returned."""
+    """Answer requests of an ASGI application until the process is interrupted, on what :func:`listen` returned.
+
+    A connection ends if the head of a request does not arrive in 10 seconds, or if it takes more than so many
+    ``seconds`` from there until the answer has been fetched.
+    """
     require("serve", "uvicorn")
     import uvicorn
 
@@ -52,13 +63,62 @@ def run(
     words.limit_search(words.SECONDS)
     listening = listening or listen(host, port)
     config = uvicorn.Config(
-        app,
+        _bounded(app),
+        http=_impatient(seconds),
         log_level="error",  # warnings are about requests that are no HTTP: anyone could fill the log with them
         access_log=False,
         server_header=False,
         timeout_keep_alive=IDLE_SECONDS,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=5,
     )
     with listening, contextlib.suppress(KeyboardInterrupt):  # uvicorn has answered what was begun, and raises it again
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _bounded(app):
+    """Return an application that answers so many requests at the same time, and any number of those about health."""
+    from starlette.responses import JSONResponse
+
+    running = 0
+
+    async def answer(scope, receive, send):
+        nonlocal running
+        if scope["type"] != "http" or scope["path"] == "/health":
+            await app(scope, receive, send)
+        elif running >= MOST_REQUESTS:
+            refusal = {"error": f"{running:,} requests are worked on already: try again in a moment"}
+            await JSONResponse(refusal, 503, {"Retry-After": "1"})(scope, receive, send)
+        else:
+            running += 1
+            try:
+                await app(scope, receive, send)
+            finally:
+                running -= 1
+
+    return answer
+
+
+def _impatient(seconds):
+    """Return uvicorn's protocol with limits of time for the head and the whole of a request, and for each address."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    class Impatient(AutoHTTPProtocol):
+        def connection_made(self, transport):
+            super().connection_made(transport)
+            address = (self.client or ("",))[0]
+            if sum((other.client or ("",))[0] == address for other in self.connections) > MOST_OF_ADDRESS:
+                transport.close()
+            else:
+                self._look()
+
+        def _look(self, before=None, since=0.0):
+            """End the connection if it has been in one state for too long; look again in a second."""
+            state, now = (self.cycle, self.cycle is not None and not self.cycle.response_complete), self.loop.time()
+            if state != before or self.timeout_keep_alive_task is not None:  # uvicorn ends one that rests
+                since = now
+            if now - since > (seconds if state[1] else HEAD_SECONDS):
+                self.transport.abort()
+            elif not self.transport.is_closing():
+                self.loop.call_later(1.0, self._look, state, since)
+
+    return Impatient

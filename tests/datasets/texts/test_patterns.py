@@ -94,3 +94,22 @@ def test_a_search_that_would_take_all_memory_is_refused():
 def test_a_pattern_that_cannot_be_compiled_or_means_something_else_is_refused(pattern, message):
     with pytest.raises(ValueError, match=message):
         TextVectorizer(pattern=pattern).check()
+
+
+def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(monkeypatch):
+    finder, text = WordFinder(WORD), "word élan, x _y " * 200_000
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            ticks.append(1)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    (found,) = finder.words([text])
+    over.set()
+    other.join()
+    assert len(ticks) >= 10 and found == re.findall(WORD, text)
+    monkeypatch.setattr(words, "PIECE", 3)
+    for short in ("", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh"):
+        assert [*finder.words([short])] == [re.findall(WORD, short)]
