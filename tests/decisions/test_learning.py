@@ -86,6 +86,17 @@ def test_what_is_no_better_on_the_held_out_rows_is_not_taken():
     assert (rule.slopes == 1).all() and (rule.offsets == 0).all() and rule.about["value"] == rule.about["plain"]
 
 
+def test_a_measure_that_is_alone_in_a_dict_is_as_its_name():
+    model, (X, Y), _ = parts()
+    for measure in ("micro F1", "samples F1", "macro F1@2"):
+        assert decisions.learn(model, X, Y, {measure: 2.0}).about == decisions.learn(model, X, Y, measure).about
+
+
+def test_a_k_beyond_all_labels_takes_no_memory():
+    model, (X, Y), _ = parts()
+    assert decisions.learn(model, X, Y, "PSP@2000000000").about["value"] == pytest.approx(1)
+
+
 def test_the_same_rows_give_the_same_rule():
     model, held_out, (X, _) = parts()
     first, again = (decisions.learn(model, *held_out, "macro F1@3").predict(X) for _ in range(2))
@@ -119,11 +130,17 @@ def test_a_damaged_rule_is_refused(tmp_path):
     model, held_out, _ = parts()
     model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
     decisions.learn(model, *held_out, "macro F1@2").keep()
-    for number, damage in enumerate([("k", -1), ("n_knots", 3), ("about", None), ("fill", 1)]):
-        path = model.save(tmp_path / f"model{number}")
-        told = json.loads((path / "params.json").read_text())
-        told["values"]["rule"][damage[0]] = damage[1]
-        (path / "params.json").write_text(json.dumps(told))
+    path = model.save(tmp_path / "model")
+    told, arrays = (path / "params.json").read_text(), dict(np.load(path / "arrays.npz"))
+    for name, value in [("k", -1), ("k", 2**63), ("n_knots", 3), ("about", None), ("fill", 1)]:
+        damaged = json.loads(told)
+        damaged["values"]["rule"][name] = value
+        (path / "params.json").write_text(json.dumps(damaged))
+        with pytest.raises(ModelFormatError):
+            load_model(path)
+    (path / "params.json").write_text(told)
+    for name, change in [("scores", [*[0.0] * 201, np.inf]), ("scores", 1.0), ("slopes", np.nan)]:
+        np.savez(path / "arrays.npz", **arrays | {f"rule.{name}": arrays[f"rule.{name}"] + change})
         with pytest.raises(ModelFormatError):
             load_model(path)
 
@@ -157,6 +174,7 @@ def test_a_wrapped_model_keeps_the_rule_in_the_model_that_is_saved(tmp_path):
         ({"measure": "micro P", "least": {"recall": 0.5}}, "least has 'recall'"),
         ({"measure": "macro F1@3", "least": {"micro P": 0.5}}, "goes with no bound"),
         ({"measure": "F1"}, "'F1' is no measure to decide for"),
+        ({"measure": "macro F1@1" + "0" * 30}, "has a k above"),
         ({"n_candidates": 0}, "n_candidates"),
     ],
 )

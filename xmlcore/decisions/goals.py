@@ -8,7 +8,7 @@ import numpy as np
 from xmlcore._kernels.decisions import COVERAGE, LINEAR, MACRO_F1, MACRO_PRECISION
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.metrics import inverse_propensity
-from xmlcore.validation import check_weights
+from xmlcore.validation import INT32_MAX, check_weights
 
 AT_K = ("P", "PSP", "macro F1", "macro P", "macro R", "balanced accuracy", "coverage")  # each with @k
 FREE = ("micro F1", "samples F1", "macro F1", "balanced accuracy")  # without: the number of labels is open
@@ -55,12 +55,14 @@ def read_goal(measure: str | Mapping[str, float]) -> Goal:
             raise ValueError(f"{name!r:.60} is no measure to decide for: known are {known}")
         parts[plain] = float(check_weights([weight], f"the weight of {name}")[0])
         ks.add(int(k) if at else 0)
+    if max(ks) > INT32_MAX:
+        raise ValueError(f"{', '.join(given):.60} has a k above {INT32_MAX:,}")
     if len(ks) > 1 or (len(parts) > 1 and ks == {0}):
         raise ValueError(f"{', '.join(given)} cannot be joined: the parts of a sum need the same k")
     second = [name for name in parts if name in SECOND]
     if len(second) > 1:
         raise ValueError(f"{' and '.join(second)} cannot be joined: at most one of {', '.join(SECOND)} goes into a sum")
-    return Goal(parts, ks.pop())
+    return Goal(parts if len(parts) > 1 else dict.fromkeys(parts, 1.0), ks.pop())
 
 
 def gains_of(goal: Goal, n_rows: int, true: np.ndarray, inv_ps=None, best_gain: float | None = None) -> Gains:
@@ -87,6 +89,7 @@ def gains_of(goal: Goal, n_rows: int, true: np.ndarray, inv_ps=None, best_gain: 
 
 def best_gain_of(Y, inv_ps, k) -> float:
     """Return the sum over rows of the k largest weights among their true labels, by which PSP is divided."""
+    k = min(k, int(np.diff(Y.indptr).max(initial=0)))
     labels, scores = np.empty((Y.shape[0], k), np.int32), np.empty((Y.shape[0], k))
     top_k_sparse(Y.indptr.astype(np.int64), Y.indices.astype(np.int32), inv_ps[Y.indices], labels, scores)
     return float(scores.sum())

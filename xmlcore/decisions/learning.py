@@ -90,11 +90,12 @@ def learn(
     NeurIPS 2023.
     E. Schultheis et al., "Consistent algorithms for multi-label classification with macro-at-k metrics", ICLR 2024.
     """
+    goal = None if least is not None else read_goal(measure)
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
-    if least is not None or measure in FREE_BY_CUT:
-        return _by_cut(model, found, calibration, measure, least, n_candidates)
-    return _by_gains(model, found, calibration, read_goal(measure), at_most, inv_ps, n_candidates)
+    if goal is None or goal.name in FREE_BY_CUT:
+        return _by_cut(model, found, calibration, measure if goal is None else goal.name, least, n_candidates)
+    return _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates)
 
 
 def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
@@ -292,6 +293,8 @@ def _by_cut(model, found, calibration, measure, least, n_candidates) -> Rule:
     table = cuts_of(found, calibration(found.scores.data))
     if measure not in OF_CUTS:
         raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")
+    if not isinstance(least, Mapping | None):
+        raise TypeError(f"least is {least!r:.60}: give a dict of bounds, such as {{'micro P': 0.9}}")
     name, possible = measure, table
     for bounded, bound in (least or {}).items():
         if bounded not in OF_CUTS:

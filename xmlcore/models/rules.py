@@ -13,7 +13,7 @@ from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
-from xmlcore.validation import check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_threshold, csr_parts
 
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
 ROWS_AT_ONCE = 1 << 14
@@ -118,7 +118,7 @@ class Rule:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
         values = {"k": self.k, "fill": self.fill, "n_candidates": self.n_candidates, "about": self.about}
-        values |= {"method": self.calibration.method, "n_labels": self.slopes.size, "n_knots": self.calibration[0].size}
+        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size}
         arrays = {"slopes": self.slopes, "offsets": self.offsets}
         return values, arrays | {"scores": self.calibration.scores, "probabilities": self.calibration.probabilities}
 
@@ -130,7 +130,7 @@ class Rule:
             about, method, n_knots = values["about"], values["method"], values["n_knots"]
         except (TypeError, KeyError) as error:
             raise ModelFormatError(f"its rule lacks {error}: save the model again") from error
-        is_count = {name: type(value) is int and value >= least for name, value, least in
+        is_count = {name: type(value) is int and least <= value <= INT32_MAX for name, value, least in
                     (("k", k, 0), ("n_candidates", most, 1), ("n_knots", n_knots, 2))}  # fmt: skip
         if (
             not all(is_count.values())
@@ -145,7 +145,7 @@ class Rule:
         check_parts({
             "the gains of its rule": lambda: all(np.isfinite(arrays[name]).all() for name in ("slopes", "offsets")),
             "the calibration of its rule": lambda: (np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all()
-            and probabilities[0] >= 0 and probabilities[-1] <= 1,
+            and all(array[0] >= 0 and array[-1] <= 1 for array in (scores, probabilities)),
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, method)
         return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about)
