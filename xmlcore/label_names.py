@@ -73,7 +73,7 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, 
         known = names if label_names is None else check_label_names(label_names)
         if known[:n_labels] != names:
             raise ValueError("label_names must begin with the names of the model's labels, in their order")
-    if one_each and (_are_single_ids(Y) or are_single_names(Y)):
+    if one_each and (are_single_ids(Y) or are_single_names(Y)):
         Y = [[label] for label in Y]
     if columns is not None:
         columns = check_label_names(columns, "the columns of Y")
@@ -128,7 +128,7 @@ def are_single_names(Y) -> bool:
     return (isinstance(Y, Sequence) or hasattr(Y, "dtype")) and len(Y) > 0 and all(isinstance(name, str) for name in Y)
 
 
-def _are_single_ids(Y) -> bool:
+def are_single_ids(Y) -> bool:
     """Return whether Y has one whole number, the id of a label, for each row."""
     if getattr(Y, "ndim", None) == 1:
         return getattr(Y.dtype, "kind", "") in "iu"

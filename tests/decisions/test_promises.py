@@ -49,6 +49,16 @@ def test_what_is_told_of_the_held_out_rows_is_measured():
         assert rule.about["value"] > level
 
 
+def test_labels_that_the_model_does_not_know_count_as_missed():
+    model, (X, Y), _ = parts()
+    known = [row.indices.tolist() for row in Y]
+    rules = [decisions.promise(model, X, [[*row, *more] for row in known], recall=0.4) for more in ([], [40], [99, 40])]
+    assert rules[0].about["labels"] < rules[1].about["labels"] < rules[2].about["labels"]
+    sets = rules[2].predict(X)
+    missed = [1 - len({*row} & {*found.indices}) / (len(row) + 2) for row, found in zip(known, sets)]
+    assert rules[2].about["value"] == pytest.approx(1 - np.mean(missed))
+
+
 def test_p_values_are_those_of_mapie():
     risk_control = pytest.importorskip("mapie.risk_control.methods")
     losses, n, alpha = np.linspace(0, 1, 21), 250, np.array([0.1, 0.3])

@@ -55,7 +55,8 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         dataset, _ = rows_to_measure(packed, data, options, progress)
-        rows = dataset.X_test, dataset.Y_test[:, : packed.n_labels]
+        X, Y = dataset.X_test, dataset.Y_test
+        rows = X, (Y if Y.shape[1] == packed.n_labels else Y.tolil().rows.tolist())
         progress("Choosing", 0.0)
         if promised:
             rule = decisions.promise(packed.model, *rows, **promised, risk=risk)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import labels_of_model
+from xmlcore.label_names import are_single_ids, are_single_names, labels_of_model
 from xmlcore.models.rules import candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
@@ -16,6 +16,12 @@ class HeldOut(NamedTuple):
     scores: sp.csr_array  # float64 (n, L): the best labels of each row
     right: np.ndarray  # float64 (nnz,): 1.0 where the label is a true one
     Y: sp.csr_array  # bool (n, L)
+    unknown: np.ndarray | int = 0  # int (n,): the true labels of each row that the model does not know
+
+    @property
+    def true(self) -> np.ndarray:
+        """The number of true labels of each row, also of those that nothing can find."""
+        return np.diff(self.Y.indptr) + self.unknown
 
     @property
     def row(self) -> np.ndarray:
@@ -38,14 +44,17 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     if hasattr(model, "label_ids"):  # its labels are names
         Y = model.label_ids(Y)
     inner, rows = rows_of(model, X)
+    if getattr(inner, "_ONE_LABEL_EACH", False) and (are_single_names(Y) or are_single_ids(Y)):
+        Y = [[label] for label in Y]
     Y = labels_of_model(Y, getattr(inner, "label_names_", None))
-    if not getattr(Y, "shape", ()):  # lists: labels that no training row had are left out, as nothing can predict them
-        Y = [[label for label in row if label < inner.n_labels_] for row in Y]
-    Y = check_labels(Y, n_rows=rows.shape[0], n_labels=inner.n_labels_, name="Y")
+    L = inner.n_labels_
+    every = check_labels(Y, n_rows=rows.shape[0], n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
+    known = every[:, :L]
+    Y = sp.csr_array((known.data, known.indices, known.indptr), shape=(rows.shape[0], L))
     if Y.nnz == 0:
         raise ValueError(f"none of the {Y.shape[0]} held-out rows has a label: there is nothing to learn from")
     scores = candidates(inner, rows, most)
     places = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
     right = np.zeros(scores.nnz)
     right[places.multiply(Y).data.astype(np.int64) - 1] = 1.0
-    return HeldOut(scores, right, Y)
+    return HeldOut(scores, right, Y, np.diff(every.indptr) - np.diff(Y.indptr))

@@ -49,7 +49,8 @@ def learn(
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to, and that are not those of the final test.
+        Rows that the model was not fitted to, and that are not those of the final test. In lists, labels that the model
+        does not know count as never found; measures that are means over labels leave them out.
     measure : str or dict of str to float
         With a fixed number k of labels: "P@k", "PSP@k", "macro F1@k", "macro P@k", "macro R@k", "balanced accuracy@k"
         or "coverage@k", such as "macro F1@3". With as many labels as are best: "micro F1", "samples F1", "macro F1",
@@ -119,7 +120,7 @@ def cuts_of(found: HeldOut, probabilities: np.ndarray) -> "DataFrame":
     """Return the table of :func:`cuts`."""
     order = np.argsort(-probabilities, kind="stable")
     p, right = probabilities[order], found.right[order]
-    true = np.diff(found.Y.indptr)
+    true = found.true
     n_rows, n = found.Y.shape[0], np.arange(1, p.size + 1)
     hits = np.cumsum(right)
     by_row, place = found.ranked(probabilities)

@@ -32,6 +32,7 @@ def promise(
         Rows that the model was not fitted to, drawn like the rows for which the promise is to hold.
     recall : float in (0, 1)
         The share of a row's true labels that are in its set, mean over rows; a row without true labels counts as 1.
+        In lists, labels that the model does not know count as missed.
     precision : float in (0, 1)
         In place of ``recall``: the share of a row's set that is right, mean over rows; an empty set counts as 1.
     risk : float in (0, 1), or None
@@ -105,7 +106,7 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
 def _losses(found, p, tried, wanted):
     """Return, for each cut, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
     # All are sums over rows that change only at entries of the row: entries are put into the bins between cuts.
-    n, (row, true) = found.Y.shape[0], (found.row, np.diff(found.Y.indptr))
+    n, (row, true) = found.Y.shape[0], (found.row, found.true)
     order, place = found.ranked(p)
     right, at = found.right[order], np.searchsorted(tried, p[order], side="right") - 1
     hits = np.cumsum(right)
