@@ -175,6 +175,14 @@ def test_trials_that_say_nothing_leave_C_where_it_is_published():
     assert PLT().choose(X, [list(range(40))] * 800).settings["C"] == 1.0
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_labels_that_are_told_apart_for_sure_are_predicted(loss):
+    true = np.random.default_rng(0).integers(0, 10, 12_000)
+    X = sp.csr_array((np.ones(true.size), (np.arange(true.size), true)))
+    model = PLT(loss=loss).fit(X, X > 0)
+    assert model.threshold_ < 1 and (model.predict(X) != (X > 0)).nnz == 0
+
+
 class MadeUpTrials:
     """Trials whose scores are given: a function of the settings."""
 
