@@ -99,7 +99,8 @@ def test_a_k_beyond_all_labels_takes_no_memory():
 
 def test_the_same_rows_give_the_same_rule():
     model, held_out, (X, _) = parts()
-    first, again = (decisions.learn(model, *held_out, "macro F1@3").predict(X) for _ in range(2))
+    rules = {decisions.learn(model, *held_out, "macro F1@3") for _ in range(2)}
+    first, again = (rule.predict(X) for rule in rules)
     assert (first != again).nnz == 0
 
 

@@ -8,6 +8,8 @@ from sklearn.base import clone
 
 from tests.test_augmentation import problem
 from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, load_model
+from xmlcore.datasets import make_synthetic
+from xmlcore.models import DenseOutput
 from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, augment
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*splits separated nothing", "ignore:.*sibling groups stopped")
@@ -46,6 +48,16 @@ def test_attacks_follow_the_surrogate_or_else_the_model_fitted_to_the_clean_rows
     with pytest.raises(ValueError, match="LdSM has no gradient.*surrogate="):
         AdversarialTraining(LdSM(), sigma=0.3, kind="fgsm").fit(X, Y)
     AdversarialTraining(LdSM(n_estimators=1), sigma=0.3, kind="pgd", surrogate=PLT().fit(X, Y)).fit(X, Y)
+
+
+def test_a_cut_is_that_of_the_model_which_is_trained_now():
+    data = make_synthetic(n_train=900, n_test=50, n_features=300, n_labels=40, random_state=0)
+    dense = DenseOutput(PLT()).fit(data.X_train, data.Y_train)
+    assert dense.threshold_ == dense.model_.threshold_ != 0.5
+    wrapped = AdversarialTraining(PLT(), sigma=0.1).fit(data.X_train, data.Y_train)
+    assert wrapped.threshold_ == dense.threshold_
+    wrapped.set_params(model=LdSM(n_estimators=1)).fit(data.X_train, data.Y_train)
+    assert wrapped.threshold_ == wrapped.model_.threshold_ == 0.5
 
 
 def test_the_wrapper_is_cloned_with_its_model_and_sets_the_models_parameters(tmp_path):

@@ -36,7 +36,7 @@ class Calibration(NamedTuple):
         return np.interp(scores, self.scores, self.probabilities)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """Which labels of a row are predicted: those with the largest gains, or all whose gain is positive.
 

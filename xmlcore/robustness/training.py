@@ -99,7 +99,7 @@ class AdversarialTraining(WrapsModel):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         model = type(self.model)(**self.model.get_params(deep=False))
-        trials, threshold = [], self.threshold_
+        trials, threshold = [], model.threshold_
         if hasattr(model, "choose"):  # on these rows: a copy of a row must not be among those to measure on
             settings, trials, threshold = model.choose(X, Y, progress)
             model.set_params(**settings)
