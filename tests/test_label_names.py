@@ -8,7 +8,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.label_names import check_label_names, ids_of_names, labels_of_model, read_label_names, read_more_labels
+from xmlcore.label_names import (
+    check_label_names,
+    ids_of_names,
+    labels_of_model,
+    read_label_names,
+    read_more_labels,
+    read_training_labels,
+)
 
 LISTS = [["sport", "news"], ["news"], []]
 MATRIX = [[True, True], [True, False], [False, False]]  # news, sport
@@ -96,10 +103,24 @@ def test_lists_that_say_two_things_are_refused_with_their_row(lists, message):
         read_label_names(lists)
 
 
-def test_one_name_for_each_row_is_taken_where_rows_have_one_class():
-    for names in (["sport", "news"], np.array(["sport", "news"]), pd.Series(["sport", "news"])):
-        Y, found = read_label_names(names, one_each=True)
-        assert found == ["news", "sport"] and Y.toarray().tolist() == [[False, True], [True, False]]
+def test_one_value_for_each_row_is_its_class():
+    for classes in (["sport", "news"], np.array(["sport", "news"]), pd.Series(["sport", "news"])):
+        Y, found, one_class = read_training_labels(classes)
+        assert one_class and found == ["news", "sport"] and Y.toarray().tolist() == [[False, True], [True, False]]
+    Y, found, one_class = read_training_labels(["sport", "news"], ["sport", "news", "weather"])
+    assert not one_class and found == ["sport", "news", "weather"] and Y.indices.tolist() == [0, 1]
+    assert not read_training_labels([[0], [1]])[2] and not read_training_labels(np.array(MATRIX))[2]
+
+
+@pytest.mark.parametrize("classes, error, message", [
+    ([0.5, 1.0], ValueError, "Unknown label type: continuous. y has 0.5, but classes are whole numbers or texts"),
+    ([1.0, float("nan")], ValueError, "Input y contains NaN"),
+    ([1.0, float("inf")], ValueError, "Input y contains infinity or a value too large for dtype"),
+    (np.array(["a", 1], dtype=object), TypeError, r"the classes in y \(int, str\) cannot be sorted"),
+])  # fmt: skip
+def test_values_that_are_no_classes_are_refused(classes, error, message):
+    with pytest.raises(error, match=message):
+        read_training_labels(classes)
 
 
 @pytest.mark.parametrize("names, error, message", [
@@ -140,8 +161,8 @@ def test_further_labels_follow_those_of_the_model():
     assert read_more_labels([[0], [3]], 2, None)[0].shape == (2, 4)
     assert read_more_labels([[0]], 2, None)[0].shape == (1, 2)
     assert read_more_labels(np.eye(3), 2, ["a", "b"], ["a", "b", "c"])[1] == ["a", "b", "c"]
-    assert read_more_labels(["c", "a"], 2, ["a", "b"], one_each=True)[0].indices.tolist() == [2, 0]
-    assert read_more_labels(np.array([2, 0]), 2, None, one_each=True)[0].indices.tolist() == [2, 0]
+    assert read_more_labels(["c", "a"], 2, ["a", "b"])[0].indices.tolist() == [2, 0]
+    assert read_more_labels(np.array([2, 0]), 2, None)[0].indices.tolist() == [2, 0]
 
 
 @pytest.mark.parametrize("Y, names, label_names, message", [

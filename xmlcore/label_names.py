@@ -1,7 +1,8 @@
 """Names of labels: found in training labels, kept by fitted models, and turned into ids. No file is read here.
 
 A label is a number, its id: the place of its column. Its name is what the user calls it. Any hashable value can be a
-name, such as a string or a member of an Enum; in lists of labels whole numbers are always ids, never names.
+name, such as a string or a member of an Enum; in lists of labels whole numbers are always ids, never names. Where Y has
+one value and no list for each row, the values are *classes*, as in scikit-learn: each row has one, its label.
 """
 
 import numbers
@@ -39,7 +40,79 @@ def are_names(Y) -> bool:
     return not isinstance(first, (numbers.Number, np.bool_))
 
 
-def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = False) -> tuple:
+def given_classes(Y) -> np.ndarray | None:
+    """Return Y as an array, shape (n,), if it has one class for each row, and None if it is something else."""
+    if sp.issparse(Y) or isinstance(Y, (str, bytes)) or (isinstance(Y, Sequence) and not (len(Y) and _is_class(Y[0]))):
+        return None
+    try:
+        values = np.asarray(Y)
+    except ValueError:  # rows of several lengths
+        return None
+    return values if values.ndim == 1 and values.size and _is_class(values[0]) else None
+
+
+def _is_class(value) -> bool:
+    return isinstance(value, (str, bytes, numbers.Number, np.bool_))
+
+
+def distinct_classes(values: np.ndarray, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct classes, sorted, and the place of each row's class among them; raise for other values."""
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            found = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+            raise ValueError(f"Input {name} contains {found}.")
+        if (values % 1 != 0).any():
+            raise ValueError(
+                f"Unknown label type: continuous. {name} has {values[values % 1 != 0][0]}, but classes are whole "
+                "numbers or texts; give several labels for each row as a binary matrix, or one list for each row"
+            )
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise TypeError(f"the classes in {name} ({kinds}) cannot be sorted: give texts or numbers alone") from error
+
+
+def read_training_labels(Y, label_names=None, n_labels=None, classes=None) -> tuple[sp.csr_array, list | None, bool]:
+    """Return training labels as a matrix, the names of labels, and whether each row was given one class.
+
+    ``classes`` may name classes that no row has.
+    """
+    values = None if label_names is not None else given_classes(Y)
+    if values is None:
+        Y, names = read_label_names(Y, label_names)
+        return check_labels(Y, n_labels=n_labels), names, False
+    found, places = distinct_classes(values)
+    known = found if classes is None else distinct_classes(np.asarray(classes), "classes")[0]
+    return *_with_places(found, places, known), True
+
+
+def _with_places(found, places, known) -> tuple[sp.csr_array, list | None]:
+    """Return a matrix of rows with the classes ``found[places]`` and columns for ``known``, and the names of these."""
+    column = {value: j for j, value in enumerate(known.tolist())}
+    unknown = [value for value in found.tolist() if value not in column]
+    if unknown:
+        raise ValueError(f"y has the class {unknown[0]!r:.60}, which is not in classes")
+    ids = np.array([column[value] for value in found.tolist()], np.int32)[places]
+    matrix = sp.csr_array((np.ones(ids.size, bool), ids, np.arange(ids.size + 1)), shape=(ids.size, len(known)))
+    are_ids = known.dtype.kind in "iu" and np.array_equal(known, np.arange(known.size))
+    return matrix, None if are_ids else known.tolist()
+
+
+def read_more_classes(values: np.ndarray, known: np.ndarray) -> tuple[sp.csr_array, list | None]:
+    """Return the classes of further rows as a matrix with columns for known classes, then new ones; and the names."""
+    found, places = distinct_classes(values)
+    new = found[~np.isin(found, known)]
+    return _with_places(found, places, np.concatenate([known, new]) if new.size else known)
+
+
+def ids_of_classes(values: np.ndarray, known: np.ndarray) -> list[list[int]]:
+    """Return a list with the id of each row's class; classes that the model does not know have those after the last."""
+    ids = {value: j for j, value in enumerate(known.tolist())}
+    return [[ids.setdefault(value, len(ids))] for value in values.tolist()]
+
+
+def read_label_names(Y, label_names=None, *, name: str = "Y") -> tuple:
     """Return training labels in a form that :func:`xmlcore.validation.check_labels` takes, and the names of labels."""
     names = None if label_names is None else check_label_names(label_names)
     columns = _columns(Y)
@@ -48,7 +121,7 @@ def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = F
         if names is not None and names != columns:
             raise ValueError(f"label_names and the columns of {name} name different labels: give one of the two")
         return Y, columns
-    if one_each and are_single_names(Y):
+    if names is not None and given_classes(Y) is not None:
         Y = [[label] for label in Y]
     if are_names(Y):
         rows = _rows_of_names(Y, name)
@@ -62,7 +135,7 @@ def read_label_names(Y, label_names=None, *, name: str = "Y", one_each: bool = F
     return (check_labels(Y, n_labels=len(names), name=name) if is_lists(Y) else Y), names
 
 
-def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, one_each: bool = False) -> tuple:
+def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> tuple:
     """Return the labels of rows that a fitted model learns in addition; there may be new labels among them."""
     columns = _columns(Y)
     if names is None:
@@ -73,7 +146,7 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None, *, 
         known = names if label_names is None else check_label_names(label_names)
         if known[:n_labels] != names:
             raise ValueError("label_names must begin with the names of the model's labels, in their order")
-    if one_each and (are_single_ids(Y) or are_single_names(Y)):
+    if given_classes(Y) is not None:
         Y = [[label] for label in Y]
     if columns is not None:
         columns = check_label_names(columns, "the columns of Y")
@@ -119,21 +192,6 @@ def labels_of_model(Y, names: list | None):
     if names is None:
         raise ValueError("Y has names of labels, but the model was fitted to labels without names: give ids")
     return ids_of_names(Y, names)
-
-
-def are_single_names(Y) -> bool:
-    """Return whether Y has one string, the name of a label, for each row."""
-    if isinstance(Y, (str, bytes)) or getattr(Y, "ndim", 1) != 1 or sp.issparse(Y):
-        return False
-    return (isinstance(Y, Sequence) or hasattr(Y, "dtype")) and len(Y) > 0 and all(isinstance(name, str) for name in Y)
-
-
-def are_single_ids(Y) -> bool:
-    """Return whether Y has one whole number, the id of a label, for each row."""
-    if getattr(Y, "ndim", None) == 1:
-        return getattr(Y.dtype, "kind", "") in "iu"
-    is_id = (int, np.integer)
-    return isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, is_id) and not isinstance(k, bool) for k in Y)
 
 
 def _columns(Y):

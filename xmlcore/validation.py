@@ -315,6 +315,8 @@ def _as_one_row(X, name) -> sp.csr_array:
 
 
 def _check_real(dtype, name):
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} holds {dtype} values, and real numbers are needed")
     if dtype.kind not in "fiub":
         raise TypeError(f"{name} holds {dtype} values: real numbers are needed")
 

@@ -47,7 +47,7 @@ BAD_ROWS = {
 }
 
 BAD_LABELS = {
-    "1-d": (lambda: problem()[1][:, 0].astype(float), "1 dimension|label ids are whole|float64"),
+    "1-d, no classes": (lambda: problem()[0][:, 0] + 0.5, "label type: continuous"),
     "3-d": (lambda: problem()[1][..., None], "3 dimension"),
     "other numbers": (lambda: problem()[1] * 2.0, "labels are 0 or 1"),
     "nan": (lambda: np.where(problem()[1], np.nan, 0.0), "labels are 0 or 1"),

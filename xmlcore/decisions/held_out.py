@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import are_single_ids, are_single_names, labels_of_model
 from xmlcore.models.rules import candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
@@ -44,9 +43,7 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     if hasattr(model, "label_ids"):  # its labels are names
         Y = model.label_ids(Y)
     inner, rows = rows_of(model, X)
-    if getattr(inner, "_ONE_LABEL_EACH", False) and (are_single_names(Y) or are_single_ids(Y)):
-        Y = [[label] for label in Y]
-    Y = labels_of_model(Y, getattr(inner, "label_names_", None))
+    Y = inner._true_ids(Y)
     L = inner.n_labels_
     every = check_labels(Y, n_rows=rows.shape[0], n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
     known = every[:, :L]

@@ -10,9 +10,17 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
-from xmlcore.label_names import labels_of_model, read_label_names, read_more_labels
+from xmlcore.label_names import (
+    given_classes,
+    ids_of_classes,
+    labels_of_model,
+    read_more_classes,
+    read_more_labels,
+    read_training_labels,
+)
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
+from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import counted, labels_given
 from xmlcore.models.rules import Rule, restore_decision, with_decision
 from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
@@ -24,31 +32,27 @@ from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
 from xmlcore.validation import (
     check_features,
     check_fitted,
-    check_labels,
     check_weights,
     csr_parts,
     difference_of_names,
     feature_names,
 )
 
-KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_")  # of training rows, by every estimator
+# What every estimator keeps of its training rows, where there is such a thing.
+KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class")
 WEIGHED_AT_ONCE = 1 << 22  # most probabilities in memory at a time while labels are weighed
 
 
-class Estimator(HasParameters):
+class Estimator(ForScikitLearn, HasParameters):
     """Base of models and of feature selections: checks, and what scikit-learn's tools need.
 
     ``fit`` calls ``_check_params`` first, and sets the fitted attributes at the end, when nothing can fail any more:
     after a stopped ``fit`` the estimator has its earlier fitted state, if any.
-
-    Importing scikit-learn takes half a second and 125 MiB, so it is imported only when one of its tools is used.
     """
 
     ABOUT: About | None = None  # what users are told of it
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     NEGATIVE_AS_ZERO = False  # whether predictions replace negative feature values by 0
-    _ONE_LABEL_EACH = False  # whether Y may be one label for each row
-    _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
 
     n_features_in_: int
     n_labels_: int
@@ -56,6 +60,7 @@ class Estimator(HasParameters):
     label_names_: list  # only after a fit to labels with names
     label_counts_: np.ndarray  # int64 (L,): the number of training rows of each label; earlier saved models lack both
     n_rows_seen_: int  # the number of training rows, also of those without labels
+    _one_class: bool | None = None  # True after a fit to one class for each row: then classes are predicted
 
     def fit(
         self,
@@ -71,7 +76,9 @@ class Estimator(HasParameters):
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names
+        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names, or one class for each row
+            Numbers or texts in place of lists are classes, as in scikit-learn: each row has one, and ``predict``
+            returns one. Labels are then their places in ``classes_``.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
         y : as Y, which has this name in scikit-learn
         label_names : sequence, shape (L,), optional
@@ -96,15 +103,17 @@ class Estimator(HasParameters):
         """
         progress = to_progress(progress)
         self._check_params()
-        Y, label_names = read_label_names(labels_given(Y, y), label_names, one_each=self._ONE_LABEL_EACH)
-        names, Y = feature_names(X), self._label_matrix(Y)
+        Y = labels_given(Y, y)
+        names = feature_names(X)
+        Y, label_names, one_class = read_training_labels(Y, label_names, self._n_labels_of(Y))
         self._fit(X, Y, progress)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
-        self._keep(names, label_names, counted(Y), Y.shape[0])
+        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
         return self
 
-    def _label_matrix(self, Y) -> sp.csr_array:
-        return check_labels(Y)
+    def _n_labels_of(self, Y) -> int | None:
+        """Return how many labels Y has, if a parameter says so."""
+        return None
 
     def _protect(self) -> None:
         """Mark the arrays of the fitted state as read-only."""
@@ -157,30 +166,6 @@ class Estimator(HasParameters):
         if name not in known:
             raise ValueError(f"{cls.__name__} has no settings named {name!r:.200}: it has {', '.join(known)}")
         return cls(**known[name] | params)
-
-    def _repr_html_(self) -> str:
-        """Return scikit-learn's diagram, for notebooks."""
-        from sklearn.utils import estimator_html_repr
-
-        return estimator_html_repr(self)
-
-    def __sklearn_tags__(self):
-        """Return the tags by which scikit-learn's tools learn what the estimator accepts."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
-
-        is_classifier = self._estimator_type == "classifier"
-        return Tags(
-            estimator_type=self._estimator_type,
-            target_tags=TargetTags(required=True, two_d_labels=True, single_output=False),
-            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
-            classifier_tags=ClassifierTags(multi_class=False, multi_label=True) if is_classifier else None,
-            regressor_tags=None,
-            input_tags=InputTags(sparse=True, positive_only=self._refuses_negative()),
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether ``fit`` has been completed; scikit-learn's ``check_is_fitted`` calls this."""
-        return hasattr(self, "n_features_in_")
 
     def _entropy(self) -> int:
         """Return the number on which all random numbers of a fit depend: the seed, or a new one."""
@@ -377,9 +362,10 @@ class MultiLabelModel(Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Label ids, for scikit-learn's scorers: ndarray of int64, shape (L,)."""
+        """The classes, sorted, after a fit to one class for each row, and else label ids: ndarray, shape (L,)."""
         self._check_fitted()
-        return np.arange(self.n_labels_)
+        names = getattr(self, "label_names_", None)
+        return np.array(names) if self._one_class and names else np.arange(self.n_labels_)
 
     def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
         """Return the labels that are predicted for each row.
@@ -395,7 +381,9 @@ class MultiLabelModel(Estimator):
         Returns
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
-            ``.toarray()`` makes it dense; :class:`xmlcore.models.DenseOutput` does so for scikit-learn's tools.
+            ``.toarray()`` makes it dense; :class:`xmlcore.models.DenseOutput` does so for scikit-learn's tools. After a
+            fit to one class for each row, and where neither a threshold nor a rule is given: the most probable class,
+            ndarray of shape (n,).
 
         Raises
         ------
@@ -404,7 +392,26 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             X does not fit the model, or ``threshold`` is not a number in [0, 1].
         """
+        if self._one_class and threshold is None and self.rule_ is None:
+            return self.classes_[self.predict_topk(X, 1).labels[:, 0]]
         return self._decided(X, threshold).astype(bool)
+
+    def decision_function(self, X: Matrix) -> np.ndarray:
+        """Return the scores of all labels, dense: scikit-learn's measures of rankings of labels read them.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+
+        Returns
+        -------
+        ndarray of float32, shape (n, L)
+            What :meth:`predict_proba` returns, in 4 n L bytes. After a fit to two classes, one for each row: how much
+            larger that of the second one is, shape (n,).
+        """
+        scores = self.predict_proba(X)
+        scores = scores.toarray() if sp.issparse(scores) else scores
+        return scores[:, 1] - scores[:, 0] if self._one_class and self.n_labels_ == 2 else scores
 
     def _decided(self, X, threshold=None) -> sp.csr_array:
         """Return the labels that are predicted, with their probabilities."""
@@ -440,12 +447,18 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        Y = labels_of_model(labels_given(Y, y), getattr(self, "label_names_", None))
+        Y = self._true_ids(labels_given(Y, y))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
             raise ValueError(f"Y has {shape[1]} labels, but {type(self).__name__} was fitted to {self.n_labels_}")
         return float(precision_at_k(Y, ranking, 1)[0])
+
+    def _true_ids(self, Y):
+        """Return true labels, or one class for each row, as a matrix or as lists of ids; unknown ones come last."""
+        if self._one_class and (values := given_classes(Y)) is not None:
+            return ids_of_classes(values, self.classes_)
+        return labels_of_model(Y, getattr(self, "label_names_", None))
 
     def _warm_up_params(self) -> dict:
         """Return the parameters, with new values, that :func:`warm_up` changes to fit 20 rows with 8 labels."""
@@ -502,7 +515,7 @@ class LearnsMore(MultiLabelModel):
             The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
             labels and the model has names.
         classes : object
-            Not used, as each call may bring new labels; scikit-learn's tools pass it.
+            All classes, at the first call with one class for each row. Later calls may bring new ones.
 
         Returns
         -------
@@ -521,20 +534,24 @@ class LearnsMore(MultiLabelModel):
             Rows without labels were left out, or negative values replaced by 0.
         """
         progress = to_progress(progress)
-        if not self.__sklearn_is_fitted__():
-            named = {} if label_names is None else {"label_names": label_names}
-            return self.fit(X, labels_given(Y, y), progress, **named)
-        self._check_params()
-        X = self._check_input(X)
-        names = getattr(self, "label_names_", None)
         Y = labels_given(Y, y)
-        Y, names = read_more_labels(Y, self.n_labels_, names, label_names, one_each=self._ONE_LABEL_EACH)
-        features, _, counts, n_rows = self._kept()
+        self._check_params()
+        if not self.__sklearn_is_fitted__():
+            Y, label_names, one_class = read_training_labels(Y, label_names, classes=classes)
+            self.fit(X, Y, progress, **({} if label_names is None else {"label_names": label_names}))
+            self._one_class = one_class or None
+            return self
+        X = self._check_input(X)
+        features, names, counts, n_rows, one_class = self._kept()
+        if one_class and label_names is None and (values := given_classes(Y)) is not None:
+            Y, names = read_more_classes(values, self.classes_)
+        else:
+            Y, names = read_more_labels(Y, self.n_labels_, names, label_names)
         self._learn_more(X, Y, progress)
         vars(self).pop("rule_", None)
         if counts is not None and n_rows is not None:
             counts, n_rows = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y), n_rows + Y.shape[0]
-        self._keep(features, names, counts, n_rows)
+        self._keep(features, names, counts, n_rows, one_class)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:

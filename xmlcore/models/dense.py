@@ -3,6 +3,7 @@
 from typing import Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt import PLT
@@ -84,8 +85,11 @@ class DenseOutput(WrapsModel):
         Returns
         -------
         ndarray of float32, shape (n, L)
+            After a fit to one class for each row they are divided by their sum in the row, as scikit-learn expects it.
         """
-        return super().predict_proba(X, threshold).toarray()
+        found = super().predict_proba(X, threshold).toarray()
+        sums = found.sum(axis=1, keepdims=True) if self._one_class else np.ones(1, np.float32)
+        return np.divide(found, sums, out=found, where=sums > 0)
 
     def predict(self, X: Matrix, threshold: float | None = None) -> np.ndarray:
         """Return the labels that the fitted model predicts as a dense array.
@@ -98,8 +102,8 @@ class DenseOutput(WrapsModel):
 
         Returns
         -------
-        ndarray of bool, shape (n, L)
+        ndarray of bool, shape (n, L), or of classes, shape (n,)
         """
         self._check_fitted()
         found = self.model_.predict(X) if threshold is None else self.model_.predict(X, threshold)
-        return found.toarray()
+        return found.toarray() if sp.issparse(found) else found

@@ -21,7 +21,11 @@ from xmlcore.versions import refusal
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
-LABEL_COUNTS, N_ROWS_SEEN = "label_counts", "n_rows_seen"  # among the arrays and the values of each model
+LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = (
+    "label_counts",
+    "n_rows_seen",
+    "one_class",
+)  # among the arrays and the values of each model
 
 # For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
 IN_ARRAYS = "in arrays"
@@ -165,19 +169,21 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
         raise ModelFormatError(
             f"{folder / PARAMS_FILE} has {len(label_names)} names of labels, but the model has {model.n_labels_} labels"
         )
-    _, _, *counted = model._kept()
-    model._keep(names, label_names, *counted)
+    _, _, *of_rows = model._kept()
+    model._keep(names, label_names, *of_rows)
     return model
 
 
 def with_counts(model, values: dict, arrays: dict) -> tuple[dict, dict]:
-    """Return the state of a model with the number of rows, and of rows of each label, it was fitted to, if known."""
+    """Return the state of a model with what it keeps of its training rows beside names."""
     if hasattr(model, "label_counts_"):
         arrays = arrays | {LABEL_COUNTS: model.label_counts_}
-    return (values | {N_ROWS_SEEN: model.n_rows_seen_} if hasattr(model, "n_rows_seen_") else values), arrays
+    if hasattr(model, "n_rows_seen_"):
+        values = values | {N_ROWS_SEEN: model.n_rows_seen_}
+    return (values | {ONE_CLASS: True} if model._one_class else values), arrays
 
 
-def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray | None, int | None]:
+def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray | None, int | None, bool | None]:
     """Return what :func:`with_counts` added to the state of a model; None of it in models that were saved earlier."""
     counts, n_rows = arrays.get(LABEL_COUNTS), values.get(N_ROWS_SEEN)
     if n_rows is not None:
@@ -186,7 +192,7 @@ def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarr
         check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
         most = np.inf if n_rows is None else n_rows
         check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= most)).all()})
-    return counts, n_rows
+    return counts, n_rows, True if values.get(ONE_CLASS) is True else None
 
 
 def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list | None, list[str]]:

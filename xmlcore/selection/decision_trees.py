@@ -196,10 +196,13 @@ class BRDT(Estimator):
         Returns
         -------
         scipy.sparse.csr_array of bool, shape (n, L)
+            After a fit to one class for each row, and without a threshold: the most probable class, ndarray (n,).
         """
         if threshold is not None:
             threshold = check_threshold(threshold)
         X = self._check_input(X)
+        if self._one_class and threshold is None:
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
         def one_block(block):
             proba = np.empty((block[1] - block[0], self.n_labels_), np.float32)

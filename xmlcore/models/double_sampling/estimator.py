@@ -14,7 +14,6 @@ from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import (
     check_class_ids,
-    check_classes,
     check_training_rows,
     some_rows,
     without_negative,
@@ -155,7 +154,6 @@ class DoubleSampling(LearnsMore):
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     NEGATIVE_AS_ZERO = True
-    _ONE_LABEL_EACH = True
 
     examples_per_class: float = 2.0
     n_adversarial: int = 10
@@ -176,9 +174,6 @@ class DoubleSampling(LearnsMore):
     def _refuses_negative(self):
         """Return whether negative features are an error and not replaced by 0."""
         return self.negative == "refuse"
-
-    def _label_matrix(self, Y):
-        return check_classes(Y)
 
     def _fit(self, X, Y, progress):
         X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))

@@ -1,12 +1,11 @@
 """Checks and conversions of the rows and classes that are passed to double sampling."""
 
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.validation import INT32_MAX, check_features, check_labels
+from xmlcore.validation import check_features, check_labels
 
 
 def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array]:
@@ -14,20 +13,6 @@ def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array
     X = check_features(X)
     Y = check_labels(Y, X.shape[0])
     return _check_amounts(X, negative), Y
-
-
-def check_classes(Y) -> sp.csr_array:
-    """Convert one class id per row, or what :func:`check_labels` accepts, to canonical CSR of bool."""
-    one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
-    plain = isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, (int, np.integer)) for k in Y)
-    if not (one_dimension or plain) or (plain and any(isinstance(k, bool) for k in Y)):
-        return check_labels(Y)
-    ids = np.asarray(Y)
-    if ids.min(initial=0) < 0 or ids.max(initial=0) >= INT32_MAX:
-        bad = int(np.flatnonzero((ids < 0) | (ids >= INT32_MAX))[0])
-        raise ValueError(f"Y row {bad} has the class id {ids[bad]}: ids go from 0 to {INT32_MAX - 1}")
-    shape = (ids.size, int(ids.max(initial=0)) + 1)
-    return sp.csr_array((np.ones(ids.size, bool), ids.astype(np.int32), np.arange(ids.size + 1)), shape=shape)
 
 
 def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.lanes import LANES
 from xmlcore.first_use import pd
-from xmlcore.label_names import read_label_names
+from xmlcore.label_names import read_training_labels
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.training import RowsOfTree
@@ -94,8 +94,8 @@ class LinearModel(MultiLabelModel):
         """
         progress = to_progress(progress)
         self._check_params()
-        Y, _ = read_label_names(Y)
-        return self._choice(*checked_rows(X, Y, self._n_labels_of_tree(Y)), progress)
+        Y, _, _ = read_training_labels(Y, n_labels=self._n_labels_of(Y))
+        return self._choice(*checked_rows(X, Y), progress)
 
     @property
     def chosen_(self) -> "DataFrame":
@@ -130,10 +130,6 @@ class LinearModel(MultiLabelModel):
         and their memory.
         """
         raise NotImplementedError
-
-    def _n_labels_of_tree(self, Y) -> int | None:
-        """Return the number of labels that a given tree has; None if none is given."""
-        return None
 
     def _choice(self, X, Y, progress) -> Choice:
         """Return the settings to train with, and the trials by which those that are "auto" were chosen."""

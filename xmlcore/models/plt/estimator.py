@@ -44,7 +44,6 @@ from xmlcore.validation import (
     check_count,
     check_features,
     check_label_ids,
-    check_labels,
     check_threshold,
     csr_parts,
 )
@@ -136,7 +135,7 @@ class PLT(LinearModel):
 
     def _fit(self, X, Y, progress, n_clean=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
-        X, Y = checked_rows(X, Y, self._n_labels_of_tree(Y))
+        X, Y = checked_rows(X, Y, self._n_labels_of(Y))
         entropy = self._entropy()
         clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
         choice = self._choice(*clean, progress, entropy)
@@ -263,10 +262,7 @@ class PLT(LinearModel):
             "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
         }
 
-    def _label_matrix(self, Y):
-        return check_labels(Y, n_labels=self._n_labels_of_tree(Y))
-
-    def _n_labels_of_tree(self, Y) -> int | None:
+    def _n_labels_of(self, Y) -> int | None:
         """Return the number of labels if ``tree`` is a LabelTree, else None."""
         if not isinstance(self.tree, LabelTree):
             return None

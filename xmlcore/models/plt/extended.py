@@ -11,7 +11,7 @@ import numpy.typing as npt
 from xmlcore import metrics
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
-from xmlcore.label_names import read_label_names
+from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.rows import counted
@@ -57,17 +57,9 @@ class ExtendedPLT(PLT):
     ABOUT = replace(PLT.ABOUT, color="#56B4E9", mark="diamond")
     PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
 
-    def __init__(
-        self, *, sigma: float = 0.05, augment_ratio: float = 1.0, noise_support: str = "all", **plt_params: object
-    ):
-        unknown = sorted(set(plt_params) - {parameter.name for parameter in PLT.PARAMETERS})
-        if unknown:
-            known = ", ".join(parameter.name for parameter in self.PARAMETERS)
-            raise TypeError(f"ExtendedPLT has no parameter {', '.join(unknown)}: it has {known}")
-        super().__init__(**plt_params)
-        self.sigma = sigma
-        self.augment_ratio = augment_ratio
-        self.noise_support = noise_support
+    sigma: float = 0.05
+    augment_ratio: float = 1.0
+    noise_support: str = "all"
 
     def fit_for_adversarial_examples(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Self:
         """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
@@ -100,14 +92,14 @@ class ExtendedPLT(PLT):
         self._check_params()
         names = feature_names(X)
         X = check_features(X)
-        Y, label_names = read_label_names(Y)
-        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
+        Y, label_names, one_class = read_training_labels(Y, n_labels=self._n_labels_of(Y))
+        check_labels(Y, n_rows=X.shape[0])
         progress("Adding noise to rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
         self._fit(both.X, both.Y, progress, both.rows.size)
         vars(self).pop("rule_", None)
-        self._keep(names, label_names, counted(Y), Y.shape[0])
+        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
         return self
 
     def explain(self, x: Matrix, n: int = 5) -> list[tuple[int, float]]:
