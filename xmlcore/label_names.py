@@ -59,7 +59,7 @@ def distinct_classes(values: np.ndarray, name: str = "y") -> tuple[np.ndarray, n
     """Return the distinct classes, sorted, and the place of each row's class among them; raise for other values."""
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
-            found = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+            found = "NaN" if np.isnan(values).any() else f"infinity or a value too large for dtype('{values.dtype}')"
             raise ValueError(f"Input {name} contains {found}.")
         if (values % 1 != 0).any():
             raise ValueError(

@@ -58,8 +58,8 @@ def check_scores(fitted: dict, k: int, X) -> None:
                 f"{'larger' if largest > 1 else 'smaller'} unit"
             )
         raise ValueError(
-            "the scores of all features are 0 for all labels, as the network's outputs do not change with any "
-            f"feature: {remedy}"
+            f"the scores of all {X.shape[1]:,} feature(s) are 0 for all labels, as the network's outputs do not change "
+            f"with any feature: {remedy}"
         )
     for few, problem in (
         (positive == 0, "no feature with a score above 0, and keep the first ones"),
