@@ -114,12 +114,13 @@ def test_all_models_take_a_rule(model):
 
 
 @pytest.mark.parametrize("names", [np.arange(40), [f"label {j}" for j in range(40)]], ids=["ids", "names"])
-def test_labels_may_be_one_for_each_row_where_fit_takes_them_so(names):
+def test_one_class_for_each_row_is_read_as_fit_reads_it(names):
     _, (X, Y), _ = parts()
-    labels = [names[row.indices[0]] if row.nnz else names[0] for row in Y]
-    model = DoubleSampling(negative="zero").fit(X, labels)
-    one, lists = (decisions.learn(model, X, given, "macro F1@2") for given in (labels, [[label] for label in labels]))
-    assert one.about == lists.about
+    classes = [names[row.indices[0]] if row.nnz else names[0] for row in Y]
+    model = DoubleSampling(negative="zero").fit(X, classes)
+    matrix = model.classes_ == np.array(classes)[:, None]
+    one, other = (decisions.learn(model, X, given, "macro F1@2") for given in (classes, matrix))
+    assert one.about == other.about
 
 
 def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_path):

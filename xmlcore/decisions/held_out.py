@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.models.rows import true_ids
 from xmlcore.models.rules import candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
@@ -43,7 +44,7 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     if hasattr(model, "label_ids"):  # its labels are names
         Y = model.label_ids(Y)
     inner, rows = rows_of(model, X)
-    Y = inner._true_ids(Y)
+    Y = true_ids(inner, Y)
     L = inner.n_labels_
     every = check_labels(Y, n_rows=rows.shape[0], n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
     known = every[:, :L]

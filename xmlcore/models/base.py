@@ -12,8 +12,6 @@ from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
 from xmlcore.label_names import (
     given_classes,
-    ids_of_classes,
-    labels_of_model,
     read_more_classes,
     read_more_labels,
     read_training_labels,
@@ -21,7 +19,7 @@ from xmlcore.label_names import (
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
-from xmlcore.models.rows import counted, labels_given
+from xmlcore.models.rows import counted, labels_given, true_ids
 from xmlcore.models.rules import Rule, restore_decision, with_decision
 from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
 from xmlcore.parallel import row_blocks
@@ -447,18 +445,12 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        Y = self._true_ids(labels_given(Y, y))
+        Y = true_ids(self, labels_given(Y, y))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
             raise ValueError(f"Y has {shape[1]} labels, but {type(self).__name__} was fitted to {self.n_labels_}")
         return float(precision_at_k(Y, ranking, 1)[0])
-
-    def _true_ids(self, Y):
-        """Return true labels, or one class for each row, as a matrix or as lists of ids; unknown ones come last."""
-        if self._one_class and (values := given_classes(Y)) is not None:
-            return ids_of_classes(values, self.classes_)
-        return labels_of_model(Y, getattr(self, "label_names_", None))
 
     def _warm_up_params(self) -> dict:
         """Return the parameters, with new values, that :func:`warm_up` changes to fit 20 rows with 8 labels."""

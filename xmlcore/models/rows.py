@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model
 from xmlcore.typing import Labels
 from xmlcore.validation import check_features, check_labels, check_unambiguous
 
@@ -48,3 +49,10 @@ def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
         raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
     check_unambiguous(found)
     return found
+
+
+def true_ids(model, Y):
+    """Return true labels, or one class for each row, as a matrix or as lists of ids; unknown ones come last."""
+    if getattr(model, "_one_class", None) and (values := given_classes(Y)) is not None:
+        return ids_of_classes(values, model.classes_)
+    return labels_of_model(Y, getattr(model, "label_names_", None))
