@@ -166,6 +166,21 @@ def test_each_combination_of_types_is_a_file_that_another_process_finds(kernel):
     assert hits(again) == (2, 0)
 
 
+def test_a_process_says_once_that_it_compiles_and_nothing_if_it_only_loads(kernel, monkeypatch, caplog):
+    monkeypatch.setattr(_caching, "_is_told", False)
+    first = kernel()
+    assert not caplog.records
+    first(NUMBERS, 1.0)
+    first(NUMBERS, 1)
+    assert [(record.name, record.levelname) for record in caplog.records] == [("xmlcore", "WARNING")]
+    assert "xmlcore warm-up" in caplog.text
+    monkeypatch.setattr(_caching, "_is_told", False)
+    assert kernel()(NUMBERS, 1.0) == 10
+    _caching.tell_once(None)  # as what compiles all ahead does
+    kernel()(NUMBERS.astype(np.int8), 1)
+    assert len(caplog.records) == 1
+
+
 def test_code_for_another_processor_or_version_is_not_loaded(kernel, monkeypatch):
     kernel()(NUMBERS, 1.0)
     for place, name, value in (

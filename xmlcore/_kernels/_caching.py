@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import inspect
+import logging
 import os
 import pickle
 import sys
@@ -18,6 +19,12 @@ PACKAGE = Path(__file__).resolve().parent
 ENDING = ".nbc"
 _BEGINS = b"xmlcore kernel 1\n"
 _DIGEST_BYTES = 16
+COMPILING = (
+    "xmlcore compiles its code for this machine, once: the first fit of each method, and the first predictions, take "
+    "some 10 s longer. python -m xmlcore.warm_up (the command xmlcore warm-up) compiles all ahead, in about a minute "
+    "of processor time."
+)
+_is_told = False  # whether this process has said that it compiles
 
 
 class NowhereToKeepError(OSError):
@@ -74,6 +81,14 @@ class KernelCache(NullCache):
         digest = hashlib.blake2b(repr((str(key[0]), *key[1:])).encode(), digest_size=8).hexdigest()
         name = f"{self._function.__module__.rpartition('.')[2]}.{self._function.__qualname__}"
         return f"{name.translate({ord('<'): None, ord('>'): None})[:150]}-{digest}{ENDING}"
+
+
+def tell_once(text: str | None = COMPILING) -> None:
+    """Log that kernels are being compiled, unless that was said in this process; None: say nothing from now on."""
+    global _is_told
+    if not _is_told and text is not None:
+        logging.getLogger("xmlcore").warning(text)  # Python shows warnings in a log that nobody set up
+    _is_told = True
 
 
 def holds_code(folder: Path) -> bool:

@@ -17,7 +17,7 @@ from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-from xmlcore._kernels._caching import KernelCache
+from xmlcore._kernels._caching import KernelCache, tell_once
 from xmlcore.interrupts import call_to_the_end
 
 _call = CPUDispatcher.__call__
@@ -91,6 +91,7 @@ class KernelCompiler(Compiler):
     """Numba's compiler, which compiles NumPy's functions once for all kernels."""
 
     def _compile_core(self):
+        tell_once()
         self.state.flags = _KernelFlags(self.state.flags)
         return super()._compile_core()
 

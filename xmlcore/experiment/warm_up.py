@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import datasets, explain, metrics, robustness
+from xmlcore._kernels._caching import tell_once
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -41,6 +42,7 @@ def warm_up(progress: ProgressLike = silent) -> None:
 
 def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None:
     """Compile all pieces, or load them from disk; a piece that another process is compiling is left for the end."""
+    tell_once(None)  # whoever calls this says it
     left, wait = pieces(), False
     while left:
         skipped = []
