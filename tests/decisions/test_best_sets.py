@@ -74,6 +74,14 @@ def test_the_number_of_labels_is_fixed_at_most_k_or_open():
     assert (sizes[0] == 3).all() and at_most.max() <= 3 and at_most.min() < 3 and len({*sizes[1]}) > 2
 
 
+def test_what_was_given_stays_and_nothing_but_zeros_is_decided():
+    given = np.array([0.5, 0.2, 0.3]), np.array([2, 0, 2]), np.array([0, 3])
+    decisions.best_sets(sp.csr_array(given, shape=(1, 3)), "macro F1@1")
+    assert [part.tolist() for part in given] == [[0.5, 0.2, 0.3], [2, 0, 2], [0, 3]]
+    with np.errstate(all="raise"):
+        assert decisions.best_sets(sp.csr_array((2, 3)), "PSP@1", inv_ps=[1, 2, 3]).nnz == 0
+
+
 def test_rows_without_candidates_get_no_label():
     P = sp.csr_array(np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.2]]))
     assert np.diff(decisions.best_sets(P, "macro F1@2").indptr).tolist() == [0, 2]

@@ -87,9 +87,9 @@ def _isotonic(scores, right) -> Calibration:
 
 
 def _rising(probabilities) -> np.ndarray:
-    """Return probabilities that rise, if by nearly nothing, so that no two scores become equal."""
-    steps = np.linspace(0, 1e-9, probabilities.size)
-    return np.maximum.accumulate(probabilities) * (1 - 1e-9) + steps
+    """Return probabilities above 0 that rise, if by nearly nothing: 0 would be no entry of a sparse matrix."""
+    steps = np.linspace(1e-9, 2e-9, probabilities.size)
+    return np.maximum.accumulate(probabilities) * (1 - 2e-9) + steps
 
 
 def _beta(scores, right) -> Calibration:

@@ -171,7 +171,7 @@ def best_sets(
     ValueError, TypeError
         Values that are no probabilities, or an unknown measure.
     """
-    P = sp.csr_array(probabilities, dtype=np.float64)
+    P = sp.csr_array(probabilities, dtype=np.float64, copy=True)
     P.sum_duplicates()
     if not ((P.data >= 0) & (P.data <= 1)).all():
         raise ValueError("probabilities has values that are not between 0 and 1")
@@ -180,7 +180,7 @@ def best_sets(
         raise ValueError(f"{goal.name} is a matter of a cut, not of sets for many rows: use learn")
     inv_ps = propensities(goal, inv_ps, P.shape[1])
     expected = np.asarray(P.sum(axis=0)).ravel()
-    gain = 1.0 if inv_ps is None else float((P @ inv_ps).sum())
+    gain = 1.0 if inv_ps is None else float((P @ inv_ps).sum()) or 1.0
     gains = gains_of(goal, P.shape[0], expected, inv_ps, gain)
     taken = improved(P, goal, gains, not at_most and goal.k > 0)[0]
     return chosen(P, taken).astype(bool)

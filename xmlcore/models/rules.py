@@ -23,8 +23,8 @@ PREFIX = "rule."  # of the names of a rule's arrays in a saved model
 class Calibration(NamedTuple):
     """What the scores of a model are worth: the share of labels of this score that are right, by straight lines.
 
-    ``scores`` and ``probabilities`` are float64 arrays of the same length that rise from 0; ``method`` is what held-out
-    rows preferred, "isotonic" or "beta".
+    ``scores`` and ``probabilities`` are float64 arrays of the same length that rise, scores from 0 to 1, probabilities
+    from above 0; ``method`` is what held-out rows preferred, "isotonic" or "beta".
     """
 
     scores: np.ndarray
@@ -145,7 +145,7 @@ class Rule:
         check_parts({
             "the gains of its rule": lambda: all(np.isfinite(arrays[name]).all() for name in ("slopes", "offsets")),
             "the calibration of its rule": lambda: (np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all()
-            and all(array[0] >= 0 and array[-1] <= 1 for array in (scores, probabilities)),
+            and scores[0] >= 0 and probabilities[0] > 0 and max(scores[-1], probabilities[-1]) <= 1,
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, method)
         return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about)
