@@ -186,6 +186,7 @@ def test_a_wrapped_model_keeps_the_rule_in_the_model_that_is_saved(tmp_path):
         ({"measure": "macro F1@3", "least": {"micro P": 0.5}}, "goes with no bound"),
         ({"measure": "F1"}, "'F1' is no measure to decide for"),
         ({"measure": "macro F1@1" + "0" * 30}, "has a k above"),
+        ({"measure": "macro F1", "at_most": True}, "at_most goes with a measure of k labels"),
         ({"n_candidates": 0}, "n_candidates"),
     ],
 )

@@ -51,6 +51,8 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
     promised = {name: share for name, share in promised.items() if share is not None}
     if len(promised) > 1:
         raise click.UsageError("give either --recall or --precision")
+    if promised and at_most:
+        raise click.UsageError("--at-most goes with --measure, not with --recall and --precision")
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)

@@ -92,6 +92,8 @@ def learn(
     E. Schultheis et al., "Consistent algorithms for multi-label classification with macro-at-k metrics", ICLR 2024.
     """
     goal = None if least is not None else read_goal(measure)
+    if at_most and not (goal and goal.k):
+        raise ValueError(f"at_most goes with a measure of k labels, such as 'macro F1@3', not with {measure!r:.60}")
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
     if goal is None or goal.name in FREE_BY_CUT:
