@@ -100,6 +100,14 @@ class Server:
         self._seen |= {(pid, _started(pid)) for pid in found}
         return found - {self.process.pid}
 
+    def ticks(self):
+        """Return the processor time that each process has used which the server has started."""
+        used = {}
+        for pid in self.processes():
+            with contextlib.suppress(OSError):
+                used[pid] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return used
+
     def usage(self):
         """Return the bytes, threads and open files of the server, and the number of processes that it has started."""
         root = Path(f"/proc/{self.process.pid}")
