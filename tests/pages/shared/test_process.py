@@ -192,7 +192,7 @@ def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(own_
     server_ = Server(tmp_path, cache=own_cache).start()
     try:
         end = time.monotonic() + 60
-        # Its two workers and their two trackers, at rest: one that is just being made leaves a semaphore to its tracker.
+        # Its two workers and their two trackers, at rest: one that is being made leaves a semaphore to its tracker.
         before = {}
         while (len(now := server_.ticks()) < 4 or now != before) and time.monotonic() < end:
             before = now
