@@ -22,7 +22,7 @@ from benchmarks.library import files, machine, tables
 from xmlcore import PLT, decisions, metrics
 from xmlcore.datasets import read_text_dataset
 from xmlcore.decisions.goals import best_gain_of, propensities, read_goal
-from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import value_of
 from xmlcore.decisions.promises import promised
 from xmlcore.models.rules import CANDIDATES
@@ -82,7 +82,7 @@ def of_measure(measure, model, rows, test, calibration, inv_ps):
     start = time.perf_counter()
     rule = decisions.learn(model, *rows, measure, inv_ps=inv_ps if "PSP" in measure else None)
     seconds = time.perf_counter() - start
-    P = probabilities(test, rule.calibration)
+    P = test.probabilities(rule.calibration)
     if measure in FREE:
         average = measure.split()[0]
         sets = [test.scores >= 0.5, rule_sets(rule, P)]
@@ -102,12 +102,6 @@ def of_measure(measure, model, rows, test, calibration, inv_ps):
         "plain": value_of(goal, test, plain, weights, best), "rule": value_of(goal, test, rule.take(P), weights, best),
         "together": value_of(goal, test, marks, weights, best), "seconds": seconds,
     }  # fmt: skip
-
-
-def probabilities(test, calibration):
-    P = test.scores.copy()
-    P.data = calibration(P.data)
-    return P
 
 
 def rule_sets(rule, P):
@@ -134,7 +128,7 @@ def of_promise(test, calibration, risk=RISK, **wanted):
     failed, values, sizes, refused = 0, [], [], 0
     for _ in range(SPLITS):
         order = rng.permutation(test.Y.shape[0])[:n]
-        halves = [part_of(test, np.sort(order[part])) for part in (slice(n // 2), slice(n // 2, None))]
+        halves = [test.part(np.sort(order[part])) for part in (slice(n // 2), slice(n // 2, None))]
         try:
             cut = promised(halves[0], calibration, name, level, risk)["cut"]
         except ValueError:
@@ -147,12 +141,6 @@ def of_promise(test, calibration, risk=RISK, **wanted):
     means = {"value": values, "labels": sizes}
     means = {name: float(np.mean(found)) if found else None for name, found in means.items()}
     return {"promise": name, "level": level, "risk": risk, "failed": failed, "refused": refused} | means
-
-
-def part_of(test, rows):
-    sizes = np.diff(test.scores.indptr)
-    marks = np.isin(test.row, rows)
-    return HeldOut(test.scores[rows], test.right[marks], test.Y[rows]) if sizes.size else test
 
 
 def kept(part, calibration, name, cut):
@@ -168,7 +156,7 @@ def beside_xcolumns(k, test, calibration):
     from xcolumns.block_coordinate import predict_using_bc_with_0approx
     from xcolumns.metrics import binary_f1_score_on_conf_matrix
 
-    P = probabilities(test, calibration)
+    P = test.probabilities(calibration)
     found = {}
     start = time.perf_counter()
     ours = decisions.best_sets(P, f"macro F1@{k}")

@@ -55,8 +55,9 @@ def calibration_of(found: HeldOut) -> Calibration:
             f"the score {scores[bad[0]]:g} of row {found.row[bad[0]]} is not between 0 and 1 ({bad.size:,} are not): "
             "calibration needs a model with such scores"
         )
+    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2 == 0
     order = np.argsort(scores, kind="stable")  # once: sorting again what is sorted takes no time
-    scores, right, even = scores[order], right[order], (found.row % 2 == 0)[order]
+    scores, right, even = scores[order], right[order], half[found.row[order]]
     surprise = {}
     for method, fit in METHODS.items():
         halves = [(fit(scores[part], right[part]), ~part) for part in (even, ~even) if part.any() and not part.all()]

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.rows import true_ids
-from xmlcore.models.rules import candidates, chosen, rows_of
+from xmlcore.models.rules import Calibration, candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
 
@@ -27,6 +27,16 @@ class HeldOut(NamedTuple):
     def row(self) -> np.ndarray:
         """The row of each entry."""
         return np.repeat(np.arange(self.Y.shape[0]), np.diff(self.scores.indptr))
+
+    def probabilities(self, calibration: Calibration) -> sp.csr_array:
+        """Return the calibrated scores."""
+        parts = calibration(self.scores.data), self.scores.indices, self.scores.indptr
+        return sp.csr_array(parts, shape=self.scores.shape)
+
+    def part(self, rows: np.ndarray) -> "HeldOut":
+        """Return some of the rows, which ascend."""
+        unknown = np.broadcast_to(self.unknown, self.Y.shape[0])[rows]
+        return HeldOut(self.scores[rows], self.right[np.isin(self.row, rows)], self.Y[rows], unknown)
 
     def marked(self, taken: np.ndarray) -> sp.csr_array:
         """Return the marked entries as sets of labels: csr_array of bool."""

@@ -1,6 +1,7 @@
 """Learn rules from held-out rows, and choose the best sets of labels for many rows together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -70,9 +71,10 @@ def learn(
     Returns
     -------
     Rule
-        Its ``about`` has the measure, the number of held-out rows, its value there, and as "plain" the value of the k
-        best labels by score (without k, of the best single cut for macro F1 and balanced accuracy, and of a cut at 0.5
-        for the others). A rule that is not better than that on the held-out rows is not taken.
+        Its ``about`` has the measure, the number of held-out rows, and its value there: for measures by gains of labels
+        that of the rules of each half of the rows on the other half. As "plain" it has the value of the k best labels
+        by score; without k, of the best single cut for macro F1 and balanced accuracy, and of a cut at 0.5 for the
+        others. A rule that is no better than that is not taken.
 
     Raises
     ------
@@ -233,20 +235,34 @@ def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) -> Rule:
     """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
-    P = found.scores.copy()
-    P.data = calibration(P.data)
     n_rows, L = found.Y.shape
     inv_ps = propensities(goal, inv_ps, L, found.Y)
-    best = 1.0 if inv_ps is None else best_gain_of(found.Y, inv_ps, goal.k)
     fill = goal.k > 0 and not at_most
-    gains = gains_of(goal, n_rows, _expected_rows(model, P) + PRIOR, inv_ps, best)
-    rule = Rule(model, *_at_point(gains, *improved(P, goal, gains, fill)[1]), goal.k, fill, calibration, n_candidates)
-    plain = Rule(model, np.ones(L), np.zeros(L), goal.k, fill, calibration, n_candidates)
-    if not goal.k:
-        plain = _best_cut(plain, P, lambda taken: value_of(goal, found, taken, inv_ps, best))
-    values = [value_of(goal, found, each.take(P), inv_ps, best) for each in (rule, plain)]
-    taken = rule if values[0] > values[1] else plain
-    return _told(taken, goal.name, found, max(values), values[1])
+
+    def best_gain(part):
+        return 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
+
+    def learnt(part, calibration):
+        """Return the rule and the plain one that some rows give."""
+        P = part.probabilities(calibration)
+        gains = gains_of(goal, part.Y.shape[0], _expected_rows(model, P) + PRIOR, inv_ps, best_gain(part))
+        point = _at_point(gains, *improved(P, goal, gains, fill)[1])
+        rule = Rule(model, *point, goal.k, fill, calibration, n_candidates)
+        plain = replace(rule, slopes=np.ones(L), offsets=np.zeros(L))
+        if not goal.k:
+            plain = _best_cut(plain, P, lambda taken: value_of(goal, part, taken, inv_ps, best_gain(part)))
+        return rule, plain
+
+    # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
+    order = np.random.default_rng(0).permutation(n_rows)
+    halves = [found.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
+    halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [found, found]
+    values = np.mean([
+        [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps, best_gain(other))
+         for each in learnt(half, calibration_of(half))] for half, other in (halves, halves[::-1])
+    ], axis=0)  # fmt: skip
+    taken = learnt(found, calibration)[0 if values[0] > values[1] else 1]
+    return _told(taken, goal.name, found, values.max(), values[1])
 
 
 def _expected_rows(model, P) -> np.ndarray:

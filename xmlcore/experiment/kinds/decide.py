@@ -106,8 +106,7 @@ def _predicted(Y, sets) -> dict[str, float]:
 
 def _on_test_rows(measure, rule, test, inv_ps) -> tuple[dict[str, float], np.ndarray]:
     """Return a measure with the k best scores, or those from 0.5 on, and with a rule; and what the rule marks."""
-    P = test.scores.copy()
-    P.data = rule.calibration(P.data)
+    P = test.probabilities(rule.calibration)
     marks = rule.take(P)
     if measure in FREE_BY_CUT:
         average = measure.split()[0]
