@@ -150,8 +150,9 @@ def test_a_damaged_rule_is_refused(tmp_path):
         with pytest.raises(ModelFormatError):
             load_model(path)
     (path / "params.json").write_text(told)
-    for name, change in [("scores", [*[0.0] * 201, np.inf]), ("scores", 1.0), ("slopes", np.nan)]:
-        np.savez(path / "arrays.npz", **arrays | {f"rule.{name}": arrays[f"rule.{name}"] + change})
+    for name, last in [("scores", np.inf), ("scores", 1.5), ("probabilities", 1.5), ("slopes", np.nan)]:
+        damaged = np.append(arrays[f"rule.{name}"][:-1], last)
+        np.savez(path / "arrays.npz", **arrays | {f"rule.{name}": damaged})
         with pytest.raises(ModelFormatError):
             load_model(path)
 

@@ -57,10 +57,10 @@ def calibration_of(found: HeldOut) -> Calibration:
         )
     half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2 == 0
     order = np.argsort(scores, kind="stable")  # once: sorting again what is sorted takes no time
-    scores, right, even = scores[order], right[order], half[found.row[order]]
+    scores, right, half = scores[order], right[order], half[found.row[order]]
     surprise = {}
     for method, fit in METHODS.items():
-        halves = [(fit(scores[part], right[part]), ~part) for part in (even, ~even) if part.any() and not part.all()]
+        halves = [(fit(scores[part], right[part]), ~part) for part in (half, ~half) if part.any() and not part.all()]
         surprise[method] = sum(_surprise(made(scores[rest]), right[rest]) for made, rest in halves)
     return METHODS[min(surprise, key=surprise.__getitem__)](scores, right)
 
