@@ -22,9 +22,9 @@ LEFT_OUT = {
     "text": "a data set has a vectoriser and texts if it was made of texts, which its type does not say",
 }
 PACKAGES = (
-    "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.datasets", "xmlcore.robustness",
-    "xmlcore.explain", "xmlcore.figures", "xmlcore.experiment", "xmlcore.jobs", "xmlcore.store", "xmlcore.serve",
-    "xmlcore.ranking", "xmlcore.progress", "xmlcore.typing",
+    "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.decisions", "xmlcore.datasets",
+    "xmlcore.robustness", "xmlcore.explain", "xmlcore.figures", "xmlcore.experiment", "xmlcore.jobs", "xmlcore.store",
+    "xmlcore.serve", "xmlcore.ranking", "xmlcore.progress", "xmlcore.typing",
 )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ class Rule:
         What it was learnt for, and what it reached on the held-out rows: plain values.
     """
 
-    model: Ranker | None
+    model: Any
     slopes: np.ndarray
     offsets: np.ndarray
     k: int
@@ -81,7 +81,7 @@ class Rule:
         """Return the calibrated probabilities of the labels that are predicted: csr_array of float64, shape (n, L)."""
         return self.decided(*rows_of(self.model, X))
 
-    def keep(self) -> Ranker:
+    def keep(self) -> Any:
         """Return the model, whose ``predict`` uses this rule from now on; it is saved with the model."""
         model = innermost(self.model)
         self._check_labels_of(model)
@@ -95,7 +95,7 @@ class Rule:
                 f"{model.n_labels_:,}: learn a rule for it"
             )
 
-    def decided(self, model, X) -> sp.csr_array:
+    def decided(self, model: Ranker, X: sp.csr_array) -> sp.csr_array:
         """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
         self._check_labels_of(model)
         parts = [self._of_block(model, X[first:end]) for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)]
