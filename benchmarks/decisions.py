@@ -21,7 +21,7 @@ from benchmarks.library import data as of_data
 from benchmarks.library import files, machine, tables
 from xmlcore import PLT, decisions, metrics
 from xmlcore.datasets import read_text_dataset
-from xmlcore.decisions.goals import best_gain_of, propensities, read_goal
+from xmlcore.decisions.goals import best_gain_of, read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import value_of
 from xmlcore.decisions.promises import promised
@@ -89,7 +89,7 @@ def of_measure(measure, model, rows, test, calibration, inv_ps):
         values = [metrics.precision_recall_f1(test.Y, each, average=average).f1 for each in sets]
         return {"plain": values[0], "rule": values[1], "seconds": seconds}
     goal = read_goal(measure)
-    weights = propensities(goal, inv_ps, test.Y.shape[1])
+    weights = inv_ps if "PSP" in goal.parts else None
     best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
     L = test.Y.shape[1]
     if goal.k:

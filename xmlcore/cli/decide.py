@@ -15,9 +15,7 @@ from xmlcore.wording import hundredths
 @click.argument("data")
 @click.option(
     "--measure",
-    default="micro F1",
-    show_default=True,
-    help="What is to be best: micro F1, samples F1, macro F1, macro F1@3, PSP@5, coverage@5 and others.",
+    help="What is to be best: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
 )
 @click.option("--at-most", is_flag=True, help="The k of the measure is the largest number of labels, not the number.")
 @click.option("--recall", type=float, help="Promise this share of the true labels instead, such as 0.9.")
@@ -51,8 +49,8 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
     promised = {name: share for name, share in promised.items() if share is not None}
     if len(promised) > 1:
         raise click.UsageError("give either --recall or --precision")
-    if promised and at_most:
-        raise click.UsageError("--at-most goes with --measure, not with --recall and --precision")
+    if promised and (at_most or measure):
+        raise click.UsageError("--measure and --at-most do not go with --recall and --precision")
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
@@ -63,7 +61,7 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
         if promised:
             rule = decisions.promise(packed.model, *rows, **promised, risk=risk)
         else:
-            rule = decisions.learn(packed.model, *rows, measure, at_most=at_most)
+            rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most)
         rule.keep()
         target = Path(output or model)
         packed.model.save(target) if target.is_dir() else packed.save(target)

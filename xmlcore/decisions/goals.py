@@ -98,6 +98,8 @@ def best_gain_of(Y, inv_ps, k) -> float:
 def propensities(goal: Goal, inv_ps, n_labels, Y=None) -> np.ndarray | None:
     """Return the weights of labels if the goal needs them: as given, or from the labels of rows."""
     if "PSP" not in goal.parts:
+        if inv_ps is not None:
+            raise ValueError(f"{goal.name} takes no inv_ps: only PSP@k weighs labels by them")
         return None
     if inv_ps is None and Y is None:
         raise ValueError("PSP@k needs inv_ps, the weight of each label: metrics.inverse_propensity(Y_train)")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xmlcore import decisions, metrics
-from xmlcore.decisions.goals import best_gain_of, propensities, read_goal
+from xmlcore.decisions.goals import best_gain_of, read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import FREE_BY_CUT, cuts_of, value_of
 from xmlcore.experiment.engine import estimates
@@ -114,7 +114,7 @@ def _on_test_rows(measure, rule, test, inv_ps) -> tuple[dict[str, float], np.nda
         of = {name: metrics.precision_recall_f1(test.Y, each, average=average).f1 for name, each in sets.items()}
         return of, marks
     goal = read_goal(measure)
-    weights = propensities(goal, inv_ps, test.Y.shape[1])
+    weights = inv_ps if "PSP" in goal.parts else None
     best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
     plain = replace(rule, slopes=np.ones(rule.slopes.size), offsets=np.zeros(rule.offsets.size))
     without = plain.take(test.scores) if goal.k else test.scores.data >= 0.5
