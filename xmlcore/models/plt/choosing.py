@@ -28,7 +28,7 @@ CHOOSING = "Choosing settings"  # Phase that progress reports while settings are
 BINARY = {"arity": 2, "max_leaf_labels": 100}  # napkinXC, Parabel
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
 
-CUT_LABELS = 50  # So many labels of a row are looked at to choose the threshold of predictions.
+CUT_ROWS, CUT_LABELS = 1000, 50  # So many rows, and labels of each, are looked at to choose where to cut.
 FEW_LABELS = 32  # So few labels are always children of the root.
 
 
@@ -374,11 +374,12 @@ class Trials:
 
     def _best_cut(self, model) -> float:
         """Return the middle of the scores between which micro-F1 is best on the rows to measure on; 0 without a hit."""
-        labels, scores = model.predict_topk(self.X_measured, min(CUT_LABELS, self.Y_measured.shape[1]))
+        X, Y = self.X_measured[:CUT_ROWS], self.Y_measured[:CUT_ROWS]
+        labels, scores = model.predict_topk(X, min(CUT_LABELS, Y.shape[1]))
         order = np.argsort(-scores, axis=None, kind="stable")
         scores = np.append(scores.reshape(-1)[order].astype(np.float64), 0.0)
-        hits = np.cumsum(_are_true(self.Y_measured, labels).reshape(-1)[order])
-        half_f1 = hits / (np.arange(1, order.size + 1) + self.Y_measured.nnz)
+        hits = np.cumsum(_are_true(Y, labels).reshape(-1)[order])
+        half_f1 = hits / (np.arange(1, order.size + 1) + Y.nnz)
         best = int(np.argmax(np.where(scores[1:] < scores[:-1], half_f1, 0.0)))  # equal scores are cut together
         return float(scores[best : best + 2].mean()) if hits[-1] else 0.0
 
