@@ -25,7 +25,9 @@ from xmlcore.models.rules import CANDIDATES, Rule, chosen, innermost
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_number, csr_parts
 
-PRIOR = 2.0  # Rows that are added to each label, of the mean F1 or precision: gains of labels with few rows are unsure.
+# Gains of labels with few rows are unsure: so many rows are added to those that each label is expected to have, and
+# where the gains of macro F1 and macro precision are taken, so many more, which have the mean value.
+PRIOR = 2.0
 TOLERANCE = 1e-6  # Sets are improved until a pass over all rows adds less than this to the measure.
 MOST_PASSES = 100
 FREE_BY_CUT = ("micro F1", "samples F1")

@@ -21,11 +21,8 @@ from xmlcore.versions import refusal
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
-LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = (
-    "label_counts",
-    "n_rows_seen",
-    "one_class",
-)  # among the arrays and the values of each model
+# What each model keeps of its training rows, among its arrays and its values.
+LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = "label_counts", "n_rows_seen", "one_class"
 
 # For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
 IN_ARRAYS = "in arrays"
