@@ -21,16 +21,15 @@ from benchmarks.library import data as of_data
 from benchmarks.library import files, machine, tables
 from xmlcore import PLT, decisions, metrics
 from xmlcore.datasets import read_text_dataset
-from xmlcore.decisions.goals import best_gain_of, read_goal
+from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
-from xmlcore.decisions.learning import value_of
+from xmlcore.decisions.learning import FREE_BY_CUT, plain_marks, value_of
 from xmlcore.decisions.promises import promised
 from xmlcore.models.rules import CANDIDATES
 
 DATA = ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class", "wordnet-hyper")
-FREE = ("micro F1", "samples F1")
-MEASURES = (*FREE, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", "macro R@3", "balanced accuracy@3", "PSP@5",
-            "coverage@5")  # fmt: skip
+MEASURES = (*FREE_BY_CUT, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", "macro R@3", "balanced accuracy@3",
+            "PSP@5", "coverage@5")  # fmt: skip
 PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
 SPLITS, RISK, SEED = 200, 0.1, 0
 
@@ -79,36 +78,17 @@ def measured(name, folder, say):
 
 def of_measure(measure, model, rows, test, calibration, inv_ps):
     """Return the value on the test rows without and with the rule, and that of the sets for all test rows together."""
-    start = time.perf_counter()
-    rule = decisions.learn(model, *rows, measure, inv_ps=inv_ps if "PSP" in measure else None)
-    seconds = time.perf_counter() - start
-    P = test.probabilities(rule.calibration)
-    if measure in FREE:
-        average = measure.split()[0]
-        sets = [test.scores >= 0.5, rule_sets(rule, P)]
-        values = [metrics.precision_recall_f1(test.Y, each, average=average).f1 for each in sets]
-        return {"plain": values[0], "rule": values[1], "seconds": seconds}
     goal = read_goal(measure)
     weights = inv_ps if "PSP" in goal.parts else None
-    best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
-    L = test.Y.shape[1]
-    if goal.k:
-        plain = decisions.Rule(model, np.ones(L), np.zeros(L), goal.k, True, calibration).take(test.scores)
-    else:
-        plain = test.scores.data >= 0.5
-    together = decisions.best_sets(P, measure, inv_ps=weights)
-    marks = np.asarray(together[np.repeat(np.arange(len(P.indptr) - 1), np.diff(P.indptr)), P.indices]).ravel()
-    return {
-        "plain": value_of(goal, test, plain, weights, best), "rule": value_of(goal, test, rule.take(P), weights, best),
-        "together": value_of(goal, test, marks, weights, best), "seconds": seconds,
-    }  # fmt: skip
-
-
-def rule_sets(rule, P):
-    found = P.copy()
-    found.data = rule.take(P).astype(np.float64)
-    found.eliminate_zeros()
-    return found.astype(bool)
+    start = time.perf_counter()
+    rule = decisions.learn(model, *rows, measure, inv_ps=weights)
+    seconds = time.perf_counter() - start
+    P = test.probabilities(calibration)
+    marks = {"plain": plain_marks(goal, test), "rule": rule.take(P)}
+    if measure not in FREE_BY_CUT:
+        together = decisions.best_sets(P, measure, inv_ps=weights)
+        marks["together"] = np.asarray(together[test.row, P.indices]).ravel()
+    return {name: value_of(goal, test, taken, weights) for name, taken in marks.items()} | {"seconds": seconds}
 
 
 def errors(test, calibration, k, after):

@@ -1,22 +1,24 @@
 """Held-out rows as all decisions see them: the best labels of each row, their scores, and which are right."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.rows import true_ids
-from xmlcore.models.rules import Calibration, candidates, chosen, rows_of
+from xmlcore.models.rules import CANDIDATES, Calibration, candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
 
 class HeldOut(NamedTuple):
-    """Held-out rows."""
+    """Held-out rows, and the model that ranked their labels."""
 
     scores: sp.csr_array  # float64 (n, L): the best labels of each row
     right: np.ndarray  # float64 (nnz,): 1.0 where the label is a true one
     Y: sp.csr_array  # bool (n, L)
     unknown: np.ndarray | int = 0  # int (n,): the true labels of each row that the model does not know
+    model: Any = None
+    n_candidates: int = CANDIDATES
 
     @property
     def true(self) -> np.ndarray:
@@ -36,7 +38,9 @@ class HeldOut(NamedTuple):
     def part(self, rows: np.ndarray) -> "HeldOut":
         """Return some of the rows, which ascend."""
         unknown = np.broadcast_to(self.unknown, self.Y.shape[0])[rows]
-        return HeldOut(self.scores[rows], self.right[np.isin(self.row, rows)], self.Y[rows], unknown)
+        return self._replace(
+            scores=self.scores[rows], right=self.right[np.isin(self.row, rows)], Y=self.Y[rows], unknown=unknown
+        )
 
     def marked(self, taken: np.ndarray) -> sp.csr_array:
         """Return the marked entries as sets of labels: csr_array of bool."""
@@ -65,4 +69,4 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     places = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
     right = np.zeros(scores.nnz)
     right[places.multiply(Y).data.astype(np.int64) - 1] = 1.0
-    return HeldOut(scores, right, Y, np.diff(every.indptr) - np.diff(Y.indptr))
+    return HeldOut(scores, right, Y, np.diff(every.indptr) - np.diff(Y.indptr), model, most)

@@ -21,7 +21,7 @@ from xmlcore.decisions.goals import (
 from xmlcore.decisions.held_out import HeldOut, held_out
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
-from xmlcore.models.rules import CANDIDATES, Rule, chosen, innermost
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermost
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_number, csr_parts
 
@@ -100,9 +100,16 @@ def learn(
         raise ValueError(f"at_most goes with a measure of k labels, such as 'macro F1@3', not with {measure!r:.60}")
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
-    if goal is None or goal.name in FREE_BY_CUT:
-        return _by_cut(model, found, calibration, measure if goal is None else goal.name, least, n_candidates)
-    return _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates)
+    if goal is None:
+        return _by_cut(found, calibration, measure, least)
+    return learnt(found, calibration, goal, inv_ps, at_most)
+
+
+def learnt(found: HeldOut, calibration: Calibration, goal: Goal, inv_ps=None, at_most: bool = False) -> Rule:
+    """Return the rule of :func:`learn` for a goal, from rows whose candidates are known."""
+    if goal.name in FREE_BY_CUT:
+        return _by_cut(found, calibration, goal.name, {})
+    return _by_gains(found, calibration, goal, at_most, inv_ps)
 
 
 def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
@@ -235,24 +242,22 @@ def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
     return slopes + more, offsets - more * value / factor
 
 
-def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) -> Rule:
+def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
     """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
     n_rows, L = found.Y.shape
     inv_ps = propensities(goal, inv_ps, L, found.Y)
     fill = goal.k > 0 and not at_most
 
-    def best_gain(part):
-        return 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
-
-    def learnt(part, calibration):
+    def both(part, calibration):
         """Return the rule and the plain one that some rows give."""
         P = part.probabilities(calibration)
-        gains = gains_of(goal, part.Y.shape[0], _expected_rows(model, P) + PRIOR, inv_ps, best_gain(part))
+        best = 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
+        gains = gains_of(goal, part.Y.shape[0], _expected_rows(part.model, P) + PRIOR, inv_ps, best)
         point = _at_point(gains, *improved(P, goal, gains, fill)[1])
-        rule = Rule(model, *point, goal.k, fill, calibration, n_candidates)
+        rule = Rule(part.model, *point, goal.k, fill, calibration, part.n_candidates)
         plain = replace(rule, slopes=np.ones(L), offsets=np.zeros(L))
         if not goal.k:
-            plain = _best_cut(plain, P, lambda taken: value_of(goal, part, taken, inv_ps, best_gain(part)))
+            plain = _best_cut(plain, P, lambda taken: value_of(goal, part, taken))
         return rule, plain
 
     # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
@@ -260,10 +265,10 @@ def _by_gains(model, found, calibration, goal, at_most, inv_ps, n_candidates) ->
     halves = [found.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
     halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [found, found]
     values = np.mean([
-        [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps, best_gain(other))
-         for each in learnt(half, calibration_of(half))] for half, other in (halves, halves[::-1])
+        [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps)
+         for each in both(half, calibration_of(half))] for half, other in (halves, halves[::-1])
     ], axis=0)  # fmt: skip
-    taken = learnt(found, calibration)[0 if values[0] > values[1] else 1]
+    taken = both(found, calibration)[0 if values[0] > values[1] else 1]
     return _told(taken, goal.name, found, values.max(), values[1])
 
 
@@ -279,22 +284,37 @@ def _best_cut(rule, P, value) -> Rule:
     """Return the rule of the one cut that has the best value on held-out rows."""
     tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
     best = max(tried, key=lambda cut: value(P.data > cut))
-    return Rule(rule.model, rule.slopes, rule.offsets - best, 0, False, rule.calibration, rule.n_candidates)
+    return replace(rule, offsets=rule.offsets - best)
 
 
-def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None, best_gain: float = 1.0) -> float:
-    """Return the value of a goal for predicted entries of held-out rows."""
+def plain_marks(goal: Goal, found: HeldOut) -> np.ndarray:
+    """Return which entries are predicted without a rule: the k best scores of each row, or those from 0.5 on."""
+    if not goal.k:
+        return found.scores.data >= 0.5
+    order, place = found.ranked(found.scores.data)
+    taken = np.zeros(order.size, bool)
+    taken[order[place < goal.k]] = True
+    return taken
+
+
+def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> float:
+    """Return the value of a goal for predicted entries of rows whose labels are known."""
     n_rows, L = found.Y.shape
     labels, right = found.scores.indices[taken], found.right[taken]
     hits, predicted = np.bincount(labels, right, minlength=L), np.bincount(labels, minlength=L)
     true = np.bincount(found.Y.indices, minlength=L)
     there = true > 0
+    if goal.name == "micro F1":
+        return 2 * hits.sum() / (predicted.sum() + found.true.sum())
+    if goal.name == "samples F1":
+        of_row = [np.bincount(found.row[taken], marks, minlength=n_rows) for marks in (right, np.ones(right.size))]
+        return float(share(2 * of_row[0], of_row[1] + found.true).mean())
 
     def of(name):
         if name == "P":
             return hits.sum() / (goal.k * n_rows)
         if name == "PSP":
-            return float(inv_ps @ hits) / best_gain
+            return float(inv_ps @ hits) / best_gain_of(found.Y, inv_ps, goal.k)
         if name == "coverage":
             return (hits[there] > 0).mean()
         recall = share(hits, true)
@@ -309,15 +329,15 @@ def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None, best_ga
     return float(sum(weight * of(name) for name, weight in goal.parts.items()))
 
 
-def _by_cut(model, found, calibration, measure, least, n_candidates) -> Rule:
+def _by_cut(found, calibration, measure, least) -> Rule:
     """Return the rule of one cut of the probabilities."""
     table = cuts_of(found, calibration(found.scores.data))
     if measure not in OF_CUTS:
         raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")
-    if not isinstance(least, Mapping | None):
+    if not isinstance(least, Mapping):
         raise TypeError(f"least is {least!r:.60}: give a dict of bounds, such as {{'micro P': 0.9}}")
     name, possible = measure, table
-    for bounded, bound in (least or {}).items():
+    for bounded, bound in least.items():
         if bounded not in OF_CUTS:
             raise ValueError(f"least has {bounded!r:.60}: known are {', '.join(OF_CUTS)}")
         bound = check_number(bound, f"least[{bounded!r:.200}]", 0.0, 1.0)
@@ -330,11 +350,11 @@ def _by_cut(model, found, calibration, measure, least, n_candidates) -> Rule:
     half = table[table["cut"] >= 0.5]
     L = found.Y.shape[1]
     cut = np.nextafter(line["cut"], 0)  # gains have to be positive
-    rule = Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates)
+    rule = Rule(found.model, np.ones(L), np.full(L, -cut), 0, False, calibration, found.n_candidates)
     plain = float(half[measure].iloc[-1]) if len(half) else 0.0
     return _told(rule, name, found, float(line[measure]), plain)
 
 
 def _told(rule, measure, found, value, plain) -> Rule:
     about = {"measure": measure, "rows": found.Y.shape[0], "value": float(value), "plain": float(plain)}
-    return Rule(rule.model, rule.slopes, rule.offsets, rule.k, rule.fill, rule.calibration, rule.n_candidates, about)
+    return replace(rule, about=about)

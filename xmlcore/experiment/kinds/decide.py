@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from xmlcore import decisions, metrics
-from xmlcore.decisions.goals import best_gain_of, read_goal
+from xmlcore.decisions.calibrating import calibration_of
+from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
-from xmlcore.decisions.learning import FREE_BY_CUT, cuts_of, value_of
+from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, resized, without_held_out
@@ -77,19 +78,23 @@ class Decide(Task):
         twin = getattr(twin, "model_", twin)
         progress("Learning decisions", 0.6)
         inv_ps = metrics.inverse_propensity(data.Y_train)
+        held = held_out(twin, parts.X_test, parts.Y_test, CANDIDATES)
+        calibration = calibration_of(held)
         test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
+        P = test.probabilities(calibration)
         rules, lines = {}, []
         for at, measure in enumerate(MEASURES):
             progress("Learning decisions", 0.6 + 0.3 * at / len(MEASURES), measure)
-            weights = inv_ps if "PSP" in measure else None
-            rule = decisions.learn(twin, parts.X_test, parts.Y_test, measure, inv_ps=weights)
+            goal = read_goal(measure)
+            weights = inv_ps if "PSP" in goal.parts else None
+            rule = learnt(held, calibration, goal, weights)
             rules[measure] = list(rule.state())
-            values, marks = _on_test_rows(measure, rule, test, inv_ps)
-            lines.append({"measure": measure} | values | _predicted(test.Y, test.marked(marks)))
+            marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
+            values = {name: value_of(goal, test, taken, weights) for name, taken in marks.items()}
+            lines.append({"measure": measure} | values | _predicted(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
         lines.append({"measure": AS_IT_IS} | _predicted(test.Y, model.predict(data.X_test)))
-        probabilities = rule.calibration(test.scores.data)
-        table = cuts_of(test, probabilities)
+        table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
         table = table.iloc[np.unique(even.clip(max=len(table) - 1))]
         found = Decisions(
@@ -102,21 +107,3 @@ class Decide(Task):
 def _predicted(Y, sets) -> dict[str, float]:
     found = metrics.precision_recall_f1(Y, sets, average="micro")
     return {"micro P": found.precision, "micro R": found.recall, "labels": sets.nnz / max(1, sets.shape[0])}
-
-
-def _on_test_rows(measure, rule, test, inv_ps) -> tuple[dict[str, float], np.ndarray]:
-    """Return a measure with the k best scores, or those from 0.5 on, and with a rule; and what the rule marks."""
-    P = test.probabilities(rule.calibration)
-    marks = rule.take(P)
-    if measure in FREE_BY_CUT:
-        average = measure.split()[0]
-        sets = {"plain": test.marked(test.scores.data >= 0.5), "decided": test.marked(marks)}
-        of = {name: metrics.precision_recall_f1(test.Y, each, average=average).f1 for name, each in sets.items()}
-        return of, marks
-    goal = read_goal(measure)
-    weights = inv_ps if "PSP" in goal.parts else None
-    best = 1.0 if weights is None else best_gain_of(test.Y, weights, goal.k)
-    plain = replace(rule, slopes=np.ones(rule.slopes.size), offsets=np.zeros(rule.offsets.size))
-    without = plain.take(test.scores) if goal.k else test.scores.data >= 0.5
-    sets = {"plain": without, "decided": marks}
-    return {name: value_of(goal, test, taken, weights, best) for name, taken in sets.items()}, marks
