@@ -22,12 +22,18 @@ def places(ptr, taken):
 
 @pytest.mark.parametrize("fill", [True, False])
 @pytest.mark.parametrize("k", [0, 1, 3, 9])
-def test_the_largest_gains_are_taken(k, fill):
-    P, rows = problem()
-    slopes, offsets = np.random.default_rng(1).random(8), -0.5 * np.random.default_rng(2).random(8)
-    taken = np.zeros(P[1].size, bool)
-    take_by_gains(*P, slopes, offsets, k, fill and k > 0, np.empty(8), taken)
-    gains = [[(slopes[label] * p + offsets[label], label) for label, p in row] for row in rows]
+def test_the_largest_gains_of_the_part_of_a_row_are_taken(k, fill):
+    P, _ = problem()
+    P[2][:] += 1e-9 * np.arange(P[2].size)  # what draws the part of a row
+    slopes, offsets = np.random.default_rng(1).random((3, 8)), -0.5 * np.random.default_rng(2).random((3, 8))
+    taken, reach = np.zeros(P[1].size, bool), np.array([0.2, 0.6, 1.0])
+    take_by_gains(*P, slopes, offsets, reach, k, fill and k > 0, np.empty(8), taken)
+    parts = [naive.decisions.part_of(P[2][a:b].tolist(), reach) for a, b in zip(P[0], P[0][1:])]
+    assert {*parts} == {0, 1, 2}
+    rows = [[*zip(P[1][a:b].tolist(), P[2][a:b].tolist())] for a, b in zip(P[0], P[0][1:])]
+    gains = [
+        [(slopes[part, label] * p + offsets[part, label], label) for label, p in row] for part, row in zip(parts, rows)
+    ]
     assert places(P[0], taken) == [naive.decisions.by_gains(row, k, fill and k > 0) for row in gains]
 
 

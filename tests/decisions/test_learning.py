@@ -1,6 +1,7 @@
 """Rules that are learnt from held-out rows, and what they are worth on other rows."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,6 +98,23 @@ def test_a_k_beyond_all_labels_takes_no_memory():
     assert decisions.learn(model, X, Y, "PSP@2000000000").about["value"] == pytest.approx(1)
 
 
+def test_coverage_is_best_by_a_mixture_whose_parts_decide_for_their_shares_of_rows(tmp_path):
+    model, held_out, (X, Y) = parts()
+    rule = decisions.learn(model, *held_out, "coverage@1")
+
+    def covered(sets):
+        return np.unique(sets.multiply(Y).nonzero()[1]).size
+
+    found = rule.predict(X)
+    alone = [replace(rule, slopes=rule.slopes[[i]], offsets=rule.offsets[[i]], shares=(1.0,)) for i in range(12)]
+    assert len(rule.shares) == 12 and sum(rule.shares) == pytest.approx(1)
+    assert covered(found) > max(covered(part.predict(X)) for part in alone)
+    assert (rule.predict(X[::-1])[::-1] != found).nnz == 0  # whatever other rows are asked about
+    model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
+    decisions.learn(model, *held_out, "coverage@1").keep()
+    assert (load_model(model.save(tmp_path / "m")).predict(X) != model.predict(X)).nnz == 0
+
+
 def test_the_same_rows_give_the_same_rule():
     model, held_out, (X, _) = parts()
     rules = {decisions.learn(model, *held_out, "macro F1@3") for _ in range(2)}
@@ -143,7 +161,8 @@ def test_a_damaged_rule_is_refused(tmp_path):
     decisions.learn(model, *held_out, "macro F1@2").keep()
     path = model.save(tmp_path / "model")
     told, arrays = (path / "params.json").read_text(), dict(np.load(path / "arrays.npz"))
-    for name, value in [("k", -1), ("k", 2**63), ("n_knots", 3), ("about", None), ("fill", 1)]:
+    for name, value in [("k", -1), ("k", 2**63), ("n_knots", 3), ("about", None), ("fill", 1), ("shares", [0.5]),
+                        ("shares", [0.5, 0.5])]:  # fmt: skip
         damaged = json.loads(told)
         damaged["values"]["rule"][name] = value
         (path / "params.json").write_text(json.dumps(damaged))

@@ -9,6 +9,12 @@ def by_gains(gains, k, fill):
     return {i for i in order[: k or None] if fill or gains[i][0] > 0}
 
 
+def part_of(probabilities, reach):
+    """The part of a mixture that decides for a row: what stands behind six digits of its probabilities draws it."""
+    drawn = sum(1e6 * p for p in probabilities) % 1.0
+    return next(part for part, end in enumerate(reach) if drawn < end or part == len(reach) - 1)
+
+
 def improved_sets(rows, taken, worth, k, fill):
     """One pass over the rows: each row's set is chosen anew by what each label alone adds to the measure.
 

@@ -7,6 +7,7 @@ from xmlcore._kernels.k_best import better
 
 LINEAR, MACRO_F1, MACRO_PRECISION, COVERAGE = range(4)  # what a measure adds to gains that are linear in probabilities
 CERTAIN = 1e-12  # smallest probability that a label is wrong
+DIGITS = 1e6  # what stands behind so many digits of probabilities is as good as random
 
 
 @inlined
@@ -45,15 +46,29 @@ def _take(gains, labels, start, end, k, fill, taken):
         taken[best] = True
 
 
-@kernel
-def take_by_gains(ptr, labels, values, slopes, offsets, k, fill, gains, taken):
-    """Mark the entries that are predicted when label j of probability p gains ``slopes[j] * p + offsets[j]``.
+@inlined
+def _part_of(values, start, end, reach):
+    """Return which part of a mixture decides for a row: drawn by its probabilities, so that it is always the same."""
+    drawn, part = 0.0, 0
+    for i in range(start, end):
+        drawn += DIGITS * values[i]
+    drawn -= math.floor(drawn)
+    while part < reach.size - 1 and drawn >= reach[part]:
+        part += 1
+    return part
 
+
+@kernel
+def take_by_gains(ptr, labels, values, slopes, offsets, reach, k, fill, gains, taken):
+    """Mark the entries that are predicted when label j of probability p gains ``slopes[a, j] * p + offsets[a, j]``.
+
+    a is the part of a mixture that decides for the row; ``reach`` are the cumulated shares of rows of the parts.
     ``values`` are the probabilities of the entries of a CSR matrix; ``gains`` has room for the longest row.
     """
     for row in range(ptr.size - 1):
+        part = _part_of(values, ptr[row], ptr[row + 1], reach)
         for i in range(ptr[row], ptr[row + 1]):
-            gains[i - ptr[row]] = slopes[labels[i]] * values[i] + offsets[labels[i]]
+            gains[i - ptr[row]] = slopes[part, labels[i]] * values[i] + offsets[part, labels[i]]
         _take(gains, labels, ptr[row], ptr[row + 1], k, fill, taken)
 
 

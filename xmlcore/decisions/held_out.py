@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.rows import true_ids
-from xmlcore.models.rules import CANDIDATES, Calibration, candidates, chosen, rows_of
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, chosen, rows_of
 from xmlcore.validation import check_count, check_labels
 
 
@@ -50,6 +50,13 @@ class HeldOut(NamedTuple):
         """Return the entries in an order by row, and within it by falling value; and the place of each, from 0."""
         order = np.lexsort((-values, self.row))
         return order, np.arange(order.size) - self.scores.indptr[:-1][self.row]
+
+
+def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: bool = False, cut: float = 0.0) -> Rule:
+    """Return the rule that predicts the k labels of the largest probabilities; without k those from a cut on."""
+    shape = 1, found.Y.shape[1]
+    offsets = np.full(shape, -np.nextafter(cut, -1) if cut else 0.0)  # gains have to be positive
+    return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates)
 
 
 def held_out(model, X, Y, n_candidates: int) -> HeldOut:

@@ -18,7 +18,7 @@ from xmlcore.decisions.goals import (
     propensities,
     read_goal,
 )
-from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.held_out import HeldOut, by_probability, held_out
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
 from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermost
@@ -30,6 +30,7 @@ from xmlcore.validation import check_number, csr_parts
 PRIOR = 2.0
 TOLERANCE = 1e-6  # Sets are improved until a pass over all rows adds less than this to the measure.
 MOST_PASSES = 100
+MOST_PARTS = 12  # of a mixture
 FREE_BY_CUT = ("micro F1", "samples F1")
 OF_CUTS = ("micro P", "micro R", "micro F1", "samples F1")
 
@@ -87,7 +88,8 @@ def learn(
     -----
     For measures that are no mean over rows, sets of labels are found for the held-out rows by block coordinate ascent
     on the expected measure, by calibrated probabilities; the gains of labels at that point are the rule. Labels with
-    few rows are drawn to the mean. Only which rule is taken, a cut, and the calibration depend on the true labels.
+    few rows are drawn to the mean. For coverage the rule is a mixture, found by the algorithm of Frank and Wolfe. Only
+    which rule is taken, a cut, and the calibration depend on the true labels.
 
     References
     ----------
@@ -204,12 +206,9 @@ def improved(P: sp.csr_array, goal: Goal, gains: Gains, fill: bool) -> tuple[np.
     ptr, labels, values = csr_parts(P)
     L, rooms = P.shape[1], np.empty(max(1, int(np.diff(ptr).max(initial=0))))
     taken = np.zeros(labels.size, bool)
-    plain = read_only((np.ones(L), np.full(L, 0.0 if goal.k else -0.5)))
+    plain = read_only((np.ones((1, L)), np.full((1, L), 0.0 if goal.k else -0.5), np.ones(1)))
     take_by_gains(ptr, labels, values, *plain, goal.k, fill or goal.k > 0, rooms, taken)
-    p = values[taken]
-    parts = p, np.ones(p.size), np.log(np.maximum(1 - p, CERTAIN))
-    sums = np.stack([np.bincount(labels[taken], part, minlength=L) for part in parts])
-    before = -np.inf
+    sums, before = _sums(P, taken), -np.inf
     for _ in range(MOST_PASSES if gains.kind != LINEAR else 1):
         improve_sets(ptr, labels, values, *gains, goal.k, fill, sums, rooms, taken)
         now = _expected(gains, *sums)
@@ -217,6 +216,36 @@ def improved(P: sp.csr_array, goal: Goal, gains: Gains, fill: bool) -> tuple[np.
             break
         before = now
     return taken, sums
+
+
+def _sums(P, taken) -> np.ndarray:
+    """Return the sums of the kernel ``improve_sets`` over marked entries."""
+    labels, p = P.indices[taken], P.data[taken]
+    parts = p, np.ones(p.size), np.log(np.maximum(1 - p, CERTAIN))
+    return np.stack([np.bincount(labels, part, minlength=P.shape[1]) for part in parts])
+
+
+def _mixed(rule: Rule, P: sp.csr_array, gains: Gains) -> Rule:
+    """Return the mixture of rules, from a first one on, that is best for the expected measure.
+
+    It is found by the algorithm of Frank and Wolfe (Schultheis et al. 2024): the next part is best for the gains where
+    the mixture is, and gets the share with which the measure is largest. The parts of a mixture count as if they
+    decided for fractions of each row.
+    """
+    from scipy.optimize import minimize_scalar
+
+    points, shares, now = [(rule.slopes, rule.offsets)], np.ones(1), _sums(P, rule.take(P))
+    for _ in range(MOST_PARTS - 1):
+        point = tuple(part[None] for part in _at_point(gains, *now))
+        there = _sums(P, replace(rule, slopes=point[0], offsets=point[1]).take(P))
+        line = minimize_scalar(lambda step: -_expected(gains, *(now + step * (there - now))), bounds=(0, 1))  # noqa: B023
+        if -line.fun - _expected(gains, *now) < TOLERANCE:
+            break
+        now = now + line.x * (there - now)
+        points.append(point)
+        shares = np.append((1 - line.x) * shares, line.x)
+    slopes, offsets = (np.concatenate(parts) for parts in zip(*points))
+    return replace(rule, slopes=slopes, offsets=offsets, shares=tuple((shares / shares.sum()).tolist()))
 
 
 def _expected(gains, hits, predicted, missed) -> float:
@@ -244,8 +273,8 @@ def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
 
 def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
     """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
-    n_rows, L = found.Y.shape
-    inv_ps = propensities(goal, inv_ps, L, found.Y)
+    n_rows = found.Y.shape[0]
+    inv_ps = propensities(goal, inv_ps, found.Y.shape[1], found.Y)
     fill = goal.k > 0 and not at_most
 
     def both(part, calibration):
@@ -253,9 +282,11 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
         P = part.probabilities(calibration)
         best = 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
         gains = gains_of(goal, part.Y.shape[0], _expected_rows(part.model, P) + PRIOR, inv_ps, best)
-        point = _at_point(gains, *improved(P, goal, gains, fill)[1])
-        rule = Rule(part.model, *point, goal.k, fill, calibration, part.n_candidates)
-        plain = replace(rule, slopes=np.ones(L), offsets=np.zeros(L))
+        plain = by_probability(part, calibration, goal.k, fill)
+        if goal.kind == COVERAGE:  # what is best is to do now one thing, now another
+            return _mixed(plain, P, gains), plain
+        slopes, offsets = _at_point(gains, *improved(P, goal, gains, fill)[1])
+        rule = replace(plain, slopes=slopes[None], offsets=offsets[None])
         if not goal.k:
             plain = _best_cut(plain, P, lambda taken: value_of(goal, part, taken))
         return rule, plain
@@ -348,9 +379,7 @@ def _by_cut(found, calibration, measure, least) -> Rule:
             raise ValueError(f"{bounded} cannot be {bound:g} on these rows: with any cut it is at most {most:.3f}")
     line = possible.loc[possible[measure].idxmax()]
     half = table[table["cut"] >= 0.5]
-    L = found.Y.shape[1]
-    cut = np.nextafter(line["cut"], 0)  # gains have to be positive
-    rule = Rule(found.model, np.ones(L), np.full(L, -cut), 0, False, calibration, found.n_candidates)
+    rule = by_probability(found, calibration, cut=line["cut"])
     plain = float(half[measure].iloc[-1]) if len(half) else 0.0
     return _told(rule, name, found, float(line[measure]), plain)
 

@@ -1,9 +1,11 @@
 """Promises: sets of labels that find a share of the true labels, or of which a share is right, with a stated risk."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from xmlcore.decisions.calibrating import calibration_of
-from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.held_out import HeldOut, by_probability, held_out
 from xmlcore.metrics.measures import share
 from xmlcore.models.rules import CANDIDATES, Calibration, Rule
 from xmlcore.typing import Labels, Matrix, Ranker
@@ -76,8 +78,7 @@ def promise(
     found = held_out(model, X, Y, n_candidates)
     calibration = calibration_of(found)
     about = promised(found, calibration, wanted, level, risk)
-    L, cut = found.Y.shape[1], np.nextafter(about["cut"], -1)  # gains have to be positive
-    return Rule(model, np.ones(L), np.full(L, -cut), 0, False, calibration, n_candidates, about)
+    return replace(by_probability(found, calibration, cut=about["cut"]), about=about)
 
 
 def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:

@@ -40,15 +40,16 @@ class Calibration(NamedTuple):
 class Rule:
     """Which labels of a row are predicted: those with the largest gains, or all whose gain is positive.
 
-    The gain of label j with probability p is ``slopes[j] * p + offsets[j]``: all measures of
+    The gain of label j with probability p is ``slopes[:, j] * p + offsets[:, j]``: all measures of
     :func:`xmlcore.decisions.learn` are best with gains of this form (Schultheis et al., "Consistent algorithms for
-    multi-label classification with macro-at-k metrics", ICLR 2024).
+    multi-label classification with macro-at-k metrics", ICLR 2024). Of several parts, one decides for a row, drawn by
+    the row's probabilities: the same row always gets the same labels.
 
     Attributes
     ----------
     model : Ranker
         The fitted model that it decides for.
-    slopes, offsets : ndarray of float64, shape (L,)
+    slopes, offsets : ndarray of float64, shape (parts, L)
     k : int
         How many labels a row gets; 0: as many as have a positive gain.
     fill : bool
@@ -59,6 +60,8 @@ class Rule:
         Only so many labels of a row, the best by score, can be predicted.
     about : dict
         What it was learnt for, and what it reached on the held-out rows: plain values.
+    shares : tuple of float
+        The share of rows for which each part decides.
     """
 
     model: Any
@@ -69,9 +72,15 @@ class Rule:
     calibration: Calibration
     n_candidates: int = CANDIDATES
     about: dict[str, Any] = field(default_factory=dict)
+    shares: tuple[float, ...] = (1.0,)
 
     def __post_init__(self):
         read_only((self.slopes, self.offsets, *self.calibration[:2]))
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels, L."""
+        return self.slopes.shape[1]
 
     def predict(self, X: Matrix) -> sp.csr_array:
         """Return the labels of rows, or of texts if the model takes texts: csr_array of bool, shape (n, L)."""
@@ -89,9 +98,9 @@ class Rule:
         return self.model
 
     def _check_labels_of(self, model):
-        if model.n_labels_ != self.slopes.size:
+        if model.n_labels_ != self.n_labels:
             raise ValueError(
-                f"the rule was learnt for {self.slopes.size:,} labels, but the model was fitted anew and has "
+                f"the rule was learnt for {self.n_labels:,} labels, but the model was fitted anew and has "
                 f"{model.n_labels_:,}: learn a rule for it"
             )
 
@@ -99,7 +108,7 @@ class Rule:
         """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
         self._check_labels_of(model)
         parts = [self._of_block(model, X[first:end]) for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)]
-        shape = (0, self.slopes.size)
+        shape = (0, self.n_labels)
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
 
     def _of_block(self, model, X):
@@ -112,13 +121,14 @@ class Rule:
         ptr, labels, values = csr_parts(candidates)
         taken = np.zeros(labels.size, bool)
         gains = np.empty(max(1, int(np.diff(ptr).max(initial=0))))
-        take_by_gains(ptr, labels, values, self.slopes, self.offsets, self.k, self.fill, gains, taken)
+        of_parts = self.slopes, self.offsets, np.cumsum(self.shares)
+        take_by_gains(ptr, labels, values, *of_parts, self.k, self.fill, gains, taken)
         return taken
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
         values = {"k": self.k, "fill": self.fill, "n_candidates": self.n_candidates, "about": self.about}
-        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size}
+        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size, "shares": [*self.shares]}
         arrays = {"slopes": self.slopes, "offsets": self.offsets}
         return values, arrays | {"scores": self.calibration.scores, "probabilities": self.calibration.probabilities}
 
@@ -128,6 +138,7 @@ class Rule:
         try:
             k, fill, most = values["k"], values["fill"], values["n_candidates"]
             about, method, n_knots = values["about"], values["method"], values["n_knots"]
+            shares = values.get("shares", [1.0])  # an earlier version saved rules without parts
         except (TypeError, KeyError) as error:
             raise ModelFormatError(f"its rule lacks {error}: save the model again") from error
         is_count = {name: type(value) is int and least <= value <= INT32_MAX for name, value, least in
@@ -137,10 +148,15 @@ class Rule:
             or type(fill) is not bool
             or not isinstance(about, dict)
             or type(method) is not str
+            or not isinstance(shares, list)
+            or not all(type(share) is float and 0 <= share <= 1 for share in shares)
+            or not np.isclose(sum(shares), 1)
         ):
             raise ModelFormatError("the values of its rule are invalid: save the model again")
-        shapes = {"slopes": n_labels, "offsets": n_labels, "scores": n_knots, "probabilities": n_knots}
-        check_types(arrays, {name: (np.float64, (size,)) for name, size in shapes.items()})
+        arrays = arrays | {name: np.atleast_2d(arrays[name]) for name in ("slopes", "offsets") if name in arrays}
+        of_labels = len(shares), n_labels
+        shapes = {"slopes": of_labels, "offsets": of_labels, "scores": (n_knots,), "probabilities": (n_knots,)}
+        check_types(arrays, {name: (np.float64, shape) for name, shape in shapes.items()})
         scores, probabilities = arrays["scores"], arrays["probabilities"]
         check_parts({
             "the gains of its rule": lambda: all(np.isfinite(arrays[name]).all() for name in ("slopes", "offsets")),
@@ -148,7 +164,7 @@ class Rule:
             and scores[0] >= 0 and probabilities[0] > 0 and max(scores[-1], probabilities[-1]) <= 1,
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, method)
-        return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about)
+        return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about, tuple(shares))
 
 
 def with_decision(model, values: dict, arrays: dict) -> tuple[dict, dict]:

@@ -44,13 +44,13 @@ class Decisions:
     def rule(self, name: str) -> Rule:
         """Return the rule of a measure, or of a cut of the calibrated probabilities, such as "cut 0.25"."""
         values, arrays = self.rules[MEASURES[0] if name.startswith(CUT) else name]
-        found = Rule.restored(values, arrays, arrays["slopes"].size)
+        found = Rule.restored(values, arrays, arrays["slopes"].shape[-1])
         if not name.startswith(CUT):
             return found
         cut = float(name.removeprefix(CUT))
         line = self.cuts.iloc[int((self.cuts["cut"] - cut).abs().argmin())]
         about = {"measure": name, "rows": self.n_held_out} | {of: float(line[of]) for of in OF_CUT}
-        return replace(found, offsets=np.full(found.offsets.size, -np.nextafter(cut, 0.0)), about=about)
+        return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
 
 
 @register
