@@ -51,6 +51,7 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
     model = PLT(
         loss=["logistic", "squared_hinge"][trial % 2], C=float(rng.choice([0.01, 1, 300])), n_estimators=2 + trial % 3,
         arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
+        weight_threshold=0.1,
     ).fit(X, Y)  # fmt: skip
     rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
     means = model.predict_proba(rows).toarray()

@@ -128,7 +128,7 @@ class PLT(LinearModel):
     beam: int | None = None
     random_state: RandomState = 0
     n_jobs: int | None = None
-    weight_threshold: float = 0.1
+    weight_threshold: float = 0.02
     tol: float = 0.1
     max_iter: int = 100
     collapse_layers: int = 0
