@@ -7,12 +7,24 @@ from decisions.held_out_examples import parts
 
 from xmlcore import Ranking, decisions, metrics
 from xmlcore.decisions.calibrating import METHODS, calibration_of
-from xmlcore.decisions.held_out import HeldOut
+from xmlcore.decisions.held_out import HeldOut, held_out
 
 
 def error(Y, labels, probabilities):
     frame = metrics.reliability(Y, Ranking(labels, probabilities.astype(np.float32)), 5, bins="equal count")
     return metrics.calibration_error(frame).expected
+
+
+def rows(scores, right):
+    """Return held-out rows whose labels are ranked in the order of their ids."""
+    place = np.tile(np.arange(scores.shape[1]), len(scores))
+    return HeldOut(sp.csr_array(scores), place, right.ravel().astype(float), sp.csr_array(right))
+
+
+def curve(method, scores, right):
+    order = np.argsort(scores, kind="stable")
+    found = METHODS[method](scores[order], np.ones(scores.size), right[order])
+    return lambda at: np.interp(at, *found)
 
 
 def test_the_error_on_other_rows_is_at_most_half():
@@ -22,27 +34,64 @@ def test_the_error_on_other_rows_is_at_most_half():
     assert error(Y, labels, calibration(scores)) < 0.5 * error(Y, labels, scores)
 
 
+def test_a_score_is_worth_what_it_is_at_its_place():
+    rng = np.random.default_rng(0)
+    scores, shares = np.sort(rng.random((4000, 8)))[:, ::-1], np.array([0.9, 0.6, *[0.3] * 3, *[0.1] * 3])
+    calibration = calibration_of(rows(scores, rng.random(scores.shape) < shares))
+    np.testing.assert_allclose(calibration(scores).mean(axis=0), shares, atol=0.03)
+    assert calibration.probabilities[4].tolist() == calibration.probabilities[3].tolist()  # no row had so many labels
+
+
+def test_rankings_stay_as_they_are_where_later_labels_of_the_same_score_are_right_more_often():
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.random((2000, 4)))[:, ::-1]
+    calibration = calibration_of(rows(scores, rng.random(scores.shape) < [0.3, 0.5, 0.7, 0.9]))
+    assert (np.diff(calibration(scores)) < 0).all() and (np.diff(calibration(np.full(40, 0.5))) < 0).all()
+
+
+def test_the_place_is_that_in_the_ranking_of_the_row():
+    model, (X, Y), _ = parts()
+    found, ranking = held_out(model, X, Y, 10), model.predict_topk(X, 10)
+    assert (ranking.labels[found.row, found.place] == found.scores.indices).all()
+    np.testing.assert_array_equal(ranking.scores[found.row, found.place], found.scores.data.astype(np.float32))
+    assert held_out(model, X, Y, 10, 50).Y.shape == (50, 40)
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_probabilities_rise_with_the_score_from_nearly_0_to_at_most_1(method):
+def test_a_curve_rises_as_the_shares_do(method):
     rng = np.random.default_rng(0)
     scores = rng.random(500)
-    found = METHODS[method](scores, (rng.random(500) < scores**2).astype(float))
-    curve = found(np.linspace(0, 1, 1001))
-    assert (np.diff(curve) > 0).all() and 0 < curve[0] < 0.05 and 0.8 < curve[-1] <= 1
-    assert np.abs(curve - np.linspace(0, 1, 1001) ** 2).max() < 0.2
+    found = curve(method, scores, (rng.random(500) < scores**2).astype(float))(np.linspace(0, 1, 1001))
+    assert (np.diff(found) >= 0).all() and 0 <= found[0] < 0.05 and 0.8 < found[-1] <= 1
+    assert np.abs(found - np.linspace(0, 1, 1001) ** 2).max() < 0.2
+
+
+def test_probabilities_rise_from_above_0_to_at_most_1():
+    scores = np.random.default_rng(0).random((500, 3))
+    calibration = calibration_of(rows(scores, np.argsort(scores) == 2))
+    assert (np.diff(calibration.scores) > 0).all() and calibration.scores[[0, -1]].tolist() == [0, 1]
+    assert (np.diff(calibration.probabilities) > 0).all() and 0 < calibration.probabilities.min()
+    assert calibration.probabilities.max() <= 1
 
 
 def test_a_few_labels_of_the_smallest_scores_do_not_lift_those_above():
     scores = np.concatenate([[0.001], np.linspace(0.01, 0.02, 1000), np.linspace(0.8, 0.9, 100)])
-    found = METHODS["isotonic"](scores, (scores > 0.5).astype(float))
+    found = curve("isotonic", scores, (scores > 0.5).astype(float))
     assert found(0.015) < 0.001 < 0.9 < found(0.85)
 
 
+def test_where_shares_fall_with_the_score_beta_calibration_is_the_mean():
+    scores = np.linspace(0.01, 0.99, 500)
+    found = curve("beta", scores, (scores < 0.2).astype(float))
+    assert found(0.001) == pytest.approx(found(0.999)) == pytest.approx(0.194, abs=0.01)
+
+
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("right", [[1.0, 1.0], [0.0, 0.0], [1.0], [0.0]])
+@pytest.mark.parametrize("right", [[1.0], [0.0]])
 def test_few_labels_never_make_it_sure(method, right):
-    found = METHODS[method](np.array([0.5, 0.5][: len(right)]), np.array(right))
-    assert 0 <= found(0.5) <= 1 and abs(found(0.5) - right[0]) > 0.1
+    for n in (1, 2):
+        found = METHODS[method](np.array([0.5]), np.array([n]), n * np.array(right))
+        assert 0 <= np.interp(0.5, *found) <= 1 and abs(np.interp(0.5, *found) - right[0]) > 0.1
 
 
 @pytest.mark.parametrize(
@@ -51,9 +100,8 @@ def test_few_labels_never_make_it_sure(method, right):
 )
 def test_the_method_is_taken_that_predicts_other_rows_better(n, share, method):
     rng = np.random.default_rng(1)
-    scores = sp.csr_array(rng.random((n, 3)))
-    right = rng.random((n, 3)) < share(scores.toarray())
-    assert calibration_of(HeldOut(scores, right.ravel().astype(float), sp.csr_array(right))).method == method
+    scores = rng.random((3 * n, 1))
+    assert calibration_of(rows(scores, rng.random((3 * n, 1)) < share(scores))).method.split(", ")[0] == method
 
 
 def test_scores_that_are_none_are_refused():

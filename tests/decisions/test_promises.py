@@ -72,8 +72,10 @@ def test_the_cut_of_a_recall_on_average_is_that_of_conformal_risk_control():
     rule = decisions.promise(model, X, Y, recall=0.8, risk=None)
     table = decisions.cuts(model, X, Y)
     calibration = decisions.calibrate(model, X, Y)
-    scores = model.predict_proba(X)
-    scores.data = calibration(scores.data)
+    ranking = model.predict_topk(X, 40)
+    scores = np.zeros((len(ranking.labels), 40))
+    np.put_along_axis(scores, ranking.labels, calibration(ranking.scores), axis=1)
+    scores = sp.csr_array(scores)
 
     def risk(cut):
         return 1 - kept(Y, scores >= cut, "recall")

@@ -35,7 +35,7 @@ def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates:
     """
     k = check_count(k, "k")
     found = held_out(model, X, Y, max(k, n_candidates))
-    p = calibration_of(found)(found.scores.data)
+    p = found.probabilities(calibration_of(found)).data
     n, (order, place) = found.Y.shape[0], found.ranked(p)
     first = order[place < k]
     hits, expected = (np.bincount(found.row[first], part[first], minlength=n) / k for part in (found.right, p))

@@ -3,34 +3,38 @@
 import numpy as np
 
 from xmlcore.decisions.held_out import HeldOut, held_out
-from xmlcore.models.rules import CANDIDATES, Calibration
+from xmlcore.models.rules import CANDIDATES, PLACES, Calibration
 from xmlcore.typing import Labels, Matrix, Ranker
 
-SMALLEST = 1e-6  # scores nearer to 0 or 1 count as this far away where a logarithm is taken
+ROWS = 5000  # more held-out rows change the error by less than its noise
+END = 14.0  # log odds: scores of 1e-6 and less, or 1 - 1e-6 and more, count as alike
+BINS = 700  # of log odds, to which curves are fitted
 BETA_KNOTS = 200
-GROUPS = 2000  # of labels of about equal scores, to which a curve is fitted
+RIDGE = 1e-3  # a weak penalty, so that weights are found where all scores are alike
+MOST_STEPS, LARGEST_STEP = 50, 4.0  # of Newton's method; in log odds
 
 
 def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> Calibration:
     """Learn what the scores of a model are worth as probabilities.
 
-    The share of right labels is found as a function of the score, over the best labels of the held-out rows: by
-    isotonic regression, with straight lines between the middles of its steps, or by beta calibration where that
-    predicts other held-out rows better.
+    The share of right labels is found as a function of the score, for the first label of a row, the second one, those
+    at places 3 to 5, 6 to 20 and beyond: by isotonic regression, with straight lines between the middles of its steps,
+    or by beta calibration where that predicts other held-out rows better.
 
     Parameters
     ----------
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to: scores of training rows are too sure.
+        Rows that the model was not fitted to: scores of training rows are too sure. Of more than 5,000, as many count.
     n_candidates : int
         How many labels of each row count.
 
     Returns
     -------
     Calibration
-        A callable from scores to probabilities. Larger scores never get smaller probabilities.
+        A callable from the scores of rankings, such as ``predict_topk`` returns, to probabilities:
+        ``calibration(ranking.scores)``. Rankings stay as they are.
 
     Raises
     ------
@@ -43,80 +47,107 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     A. P. Oron, N. Flournoy, "Centered isotonic regression", Statistics in Biopharmaceutical Research 2017.
     M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
     """
-    return calibration_of(held_out(model, X, Y, n_candidates))
+    return calibration_of(held_out(model, X, Y, n_candidates, ROWS))
 
 
 def calibration_of(found: HeldOut) -> Calibration:
-    """Return the calibration of held-out rows, by the method that predicts one half of the rows best from the other."""
-    scores, right = found.scores.data, found.right
+    """Return the calibration of held-out rows: for each curve the method that predicts half of the rows best."""
+    scores = found.scores.data
     bad = np.flatnonzero(~((scores >= 0) & (scores <= 1)))
     if bad.size:
         raise ValueError(
             f"the score {scores[bad[0]]:g} of row {found.row[bad[0]]} is not between 0 and 1 ({bad.size:,} are not): "
             "calibration needs a model with such scores"
         )
-    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2 == 0
-    order = np.argsort(scores, kind="stable")  # once: sorting again what is sorted takes no time
-    scores, right, half = scores[order], right[order], half[found.row[order]]
+    # Sums over bins of scores, of the halves of the rows: nothing is sorted.
+    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2
+    curve = np.searchsorted(PLACES, found.place, side="right") - 1
+    cell = (curve * 2 + half[found.row]) * BINS + (_odds(scores) + END) * ((BINS - 1) / (2 * END))
+    cell, n_cells = cell.astype(np.int64), len(PLACES) * 2 * BINS
+    n, hits, sums = (np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, found.right, scores))
+    curves, methods = [], []
+    for curve in range(len(PLACES)):
+        if curve == 0 or n[curve].any():  # else those of the places before
+            some = n[curve].any(axis=0)
+            middles = sums[curve].sum(axis=0)[some] / n[curve].sum(axis=0)[some]
+            method, made = _best(middles, n[curve][:, some], hits[curve][:, some])
+        curves.append(made)
+        methods.append(method)
+    knots = np.unique(np.concatenate([made[0] for made in curves]))
+    probabilities = np.stack([_rising(np.interp(knots, *made)) for made in curves])
+    return Calibration(knots, probabilities, ", ".join(methods))
+
+
+def _odds(scores) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.clip(np.log(scores) - np.log1p(-scores), -END, END)
+
+
+def _best(scores, n, hits):
+    """Return the better method, and the knots and probabilities of its curve, for n labels of which some are right."""
     surprise = {}
     for method, fit in METHODS.items():
-        halves = [(fit(scores[part], right[part]), ~part) for part in (half, ~half) if part.any() and not part.all()]
-        surprise[method] = sum(_surprise(made(scores[rest]), right[rest]) for made, rest in halves)
-    return METHODS[min(surprise, key=surprise.__getitem__)](scores, right)
+        surprise[method] = 0.0
+        for half in range(2):
+            if n[half].any() and n[1 - half].any():
+                p = np.interp(scores, *fit(scores, n[half], hits[half])).clip(1e-6, 1 - 1e-6)
+                right = hits[1 - half]
+                surprise[method] -= right @ np.log(p) + (n[1 - half] - right) @ np.log1p(-p)
+    method = min(surprise, key=surprise.__getitem__)
+    return method, METHODS[method](scores, n.sum(axis=0), hits.sum(axis=0))
 
 
-def _surprise(probabilities, right) -> float:
-    p = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
-    return float(-np.log(np.where(right > 0, p, 1 - p)).sum())
-
-
-def _isotonic(scores, right) -> Calibration:
+def _isotonic(scores, n, hits):
     from scipy.optimize import isotonic_regression
 
-    order = np.argsort(scores, kind="stable")
-    scores, right = scores[order], right[order]
-    first = np.flatnonzero(np.concatenate([[True], scores[1:] > scores[:-1]]))
-    n, hits = np.diff(np.append(first, scores.size)), np.add.reduceat(right, first)
+    some = n > 0
+    scores, n, hits = scores[some], n[some], hits[some]
     blocks = isotonic_regression(hits / n, weights=n).blocks[:-1]
-    middles = np.add.reduceat(scores[first] * n, blocks) / np.add.reduceat(n, blocks)
-    shares = (np.add.reduceat(hits, blocks) + 0.5) / (np.add.reduceat(n, blocks) + 1)  # never sure after a few labels
-    shares = isotonic_regression(shares, weights=np.add.reduceat(n, blocks)).x  # small blocks were moved the most
+    n_block, hits_block = np.add.reduceat(n, blocks), np.add.reduceat(hits, blocks)
+    middles = np.add.reduceat(scores * n, blocks) / n_block
+    shares = (hits_block + 0.5) / (n_block + 1)  # never sure after a few labels
+    shares = isotonic_regression(shares, weights=n_block).x  # small blocks were moved the most
     inside = (middles > 0) & (middles < 1)
     ends = shares[:1] if middles[0] == 0 else np.zeros(1), shares[-1:]
-    knots = np.concatenate([[0.0], middles[inside], [1.0]])
-    return Calibration(knots, _rising(np.concatenate([ends[0], shares[inside], ends[1]])), "isotonic")
+    return np.concatenate([[0.0], middles[inside], [1.0]]), np.concatenate([ends[0], shares[inside], ends[1]])
+
+
+def _beta(scores, n, hits):
+    total, knots = n.sum(), 1 / (1 + np.exp(-np.linspace(-END, END, BETA_KNOTS)))
+    hits, n = hits + 0.5 * n / total, n + n / total  # never sure after a few labels
+    used = [0, 1, 2]
+    while True:  # a negative slope would make the curve fall: its feature is left out, as published
+        w = _logistic(_features(scores)[:, used], n, hits)
+        if (w[:-1] >= 0).all():
+            break
+        used.pop(int(w[:-1].argmin()))
+    knots = np.concatenate([[0.0], knots, [1.0]])
+    return knots, 1 / (1 + np.exp(-_features(knots)[:, used] @ w))
+
+
+def _features(scores) -> np.ndarray:
+    inside = np.clip(scores, np.exp(-END), 1 - np.exp(-END))
+    return np.stack([np.log(inside), -np.log1p(-inside), np.ones(inside.size)], axis=1)
+
+
+def _logistic(x, n, hits) -> np.ndarray:
+    """Return the weights of logistic regression, by Newton's method with steps that change no log odds by much."""
+    w = np.zeros(x.shape[1])
+    for _ in range(MOST_STEPS):
+        p = 1 / (1 + np.exp(-x @ w))
+        curvature = x.T @ (x * (n * p * (1 - p))[:, None]) + RIDGE * np.eye(w.size)
+        step = np.linalg.solve(curvature, x.T @ (hits - n * p) - RIDGE * w)
+        change = np.abs(x @ step).max()
+        w += step * min(1.0, LARGEST_STEP / max(change, 1e-12))
+        if change < 1e-4:
+            break
+    return w
 
 
 def _rising(probabilities) -> np.ndarray:
     """Return probabilities above 0 that rise, if by nearly nothing: 0 would be no entry of a sparse matrix."""
     steps = np.linspace(1e-9, 2e-9, probabilities.size)
     return np.maximum.accumulate(probabilities) * (1 - 2e-9) + steps
-
-
-def _beta(scores, right) -> Calibration:
-    from sklearn.linear_model import LogisticRegression
-
-    def features(scores):
-        scores = np.clip(scores, SMALLEST, 1 - SMALLEST)
-        return np.stack([np.log(scores), -np.log1p(-scores)], axis=1)
-
-    knots = np.unique(np.concatenate([[0.0, 1.0], np.geomspace(SMALLEST, 1 - SMALLEST, BETA_KNOTS)]))
-    if right.all() or not right.any():
-        share = (right.sum() + 0.5) / (right.size + 1)
-        return Calibration(knots, _rising(np.full(knots.size, share)), "beta")
-    at = np.arange(0, scores.size, max(1, scores.size // GROUPS))  # groups of about equal scores
-    order = np.argsort(scores, kind="stable")
-    n, hits = np.diff(np.append(at, scores.size)), np.add.reduceat(right[order], at)
-    middles = np.add.reduceat(scores[order], at) / n
-    points, is_right, weights = np.tile(middles, 2), np.repeat([True, False], n.size), np.concatenate([hits, n - hits])
-    used = [0, 1]
-    while True:  # a negative coefficient would make the curve fall: its feature is left out, as published
-        model = LogisticRegression(C=1e3, max_iter=1000).fit(features(points)[:, used], is_right, weights)
-        if len(used) == 1 or (model.coef_ >= 0).all():
-            break
-        used.pop(int(model.coef_[0].argmin()))
-    probabilities = model.predict_proba(features(knots)[:, used])[:, 1]
-    return Calibration(knots, _rising(probabilities), "beta")
 
 
 METHODS = {"isotonic": _isotonic, "beta": _beta}

@@ -14,6 +14,7 @@ class HeldOut(NamedTuple):
     """Held-out rows, and the model that ranked their labels."""
 
     scores: sp.csr_array  # float64 (n, L): the best labels of each row
+    place: np.ndarray  # int (nnz,): the place of the label in the ranking of its row, from 0
     right: np.ndarray  # float64 (nnz,): 1.0 where the label is a true one
     Y: sp.csr_array  # bool (n, L)
     unknown: np.ndarray | int = 0  # int (n,): the true labels of each row that the model does not know
@@ -32,15 +33,14 @@ class HeldOut(NamedTuple):
 
     def probabilities(self, calibration: Calibration) -> sp.csr_array:
         """Return the calibrated scores."""
-        parts = calibration(self.scores.data), self.scores.indices, self.scores.indptr
-        return sp.csr_array(parts, shape=self.scores.shape)
+        return calibration.of_entries(self.scores, self.place)
 
     def part(self, rows: np.ndarray) -> "HeldOut":
         """Return some of the rows, which ascend."""
         unknown = np.broadcast_to(self.unknown, self.Y.shape[0])[rows]
-        return self._replace(
-            scores=self.scores[rows], right=self.right[np.isin(self.row, rows)], Y=self.Y[rows], unknown=unknown
-        )
+        of_rows = np.isin(self.row, rows)
+        place, right = self.place[of_rows], self.right[of_rows]
+        return self._replace(scores=self.scores[rows], place=place, right=right, Y=self.Y[rows], unknown=unknown)
 
     def marked(self, taken: np.ndarray) -> sp.csr_array:
         """Return the marked entries as sets of labels: csr_array of bool."""
@@ -59,8 +59,8 @@ def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: b
     return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates)
 
 
-def held_out(model, X, Y, n_candidates: int) -> HeldOut:
-    """Return the candidates of held-out rows; raise if there are no rows, or no labels."""
+def held_out(model, X, Y, n_candidates: int, most_rows: int | None = None) -> HeldOut:
+    """Return the candidates of held-out rows, or of so many of them; raise if there are no rows, or no labels."""
     most = check_count(n_candidates, "n_candidates")
     if hasattr(model, "label_ids"):  # its labels are names
         Y = model.label_ids(Y)
@@ -68,12 +68,15 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
     Y = true_ids(inner, Y)
     L = inner.n_labels_
     every = check_labels(Y, n_rows=rows.shape[0], n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
+    if most_rows is not None and rows.shape[0] > most_rows:
+        some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:most_rows])
+        rows, every = rows[some], every[some]
     known = every[:, :L]
     Y = sp.csr_array((known.data, known.indices, known.indptr), shape=(rows.shape[0], L))
     if Y.nnz == 0:
         raise ValueError(f"none of the {Y.shape[0]} held-out rows has a label: there is nothing to learn from")
-    scores = candidates(inner, rows, most)
-    places = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
+    scores, place = candidates(inner, rows, most)
+    entries = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
     right = np.zeros(scores.nnz)
-    right[places.multiply(Y).data.astype(np.int64) - 1] = 1.0
-    return HeldOut(scores, right, Y, np.diff(every.indptr) - np.diff(Y.indptr), model, most)
+    right[entries.multiply(Y).data.astype(np.int64) - 1] = 1.0
+    return HeldOut(scores, place, right, Y, np.diff(every.indptr) - np.diff(Y.indptr), model, most)

@@ -128,7 +128,7 @@ def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES)
         "micro F1", "samples F1" (of a row without true labels 0) and ``labels``, the mean number of labels of a row.
     """
     found = held_out(model, X, Y, n_candidates)
-    return cuts_of(found, calibration_of(found)(found.scores.data))
+    return cuts_of(found, found.probabilities(calibration_of(found)).data)
 
 
 def cuts_of(found: HeldOut, probabilities: np.ndarray) -> "DataFrame":
@@ -362,7 +362,7 @@ def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> floa
 
 def _by_cut(found, calibration, measure, least) -> Rule:
     """Return the rule of one cut of the probabilities."""
-    table = cuts_of(found, calibration(found.scores.data))
+    table = cuts_of(found, found.probabilities(calibration).data)
     if measure not in OF_CUTS:
         raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")
     if not isinstance(least, Mapping):

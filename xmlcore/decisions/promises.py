@@ -83,8 +83,8 @@ def promise(
 
 def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
     """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError if there is none."""
-    p = calibration(found.scores.data)
-    tried = calibration(np.unique(np.quantile(found.scores.data, np.linspace(0, 1, MOST_CUTS))))
+    p = found.probabilities(calibration).data
+    tried = np.unique(np.quantile(p, np.linspace(0, 1, MOST_CUTS)))
     losses, labels, empty = _losses(found, p, tried, wanted)
     n = found.Y.shape[0]
     if wanted == "precision":  # from the safest: no labels at all

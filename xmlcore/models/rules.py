@@ -15,16 +15,18 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import INT32_MAX, check_threshold, csr_parts
 
+PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
 ROWS_AT_ONCE = 1 << 14
 PREFIX = "rule."  # of the names of a rule's arrays in a saved model
 
 
 class Calibration(NamedTuple):
-    """What the scores of a model are worth: the share of labels of this score that are right, by straight lines.
+    """What the scores of a model are worth: the share of labels of this score and place that are right.
 
-    ``scores`` and ``probabilities`` are float64 arrays of the same length that rise, scores from 0 to 1, probabilities
-    from above 0; ``method`` is what held-out rows preferred, "isotonic" or "beta".
+    Labels at the places from 1, 2, 3, 6 and 21 on in the ranking of their row have a curve each, of straight lines:
+    ``scores`` is a float64 array of its knots, which rises from 0 to 1, and ``probabilities`` one of shape (5, knots),
+    whose lines rise from above 0. ``method`` is what held-out rows preferred for each, "isotonic" or "beta".
     """
 
     scores: np.ndarray
@@ -32,8 +34,23 @@ class Calibration(NamedTuple):
     method: str
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Return probabilities (float64, of the same shape) for scores in [0, 1]."""
-        return np.interp(scores, self.scores, self.probabilities)
+        """Return probabilities for the scores of rankings, best first, as ``predict_topk`` returns them.
+
+        They are float64 of the same shape, and fall within each ranking: where a curve would lift a label above the
+        one before it, it gets the probability of that one.
+        """
+        scores = np.asarray(scores, np.float64)
+        found = np.empty(scores.shape)
+        for first, end, curve in zip(PLACES, (*PLACES[1:], None), self.probabilities):
+            found[..., first:end] = np.interp(scores[..., first:end], self.scores, curve)
+        return np.minimum.accumulate(found, axis=-1) * (1 - 1e-12 * np.arange(scores.shape[-1]))
+
+    def of_entries(self, scores: sp.csr_array, places: np.ndarray) -> sp.csr_array:
+        """Return the probabilities of the entries of a matrix, whose places in the rankings of the rows are known."""
+        row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+        rankings = np.zeros((scores.shape[0], places.max(initial=0) + 1))
+        rankings[row, places] = scores.data
+        return sp.csr_array((self(rankings)[row, places], scores.indices, scores.indptr), shape=scores.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +129,7 @@ class Rule:
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
 
     def _of_block(self, model, X):
-        found = candidates(model, X, self.n_candidates)
-        found.data = self.calibration(found.data)
+        found = self.calibration.of_entries(*candidates(model, X, self.n_candidates))
         return chosen(found, self.take(found))
 
     def take(self, candidates: sp.csr_array) -> np.ndarray:
@@ -154,14 +170,17 @@ class Rule:
         ):
             raise ModelFormatError("the values of its rule are invalid: save the model again")
         arrays = arrays | {name: np.atleast_2d(arrays[name]) for name in ("slopes", "offsets") if name in arrays}
+        if arrays.get("probabilities", np.zeros(0)).shape == (n_knots,):  # one curve for all places
+            arrays["probabilities"] = np.tile(arrays["probabilities"], (len(PLACES), 1))
         of_labels = len(shares), n_labels
-        shapes = {"slopes": of_labels, "offsets": of_labels, "scores": (n_knots,), "probabilities": (n_knots,)}
+        shapes = {"slopes": of_labels, "offsets": of_labels, "scores": (n_knots,)}
+        shapes["probabilities"] = len(PLACES), n_knots
         check_types(arrays, {name: (np.float64, shape) for name, shape in shapes.items()})
         scores, probabilities = arrays["scores"], arrays["probabilities"]
         check_parts({
             "the gains of its rule": lambda: all(np.isfinite(arrays[name]).all() for name in ("slopes", "offsets")),
             "the calibration of its rule": lambda: (np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all()
-            and scores[0] >= 0 and probabilities[0] > 0 and max(scores[-1], probabilities[-1]) <= 1,
+            and scores[0] >= 0 and probabilities.min() > 0 and max(scores[-1], probabilities.max()) <= 1,
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, method)
         return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about, tuple(shares))
@@ -213,15 +232,16 @@ def decided_ranking(model, X, most: int | None = None) -> Ranking:
     return Ranking(labels, scores.astype(np.float32))
 
 
-def candidates(model, X, most: int) -> sp.csr_array:
-    """Return the scores of the ``most`` best labels of each row: csr_array of float64."""
+def candidates(model, X, most: int) -> tuple[sp.csr_array, np.ndarray]:
+    """Return the scores of the ``most`` best labels of each row, csr_array of float64, and their places, from 0."""
     ranking = model.predict_topk(X, min(most, model.n_labels_))
-    there = ranking.labels >= 0
-    ptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-    parts = ranking.scores[there].astype(np.float64), ranking.labels[there], ptr
-    found = sp.csr_array(parts, shape=(ranking.labels.shape[0], model.n_labels_))
-    found.sort_indices()
-    return found
+    row, place = np.nonzero(ranking.labels >= 0)
+    labels, shape = ranking.labels[row, place], (ranking.labels.shape[0], model.n_labels_)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
+    order = sp.csr_array((np.arange(row.size), labels, ptr), shape=shape)
+    order.sort_indices()
+    scores = ranking.scores[row, place].astype(np.float64)[order.data]
+    return sp.csr_array((scores, order.indices, order.indptr), shape=shape), place[order.data]
 
 
 def chosen(values: sp.csr_array, taken: np.ndarray) -> sp.csr_array:
