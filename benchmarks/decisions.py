@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.library import calibrating, files, machine, tables
 from benchmarks.library import data as of_data
-from benchmarks.library import files, machine, tables
 from xmlcore import PLT, decisions, metrics
 from xmlcore.datasets import read_text_dataset
 from xmlcore.decisions.goals import read_goal
@@ -51,9 +51,7 @@ def measured(name, folder, say):
     times = {"training": time.perf_counter() - start}
     X, Y = data.X_train[out], data.Y_train[out]
     decisions.learn(model, X[:100], Y[:100], "macro F1@3")  # compiles
-    start = time.perf_counter()
     calibration = decisions.calibrate(model, X, Y)
-    times["calibration"] = time.perf_counter() - start
     test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
     inv_ps = metrics.inverse_propensity(data.Y_train)
     say(f"{name}: trained in {times['training']:.1f} s")
@@ -63,9 +61,10 @@ def measured(name, folder, say):
         for cut in (0.5, None)
     ]
     found["measures"] = {one: of_measure(one, model, (X, Y), test, calibration, inv_ps) for one in MEASURES}
-    found["calibration"] = {
-        f"first {k}": [errors(test, calibration, k, after) for after in (False, True)] for k in (1, 5)
-    } | {"method": calibration.method}
+    found["calibration"] = [calibrating.before_and_after(model, times["training"], (X, Y), test)]
+    if name in calibrating.ALL_MODELS_ON:
+        found["calibration"] += calibrating.of_other_models(data, kept, out)
+    found["ways"] = calibrating.ways(model, (X, Y), data.X_test, test)
     say(f"{name}: measures and calibration")
     found["promises"] = [of_promise(test, calibration, **given) for given in PROMISES]
     frame = decisions.abstention(model, data.X_test, data.Y_test)
@@ -83,22 +82,12 @@ def of_measure(measure, model, rows, test, calibration, inv_ps):
     start = time.perf_counter()
     rule = decisions.learn(model, *rows, measure, inv_ps=weights)
     seconds = time.perf_counter() - start
-    P = test.probabilities(calibration)
+    P = test.probabilities(rule.calibration)
     marks = {"plain": plain_marks(goal, test), "rule": rule.take(P)}
     if measure not in FREE_BY_CUT:
         together = decisions.best_sets(P, measure, inv_ps=weights)
         marks["together"] = np.asarray(together[test.row, P.indices]).ravel()
     return {name: value_of(goal, test, taken, weights) for name, taken in marks.items()} | {"seconds": seconds}
-
-
-def errors(test, calibration, k, after):
-    """Return the expected calibration error of the first k labels, in points, with 15 bins of equal count."""
-    order, place = test.ranked(test.scores.data)
-    first = order[place < k]
-    p, right = test.scores.data[first], test.right[first]
-    p = calibration(p) if after else p
-    bins = np.array_split(np.argsort(p, kind="stable"), 15)
-    return float(100 * sum(abs(p[part].sum() - right[part].sum()) for part in bins) / p.size)
 
 
 def of_promise(test, calibration, risk=RISK, **wanted):
@@ -124,7 +113,7 @@ def of_promise(test, calibration, risk=RISK, **wanted):
 
 
 def kept(part, calibration, name, cut):
-    taken = calibration(part.scores.data) >= cut
+    taken = part.probabilities(calibration).data >= cut
     n = part.Y.shape[0]
     hits, sizes = (np.bincount(part.row, marks, minlength=n) for marks in (taken * part.right, taken))
     whole = np.diff(part.Y.indptr) if name == "recall" else sizes
@@ -170,11 +159,6 @@ def markdown(results):
         return [[one, *(percent(found.get(name)) for name in ("plain", "rule", "together"))]
                 for one, found in run["measures"].items()]  # fmt: skip
 
-    def of_calibration(run):
-        errors = [" → ".join(map(tables.points, run["calibration"][f"first {k}"])) for k in (1, 5)]
-        share = run["times"]["calibration"] / run["times"]["training"]
-        return [[run["calibration"]["method"], *errors, f"{100 * share:.0f} %"]]
-
     def of_promises(run):
         return [[f"{one['promise']} {one['level']:g}", "on average" if one["risk"] is None else f"{one['risk']:g}",
                  str(one["failed"]), str(one["refused"]), percent(one["value"]),
@@ -194,7 +178,11 @@ def markdown(results):
          "for all test rows at once, by the same probabilities.",
          ["data", "measure", "without", "rule", "together"], 2, of_measures),
         ("Expected calibration error on the test rows, in points (15 bins of equal count)", "",
-         ["data", "method", "first label", "first 5", "time, of a training"], 2, of_calibration),
+         ["data", "model", "first label", "first 5", "time, of a training"], 2, calibrating.cells_of_models),
+        ("Ways to calibrate the scores of PLT: that error of the first 5 / 1000 times the log loss of 100 candidates",
+         "By depth: the factors of the nodes have a curve for each depth, and their product has another one; not for "
+         "trees of one level. By place: as `calibrate` does it.",
+         ["data", "as they are", "temperature", "one curve", "by depth", "by place"], 1, calibrating.cells_of_ways),
         (f"Promises, of {SPLITS} draws of half of the test rows",
          "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
          ["data", "promise", "risk", "failed", "refused", "mean share", "labels in a set"], 3, of_promises),
