@@ -48,7 +48,7 @@ PARAMETERS = (
         "tol", "Tolerance",
         "Training of a label stops when no row would change its probability by more than this. A smaller value trains "
         "longer.",
-        "float", 0.03, minimum=1e-12, maximum=1e30, offered=(1e-6, 1.0), advanced=True,
+        "float", 0.1, minimum=1e-12, maximum=1e30, offered=(1e-6, 1.0), advanced=True,
         details="With the squared hinge it is a difference of slacks. Sixteen labels are trained together, until none "
         "would change by more.",
     ),
