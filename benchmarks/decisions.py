@@ -3,13 +3,15 @@
     python -m benchmarks.decisions FOLDER [--data bibtex ...] [--out FILE]
 
 FOLDER is that of `benchmarks.compare`. Of each data set, a random fifth of the training rows, 20,000 at most, is held
-out; `PLT()` is trained on the others; rules are learnt on the held-out rows and measured on the test rows, which decide
-nothing. Promises are given 200 times, each time by another half of the test rows (5,000 at most), and looked at on the
-other half. Sets for all test rows together are chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
+out; `PLT()` is trained on the others; rules are learnt on the held-out rows and measured on the test rows, which
+decide nothing. Promises are given 200 times, each time by another half of the test rows (5,000 at most), and looked
+at on the other half; one is served over HTTP, which answers 10,000 test rows. Sets for all test rows together are
+chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
 Writes results/decisions.json and .md.
 """
 
 import argparse
+import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks import serving
 from benchmarks.library import calibrating, files, machine, tables
 from benchmarks.library import data as of_data
 from xmlcore import PLT, decisions, metrics
@@ -25,6 +28,7 @@ from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import FREE_BY_CUT, plain_marks, value_of
 from xmlcore.decisions.promises import promised
+from xmlcore.models import PackedModel
 from xmlcore.models.rules import CANDIDATES
 
 DATA = ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class", "wordnet-hyper")
@@ -32,6 +36,7 @@ MEASURES = (*FREE_BY_CUT, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", 
             "PSP@5", "coverage@5")  # fmt: skip
 PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
 SPLITS, RISK, SEED = 200, 0.1, 0
+SERVED, ROWS_SERVED = ("wordnet-hyper",), 10_000
 
 
 def read(folder):
@@ -67,6 +72,8 @@ def measured(name, folder, say):
     found["ways"] = calibrating.ways(model, (X, Y), data.X_test, test)
     say(f"{name}: measures and calibration")
     found["promises"] = [of_promise(test, calibration, **given) for given in PROMISES]
+    if name in SERVED:
+        found["served"] = over_http(decisions.promise(model, X, Y, **PROMISES[0]), data.X_test, data.Y_test)
     frame = decisions.abstention(model, data.X_test, data.Y_test)
     by_hand = {share: (frame["by hand"] - share).abs().idxmin() for share in (0, 0.1, 0.2, 0.4)}
     found["abstention"] = {share: float(frame.loc[line, "P@1"]) for share, line in by_hand.items()}
@@ -110,6 +117,21 @@ def of_promise(test, calibration, risk=RISK, **wanted):
     means = {"value": values, "labels": sizes}
     means = {name: float(np.mean(found)) if found else None for name, found in means.items()}
     return {"promise": name, "level": level, "risk": risk, "failed": failed, "refused": refused} | means
+
+
+def over_http(rule, X, Y):
+    """Return what the sets of a promise are worth when `xmlcore serve` answers for test rows."""
+    n = min(ROWS_SERVED, X.shape[0])
+    rows = [dict(zip(map(str, X[[at]].indices), X[[at]].data.tolist())) for at in range(n)]
+    parts = [{"rows": rows[first : first + 500], "decided": True} for first in range(0, n, 500)]
+    with tempfile.TemporaryDirectory() as folder:
+        PackedModel(rule.keep()).save(f"{folder}/model.zip")
+        with serving.served("xmlcore", Path(folder), parts[0]) as (_, port):
+            answers = [serving.ask(port, part)["predictions"] for part in parts]
+    found = [{label["id"] for label in row} for answer in answers for row in answer]
+    true = [{*Y[[at]].indices.tolist()} for at in range(n)]
+    shares = [len(of & row) / len(of) if of else 1.0 for of, row in zip(true, found)]
+    return {"rows": n, "value": float(np.mean(shares)), "labels": float(np.mean([*map(len, found)]))}
 
 
 def kept(part, calibration, name, cut):
@@ -186,6 +208,10 @@ def markdown(results):
         (f"Promises, of {SPLITS} draws of half of the test rows",
          "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
          ["data", "promise", "risk", "failed", "refused", "mean share", "labels in a set"], 3, of_promises),
+        ("A promise that is served", "`xmlcore serve` answers test rows with the sets of a promise of 0.8, risk 0.1.",
+         ["data", "rows", "mean recall", "labels in a set"], 1,
+         lambda run: [[f"{run['served']['rows']:,}", percent(run["served"]["value"]),
+                       f"{run['served']['labels']:.1f}"]] if "served" in run else []),
         ("P@1 of the rest, when the rows of which the model is least sure are left to people", "",
          ["data", "none", "10 %", "20 %", "40 %"], 1, lambda run: [[*map(percent, run["abstention"].values())]]),
         ("Beside xCOLUMNs 0.0.2: expected macro F1@k in percent, and seconds", "",

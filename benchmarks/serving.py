@@ -64,8 +64,8 @@ def train(options, folder):
 
 
 @contextlib.contextmanager
-def served(what, folder):
-    """Run a server; yield its process and port."""
+def served(what, folder, first=None):
+    """Run a server, which is asked a first time; yield its process and port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = {
@@ -80,13 +80,18 @@ def served(what, folder):
             if process.poll() is not None:
                 raise SystemExit(f"the server {what} has ended")
             time.sleep(0.1)
-        body = json.dumps({"texts": ["warm up"] * 200, "k": K}).encode()
-        asked = urllib.request.Request(f"http://127.0.0.1:{port}/predict", body, {"Content-Type": "application/json"})
-        urllib.request.urlopen(asked, timeout=300).read()
+        ask(port, first or {"texts": ["warm up"] * 200, "k": K})
         yield process, port
     finally:
         process.terminate()
         process.wait(20)
+
+
+def ask(port, what):
+    """Return the answer of a server."""
+    url, kind = f"http://127.0.0.1:{port}/predict", {"Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(what).encode(), kind), timeout=300) as answer:
+        return json.load(answer)
 
 
 def good(texts, batch):
