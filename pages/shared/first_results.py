@@ -18,7 +18,7 @@ NOTE = "A first result, computed while nothing else runs: any other job goes fir
 FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
-COUNT = 9  # of these results
+COUNT = 10  # of these results
 
 
 def table(fingerprint: str) -> list[tuple]:
@@ -30,6 +30,7 @@ def table(fingerprint: str) -> list[tuple]:
         (plt, {}),  # Train, Predict, Explain, Trees
         (double, {}),  # Compare, Sampling
         noises[0],  # Robustness
+        (experiment.task("decide", {"run": plt.key}), {}),  # Train, Predict
         _with_candidates(data, double),  # Sampling
         _sweep(data, double),
         (tasks.select_task(fingerprint, "FALS", None), {}),  # Features

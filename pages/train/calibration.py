@@ -1,15 +1,32 @@
 """Calibration: whether labels that are predicted with a probability of 80 % are right in 80 % of the cases."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, server, tables
+from pages.shared import fields, server, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import measured, predictions, results
-from xmlcore import figures, metrics
+from pages.shared.results import predictions, results
+from xmlcore import Ranking, experiment, figures, metrics
+from xmlcore.experiment.kinds.decide import MEASURES
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
 RIGHT = 0.02  # mean error of probabilities that are called right
 LEAST = 20  # predictions in a bin that a sentence is about
+CAPTION = (
+    "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
+    "say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% intervals of the "
+    "share that is right; bars count the predictions."
+)
+EXPECTED = (
+    "Difference between the mean probability and the share that is right, mean over all predictions (ECE). It depends "
+    "on the bins."
+)
+LARGEST = "The largest such difference of a bin (MCE). A bin with few predictions makes it large by chance."
+BRIER = (
+    "Mean squared difference between the probability and 1 for a right or 0 for a wrong prediction; smaller is better. "
+    "0.25 is what a probability of 50\u00a0% everywhere gives."
+)
 
 
 def show(run, key: str, file_name: str) -> None:
@@ -17,9 +34,10 @@ def show(run, key: str, file_name: str) -> None:
     st.header(
         "Are its scores right as probabilities?" if meaning else "Are its probabilities right?", help=meaning or None
     )
-    left, right = st.columns([2, 3], gap="large")
-    ks = results.ks(server.dataset(run.fingerprint).n_labels)
-    with left:
+    left, right = st.columns([3, 2], gap="large")
+    data = server.dataset(run.fingerprint)
+    ks = results.ks(data.n_labels)
+    with right:
         k = fields.radio("Labels predicted for a row", ks, "train.calibration.k", ks[-1])
         bins = fields.radio(
             "Bins of probabilities",
@@ -29,43 +47,49 @@ def show(run, key: str, file_name: str) -> None:
             help="Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions "
             "in each, which shows more where most predictions are.",
         )
-        frame = measured.reliability(key, k, bins)
-        if frame.empty:
+        found, learnt = {"as they are": run.ranking}, _learnt(run, key)
+        if learnt is not None:
+            probabilities = learnt.rule(MEASURES[0]).calibration(run.ranking.scores).astype(np.float32)
+            found["calibrated"] = Ranking(run.ranking.labels, probabilities)
+        frames = {name: metrics.reliability(data.Y_test, each, k, bins=bins) for name, each in found.items()}
+        if frames["as they are"].empty:
             st.caption("The model predicts no label, so there are no probabilities to check.")
             return
-        error = metrics.calibration_error(frame)
-        st.markdown(sentence(frame, error))
-        tables.cards(
-            [
-                (
-                    "Expected error",
-                    f"{100 * error.expected:.1f} points",
-                    "Difference between the mean probability and the share that is right, mean over all predictions "
-                    "(ECE). It depends on the bins.",
-                ),
-                (
-                    "Largest error",
-                    f"{100 * error.maximal:.1f} points",
-                    "The largest such difference of a bin (MCE). A bin with few predictions makes it large by chance.",
-                ),
-                (
-                    "Brier score",
-                    f"{measured.brier(key, k):.4f}",
-                    "Mean squared difference between the probability and 1 for a right or 0 for a wrong prediction; "
-                    "smaller is better. 0.25 is what a probability of 50\u00a0% everywhere gives.",
-                ),
-            ]
-        )
-    with right:
+        errors = [metrics.calibration_error(frame) for frame in frames.values()]
+        st.markdown(sentence(frames["as they are"], errors[0]))
+        if learnt is not None:
+            st.markdown(
+                f"**Calibrated, it is {100 * errors[1].expected:.1f} points off.** What scores are worth was learnt "
+                f"from {learnt.n_held_out:,} training rows that a twin of the model did not see; test rows decided "
+                "nothing. *Decide*, on the Predict page, predicts by these probabilities."
+            )
+        brier = [metrics.brier_score_at_k(data.Y_test, each, k)[-1] for each in found.values()]
+        numbers = {
+            "Expected error": ([f"{100 * error.expected:.1f} points" for error in errors], EXPECTED),
+            "Largest error": ([f"{100 * error.maximal:.1f} points" for error in errors], LARGEST),
+            "Brier score": ([f"{value:.4f}" for value in brier], BRIER),
+        }
+        tables.cards([
+            (name, values[-1], help, f"{values[0]} as they are" if learnt is not None else None)
+            for name, (values, help) in numbers.items()
+        ])  # fmt: skip
+    with left:
+        title = f"Are probabilities right? Top {k}"
         charts.show_figure(
-            figures.reliability_curve(frame, f"Are probabilities right? Top {k}"),
-            frame,
+            figures.reliability_curve(frames["as they are"], title, calibrated=frames.get("calibrated")),
+            pd.concat(frames, names=["probabilities"]).reset_index(level=0),
             f"{file_name}-reliability-{k}",
-            "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right "
-            "as they say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% "
-            "intervals of the share that is right; bars count the predictions.",
+            CAPTION,
             key="train.reliability",
         )
+
+
+def _learnt(run, key):
+    """Return the decisions learnt for a run, or None and a button that has them learnt."""
+    if not run.has_model:
+        return None
+    task = experiment.task("decide", {"run": key})
+    return tasks.ready(task, automatic_below=0, button="Calibrate", key="train.calibrate")
 
 
 def sentence(frame, error) -> str:

@@ -84,7 +84,7 @@ def _of_result(data, run, record, data_file, file_name):
     }
     if run.has_model:
         sections_of_result["More data"] = lambda: more_data.show(run, file_name)
-    if run.model in experiment.MODELS and not experiment.MODELS[run.model].cls.ABOUT.scores:
+    if run.model in experiment.MODELS:
         sections_of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
     return sections_of_result | {"About this result": lambda: about.show(run, record, file_name)}
 

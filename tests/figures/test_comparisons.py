@@ -312,6 +312,8 @@ def test_the_reliability_curve_draws_shares_against_probabilities_and_leaves_out
     assert list(bars.y) == [10, 30] and list(bars.width) == pytest.approx([50, 10])
     assert (diagonal.x, diagonal.y) == ((0, 100), (0, 100)) and figure.layout.meta == {"shown": 2, "total": 2}
     assert figures.reliability_curve(frame.iloc[:, :5]).data[1].error_y.array is None
+    both = figures.reliability_curve(frame, calibrated=frame[2:]).data[1:]
+    assert [(trace.legendgroup, len(trace.x)) for trace in both] == [("as they are", 2)] * 2 + [("calibrated", 1)] * 2
 
 
 def test_bars_join_the_ranks_that_are_not_told_apart():

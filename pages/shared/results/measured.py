@@ -1,4 +1,4 @@
-"""Measures of a result with intervals, and its calibration."""
+"""Measures of a result with intervals."""
 
 import numpy as np
 
@@ -51,17 +51,3 @@ def _compile_help(times) -> str:
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
-
-
-@server.shared(max_entries=100)
-def reliability(key: str, k: int, bins: str):
-    """Return what :func:`xmlcore.metrics.reliability` does for a run whose scores are probabilities."""
-    run = server.run(key)
-    return metrics.reliability(server.dataset(run.fingerprint).Y_test, run.ranking, k, bins=bins)
-
-
-@server.shared(max_entries=500)
-def brier(key: str, k: int) -> float:
-    """Return the Brier score of the first k labels of a run whose scores are probabilities."""
-    run = server.run(key)
-    return float(metrics.brier_score_at_k(server.dataset(run.fingerprint).Y_test, run.ranking, k)[-1])

@@ -66,8 +66,13 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     assert {"coverage@k", "abandonment@k", "macro P@k", "macro F1@k"} <= set(headline.index)
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
     assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.2f}")
-    assert ("Calibration" in [tab.label for tab in page.at.tabs]) == (model == "PLT")
-    assert (figure(page, "Are probabilities right?") is not None) == (model == "PLT")
+    page.press("train.calibrate").until(lambda s: "Calibrated, it is" in s.text())
+    assert "calibrated" in [trace["name"] for trace in figure(page, "Are probabilities right?")["data"]]
+    [card] = [metric for metric in page.at.metric if metric.label == "Expected error"]
+    learnt = experiment.task("decide", {"run": key}).load().rule("micro F1").calibration
+    probabilities = metrics.reliability(word_data().Y_test, run.ranking._replace(scores=learnt(run.ranking.scores)), 5)
+    assert card.value == f"{100 * metrics.calibration_error(probabilities).expected:.1f} points"
+    assert card.delta.endswith(" points as they are") and float(card.delta.split()[0]) > float(card.value.split()[0])
     page.press("train.every").until(lambda s: "draws of the test rows" in s.text())
     lines = page.frame("measure", "meaning")
     left_out = {"micro P@k", "samples P@k", "samples R@k"}
