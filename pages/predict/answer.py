@@ -10,6 +10,7 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
+from xmlcore.models.rules import decision_of
 
 NAMED = 3  # labels in the sentence
 
@@ -31,6 +32,11 @@ class Answer:
     @property
     def of_pairs(self) -> bool:
         return self.kind == "score"
+
+    @functools.cached_property
+    def decided(self) -> set[int]:
+        """The labels that the model predicts, by its decision."""
+        return {*self.predictor.model.predict(self.x).indices.tolist()}
 
     @functools.cached_property
     def scores(self) -> np.ndarray:
@@ -56,8 +62,10 @@ def sentence(answer: Answer) -> str:
     true = answer.question.true
     if true:
         right = len(true & set(answer.ranked.tolist()))
-        text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the "
-        text += f"{format.count(answer.ranked.size, 'predicted label')}."
+        text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
+        text += f"{answer.ranked.size:,}."
+    predicted = len(answer.decided & set(answer.ranked.tolist()))
+    text += f" It predicts {predicted:,} of them: {format.plain(decision_of(answer.predictor.model))}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text
@@ -73,6 +81,7 @@ def labels(answer: Answer, explained: int | None) -> None:
             "rank": np.arange(1, answer.ranked.size + 1),
             "name": [answer.name(label) for label in answer.ranked],
             "score": explaining.column(answer.kind, answer.scores),
+            "decided": ["yes" if label in answer.decided else "" for label in answer.ranked.tolist()],
             "label": answer.ranked,
         }
     )

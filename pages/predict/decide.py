@@ -8,16 +8,20 @@ from pages.shared import actions, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import AS_IT_IS, CUT, MEASURES, Decisions
+from xmlcore.experiment.kinds.decide import AS_IT_IS, HELD_OUT, MEASURES, Decisions
+from xmlcore.models.rules import CUT
 
-BY_CUT = "A cut between precise and complete"
+BY_CUT, AT_LEAST = "A cut between precise and complete", "As much recall as a least precision leaves"
 KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
 CAPTION = (
     "Each point is a cut: labels are predicted whose probability is at least that. Decisions are learnt from {} "
-    "training rows that a twin of the model did not see; the figure shows what they give on the test rows."
+    "training rows that a twin of the model did not see (held-out rows); the figure shows what they give on the test "
+    "rows."
 )
+ON = "On the test rows, which decide nothing; small, on the held-out rows from which decisions are learnt."
+OF_CUT = (("Precision", "micro P", 100, " %"), ("Recall", "micro R", 100, " %"), ("Labels a row", "labels", 1, ""))
 FOR_PEOPLE = (
     "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
     "interval."
@@ -27,6 +31,11 @@ FOR_PEOPLE = (
 def kept(run_key: str) -> str | None:
     """Return the decision that is kept with the model of a result: a measure, or a cut."""
     return workspace.get("widgets").get(f"{KEPT} {run_key}")
+
+
+def in_force(run_key: str) -> str | None:
+    """Return the decision that is kept with the model of a result, if it has been learnt."""
+    return kept(run_key) if experiment.task("decide", {"run": run_key}).exists() else None
 
 
 def decide(chosen) -> None:
@@ -64,20 +73,32 @@ def decide(chosen) -> None:
 def _pick(found: Decisions, kept: str | None):
     """Return the decision looked at, and the line of its cut if it is one; at first the kept one."""
     is_cut = (kept or CUT).startswith(CUT)
-    options = [BY_CUT, *MEASURES]
+    options = [BY_CUT, AT_LEAST, *MEASURES]
     by = st.selectbox(
         "Best for", options, 0 if is_cut else options.index(kept), key="predict.decide.by", help=_meanings()
     )
-    if by != BY_CUT:
+    if by not in (BY_CUT, AT_LEAST):
         return by, None
     cuts = found.cuts["cut"].to_numpy()
+    if by == AT_LEAST:
+        least = st.number_input(
+            "Least precision, %", 1.0, 100.0, 90.0, 1.0, format="%.4g", key="predict.decide.least",
+            help="On the held-out rows: for other rows nothing is promised.",
+        )  # fmt: skip
+        precise = found.cuts[HELD_OUT + "micro P"].to_numpy() >= least / 100
+        if not precise.any():
+            most = 100 * found.cuts[HELD_OUT + "micro P"].max()
+            st.caption(f"No cut is that precise on the held-out rows: at most {most:.1f} %.")
+        place = np.flatnonzero(precise)[-1] if precise.any() else 0
+        return f"{CUT}{float(cuts[place])}", found.cuts.iloc[place]
     at = (
         np.abs(cuts - float(kept.removeprefix(CUT)))
         if kept and is_cut
         else np.abs(found.cuts["micro R"] - found.measures.set_index("measure").loc[AS_IT_IS, "micro R"])
     )
-    place = st.slider(
-        "From precise to complete", 0, len(cuts) - 1, int(at.argmin()), key="predict.decide.cut", format=" ",
+    place = st.select_slider(
+        "From precise to complete", range(len(cuts)), int(at.argmin()), key="predict.decide.cut",
+        format_func=lambda at: f"{100 * found.cuts['micro P'].iloc[at]:.1f} % right",
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
     return f"{CUT}{float(cuts[place])}", found.cuts.iloc[place]
@@ -90,13 +111,14 @@ def _meanings() -> str:
 
 def _numbers(found, name, line) -> None:
     if line is not None:
-        shares = {"Precision": line["micro P"], "Recall": line["micro R"]}
-        numbers = [(title, f"{100 * share:.1f} %", None) for title, share in shares.items()]
-        tables.cards([*numbers, ("Labels a row", f"{line['labels']:.1f}", None)])
+        tables.cards([
+            (title, f"{times * line[name]:.1f}{unit}", ON, f"held-out {times * line[HELD_OUT + name]:.1f}{unit}")
+            for title, name, times, unit in OF_CUT
+        ])  # fmt: skip
         return
     one = found.measures.set_index("measure").loc[name]
     without = "by the best scores" if "@" in name else "cut at 0.5"
-    tables.cards([(name, f"{100 * one['decided']:.1f} %", None), (without, f"{100 * one['plain']:.1f} %", None)])
+    tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
 
 
 def _keep(run_key: str, name: str) -> None:

@@ -1,16 +1,19 @@
 """The model that predicts: that of a kept result, or one that was opened from a file."""
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
+from pages.predict import decide
 from pages.shared import fields, format, server
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
+from xmlcore.models.rules import innermost
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
 
@@ -93,12 +96,18 @@ def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
     if both is None:
         return None
     files = f"{format.file_name(used.name)}-{both[0].model}-{key[:6]}"
-    return Predictor(key, title, _of_run(key, used.fingerprint), used.data, both[0], files)
+    packed = _of_run(key, used.fingerprint, decide.in_force(key))
+    return Predictor(key, title, packed, used.data, both[0], files)
 
 
 @server.shared(max_entries=6)
-def _of_run(key: str, fingerprint: str) -> PackedModel:
-    return experiment.with_names(server.model(key), server.dataset(fingerprint))
+def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
+    model = server.model(key)
+    if decision is not None:
+        model = copy.copy(innermost(model))
+        rule = experiment.task("decide", {"run": key}).load().rule(decision)
+        replace(rule, model=model).keep()
+    return experiment.with_names(model, server.dataset(fingerprint))
 
 
 @server.shared(max_entries=3, show_spinner="Loading the model")

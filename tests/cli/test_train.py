@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from xmlcore import PLT, datasets, experiment, load_model
+from xmlcore import PLT, datasets, experiment, load_model, metrics
 from xmlcore.cli.parameters import Value, params_of
 from xmlcore.cli.train import command
 from xmlcore.datasets import save_dataset
@@ -61,6 +61,12 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     found = json_of("evaluate", tmp_path / "h.zip", files / "train.txt")
     assert found["rows"] == 30 and found["measures"] == held["measures"]
     assert "held out" in found["which rows"]
+    model = load_model(tmp_path / "m.zip")
+    X, Y, *_ = datasets.read_matrix(files / "test.txt")
+    micro = metrics.precision_recall_f1(Y, model.predict(X))
+    assert [again["decided"][f"micro {name}"] for name in ("P", "R", "F1")] == pytest.approx([*micro])
+    assert again["decided"]["labels"] == model.predict(X).nnz / 50
+    assert again["decision"] == f"labels with a score of at least {model.threshold_:.3g}"
     (tmp_path / "one.txt").write_text("1 24 12\n0 0:1 1:1\n")  # too few rows to be divided
     assert json_of("evaluate", tmp_path / "m.zip", tmp_path / "one.txt")["rows"] == 1
     shown = run("evaluate", tmp_path / "m.zip", files / "test.txt", "--intervals").out

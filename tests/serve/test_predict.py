@@ -143,6 +143,7 @@ def test_health_cards_and_addresses_say_what_there_is(client, of_texts):
     listed = client.get("/v1/models").json()["models"]
     said = [(one["name"], one["takes"], one["labels"]) for one in listed]
     assert said == [("animals", "texts", 5), ("sizes", "rows", 3)]
+    assert listed[0]["decision"] == "labels with a score of at least 0.5"
     card = client.get("/v1/models/animals").json()
     assert card["title"] == "Animals" and card["card"] == of_texts.card
     answer = client.post("/v1/models/other/predict", json={"row": {}})

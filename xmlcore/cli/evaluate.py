@@ -10,8 +10,10 @@ import scipy.sparse as sp
 from xmlcore import metrics
 from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
-from xmlcore.cli.output import ProgressLine, as_json, measures, note
+from xmlcore.cli.output import ProgressLine, as_json, hundredths, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
+from xmlcore.metrics.sets import of_sets
+from xmlcore.models.rules import decision_of
 
 
 @click.command("evaluate")
@@ -40,6 +42,9 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         dataset, rows = rows_to_measure(packed, data, options, progress)
         inv_ps = _of_training_rows(packed.model, dataset.n_labels)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
+        sets = packed.model.predict(dataset.X_test)
+        sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none
+        decided = of_sets(dataset.Y_test, sets)
     if inv_ps is None:
         note(
             "The model was saved before models kept the label counts of their training rows: propensities are those of "
@@ -53,12 +58,15 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         as_json({
             "model": packed.card["model"], "data": {"name": dataset.name, "fingerprint": dataset.fingerprint},
             "rows": len(ranking.labels), "which rows": rows, "k": k, "measures": done, **listed, "times": times,
+            "decision": decision_of(packed.model), "decided": decided,
         })  # fmt: skip
         return
     click.echo(f"{packed.card['model']} on {rows}: {len(ranking.labels):,}")
     measures(done, ends)
     if ends:
         click.echo("Below each value: 95 % interval over the rows.")
+    click.echo(f"It predicts {decision_of(packed.model)}, {decided.pop('labels'):.1f} labels a row:")
+    table(["in %", *decided], [["", *(hundredths(value, "") for value in decided.values())]])
 
 
 def _of_training_rows(model, n_labels):

@@ -122,6 +122,14 @@ def precision_recall_f1(
     return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
 
 
+def of_sets(Y_true: Labels, predictions: Labels) -> dict[str, float]:
+    """Return the measures by which predicted sets are compared, and ``labels``, the mean number of labels of a row."""
+    Y, sets = _both(Y_true, predictions)
+    micro, samples, macro = (precision_recall_f1(Y, sets, average=name) for name in ("micro", "samples", "macro"))
+    values = {f"micro {name}": value for name, value in zip(("P", "R", "F1"), micro)}
+    return values | {"samples F1": samples.f1, "macro F1": macro.f1, "labels": sets.nnz / max(1, sets.shape[0])}
+
+
 def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     r"""Return the share of rows whose predicted labels are exactly the true ones.
 

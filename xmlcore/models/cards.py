@@ -12,12 +12,13 @@ model = load_model("model.zip")
 model.suggest(["A text to label"], k=5)"""
 
 
-def card_text(card: dict, is_text: bool) -> str:
+def card_text(card: dict, is_text: bool, decision: str) -> str:
     data = _dict(card.get("data"))
     lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", ""]
     takes = "texts" if is_text else f"rows of {_count(card.get('features'))} features"
     lines += [f"A model of the class {_inline(card.get('model'))}. It takes {takes} and ranks "
-              f"{_count(card.get('labels'))} labels.", "", "## Load it", "", "```python"]  # fmt: skip
+              f"{_count(card.get('labels'))} labels. `predict` returns {_inline(decision)}."]  # fmt: skip
+    lines += ["", "## Load it", "", "```python"]
     lines += [_LOAD_TEXTS if is_text else _LOAD_ROWS, "```", "", "Or behind a URL: `xmlcore serve model.zip`", ""]
     if data:
         known = {name: value for name, value in data.items() if value not in ("", None)}

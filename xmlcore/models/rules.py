@@ -19,6 +19,7 @@ PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a 
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
 ROWS_AT_ONCE = 1 << 14
 PREFIX = "rule."  # of the names of a rule's arrays in a saved model
+CUT = "cut "  # how the name of a decision that is a cut of calibrated probabilities begins
 
 
 class Calibration(NamedTuple):
@@ -210,6 +211,22 @@ def innermost(model) -> Ranker:
     while hasattr(model, "model_"):
         model = model.model_
     return model
+
+
+def decision_of(model) -> str:
+    """Return what decides which labels a model predicts, to go after "it predicts"."""
+    inner = innermost(model)
+    if inner.rule_ is None:
+        is_one = getattr(inner, "multiclass_", False)
+        return "the best label" if is_one else f"labels with a score of at least {inner.threshold_:.3g}"
+    about = {name: str(value)[:60] for name, value in inner.rule_.about.items()}  # of any type in a damaged file
+    if "promise" in about:
+        risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
+        return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
+    measure = about.get("measure", "a measure")
+    if measure.startswith(CUT):
+        return f"labels with a probability of at least {measure.removeprefix(CUT)[:6]}"
+    return f"the best labels for {measure}"
 
 
 def rows_of(model, X):

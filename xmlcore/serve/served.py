@@ -10,6 +10,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from xmlcore.models import PackedModel, read_packed
+from xmlcore.models.rules import decision_of
 from xmlcore.typing import FilePath
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -108,7 +109,8 @@ class Served:
         Returns
         -------
         dict
-            "name", "title", what it "takes", the numbers of "features" and "labels", and when it was "made".
+            "name", "title", what it "takes", the numbers of "features" and "labels", its "decision", and when it was
+            "made".
         """
         packed = self.packed
         return {
@@ -117,5 +119,6 @@ class Served:
             "takes": "texts" if packed.is_text else "rows",
             "features": packed.n_features,
             "labels": packed.n_labels,
+            "decision": decision_of(packed.model),
             "made": self.modified.isoformat(),
         }

@@ -96,15 +96,16 @@ def signs(kind: str, *columns: str) -> dict:
 
 
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
-    """Show labels that are predicted: ``rank, name, score, label`` and, if it is known, ``correct``."""
+    """Show labels that are ranked: ``rank, name, score, label`` and, if it is known, ``correct`` and ``decided``."""
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     label_tables.show(
         frame.assign(name=names),
-        {"name": "Predicted label"},
+        {"name": "Label"},
         {
             "rank": tables.number("Rank", 50, "%d"),
             "correct": tables.text("Right?", 72),
             "score": column_config(kind, frame["score"]) if kind == "score" else _bars(kind, frame["score"]),
+            "decided": tables.text("Predicted", 76, "By the model's decision. The others are only ranked."),
             "label": tables.number("Id", 60, "%d"),
         },
         key,

@@ -261,10 +261,17 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
     spec = figure(page, "From precise to complete")
     assert [trace["name"] for trace in spec["data"]] == ["cuts", "this decision", "predict, as it is"]
+    page.set("predict.decide.by", "As much recall as a least precision leaves").set("predict.decide.least", 80.0)
+    held = found.cuts[found.cuts["held-out micro P"] >= 0.8].iloc[-1]
+    shown = {metric.label: (metric.value, metric.delta) for metric in page.at.metric}["Recall"]
+    assert shown == (f"{100 * held['micro R']:.1f} %", f"held-out {100 * held['held-out micro R']:.1f} %")
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
     told = found.measures.set_index("measure").loc["macro F1@3"]
     assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"
-    assert "Kept with the model" in page.text()
+    assert "Kept with the model" in page.text() and "the best labels for macro F1@3" in page.text()
+    frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]
+    decided = found.rule("macro F1@3").decided(model, x).indices.tolist()
+    assert frame["label"][frame["decided"] == "yes"].tolist() == [j for j in frame["label"] if j in decided]
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})
     X = word_data().X_test

@@ -17,12 +17,14 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, regis
 from xmlcore.experiment.engine.task_parameters import SEED
 from xmlcore.experiment.kinds.train import estimator, full_params
 from xmlcore.first_use import pd
-from xmlcore.models.rules import CANDIDATES, Rule
+from xmlcore.metrics.sets import of_sets
+from xmlcore.models.rules import CANDIDATES, CUT, Rule
 from xmlcore.progress import part_of, silent
 from xmlcore.typing import DataFrame
 
 MEASURES = ("micro F1", "samples F1", "macro F1", "macro F1@3", "macro F1@5", "PSP@5", "coverage@5")
-CUT, AS_IT_IS = "cut ", "predict, as it is"
+AS_IT_IS = "predict, as it is"
+HELD_OUT = "held-out "  # how the names of columns begin that tell of held-out rows
 OF_CUT = ("micro P", "micro R", "labels")
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
 EACH_ROW = 1e-3  # seconds to predict and to learn from a row
@@ -34,9 +36,10 @@ class Decisions:
 
     model: str
     n_held_out: int  # training rows that a twin of the model did not see: they decide
-    cuts: "DataFrame"  # see decisions.cuts, of the test rows
+    # See decisions.cuts, of the test rows; and what each cut gives on the held-out rows, by which one is to be chosen.
+    cuts: "DataFrame"
     # A line per measure, and one for AS_IT_IS: `measure`, `plain` (without a decision) and `decided`, in [0, 1]; and
-    # what is then predicted: "micro P", "micro R", `labels` (mean number of labels of a row)
+    # what is then predicted: see metrics.sets.of_sets
     measures: "DataFrame"
     abstention: "DataFrame"  # see decisions.abstention, of the test rows
     rules: dict[str, Any]  # values and arrays of the rule of each measure
@@ -49,7 +52,7 @@ class Decisions:
             return found
         cut = float(name.removeprefix(CUT))
         line = self.cuts.iloc[int((self.cuts["cut"] - cut).abs().argmin())]
-        about = {"measure": name, "rows": self.n_held_out} | {of: float(line[of]) for of in OF_CUT}
+        about = {"measure": name, "rows": self.n_held_out} | {of: float(line[HELD_OUT + of]) for of in OF_CUT}
         return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
 
 
@@ -57,10 +60,13 @@ class Decisions:
 class Decide(Task):
     """Learn decisions for the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, result, needs = "decide", "decisions", Decisions, ("run",)
+    kind, folder, result, needs, version = "decide", "decisions", Decisions, ("run",), 2
     doing = "Learning decisions for a model of {dataset}"
 
     PARAMETERS = (VALIDATION, SEED)
+
+    def earlier(self) -> None:
+        """Return None: results of earlier versions lack what cuts give on the held-out rows, and are made again."""
 
     def estimate(self) -> Estimate:
         run, data = load("train", self.inputs["run"]), self.dataset()
@@ -91,19 +97,18 @@ class Decide(Task):
             rules[measure] = list(rule.state())
             marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
             values = {name: value_of(goal, test, taken, weights) for name, taken in marks.items()}
-            lines.append({"measure": measure} | values | _predicted(test.Y, test.marked(marks["decided"])))
+            lines.append({"measure": measure} | values | of_sets(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
-        lines.append({"measure": AS_IT_IS} | _predicted(test.Y, model.predict(data.X_test)))
+        lines.append({"measure": AS_IT_IS} | of_sets(test.Y, model.predict(data.X_test)))
         table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
         table = table.iloc[np.unique(even.clip(max=len(table) - 1))]
+        of_held = cuts_of(held, held.probabilities(calibration).data)
+        at = np.searchsorted(-of_held["cut"], -table["cut"], side="right") - 1  # -1: nothing is predicted
+        for of in OF_CUT:
+            table[HELD_OUT + of] = np.append(of_held[of], 1.0 if of == "micro P" else 0.0)[at]
         found = Decisions(
             run.model, parts.n_test, table.reset_index(drop=True), pd.DataFrame(lines),
             decisions.abstention(model, data.X_test, data.Y_test), rules,
         )  # fmt: skip
         return as_plain(found)
-
-
-def _predicted(Y, sets) -> dict[str, float]:
-    found = metrics.precision_recall_f1(Y, sets, average="micro")
-    return {"micro P": found.precision, "micro R": found.recall, "labels": sets.nnz / max(1, sets.shape[0])}
