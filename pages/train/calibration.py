@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import fields, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
-from xmlcore import Ranking, experiment, figures, metrics
+from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import MEASURES
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
@@ -50,7 +50,7 @@ def show(run, key: str, file_name: str) -> None:
         found, learnt = {"as they are": run.ranking}, _learnt(run, key)
         if learnt is not None:
             probabilities = learnt.rule(MEASURES[0]).calibration(run.ranking.scores).astype(np.float32)
-            found["calibrated"] = Ranking(run.ranking.labels, probabilities)
+            found["calibrated"] = run.ranking._replace(scores=probabilities)
         frames = {name: metrics.reliability(data.Y_test, each, k, bins=bins) for name, each in found.items()}
         if frames["as they are"].empty:
             st.caption("The model predicts no label, so there are no probabilities to check.")
