@@ -89,7 +89,7 @@ def _learnt(run, key):
     if not run.has_model:
         return None
     task = experiment.task("decide", {"run": key})
-    return tasks.ready(task, automatic_below=0, button="Calibrate", key="train.calibrate")
+    return tasks.ready(task, button="Calibrate", key="train.calibrate")
 
 
 def sentence(frame, error) -> str:
