@@ -5,7 +5,8 @@ from xmlcore import experiment, metrics
 
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
-COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.MORE_MEASURES)
+COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
+OF_DECISION = "Of the labels that predict returns for test rows, by the model's own decision. Older results lack it."
 
 
 def choose() -> tuple[str, ...]:
@@ -16,7 +17,8 @@ def choose() -> tuple[str, ...]:
         [],
         placeholder="none",
         help="Further measures are lines of the measures side by side, too.  \n"
-        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(COLUMNS)),
+        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in names(COLUMNS))
+        + f"  \n**{', '.join(experiment.DECIDED)}**: {OF_DECISION}",
     )
     return tuple(column for column in COLUMNS if column in chosen)
 

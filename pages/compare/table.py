@@ -134,6 +134,11 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
             columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f", _meaning(measure))
+    for name in experiment.DECIDED:
+        times = 1 if name == "labels" else 100
+        frame[name] = times * lines[name]
+        title = "Labels a row" if name == "labels" else name
+        columns[name] = tables.number(title, 9 * len(title), "%.1f" if times == 1 else "%.2f", more.OF_DECISION)
     frame["fit_s"] = lines["fit_s"]
     columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
     frame["model_mb"] = lines["model_bytes"] / 1e6

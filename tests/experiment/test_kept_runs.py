@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
-from xmlcore import experiment, store
+from xmlcore import experiment, metrics, store
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,10 @@ def test_a_line_has_what_the_run_has(data):
     assert line["fit_s"] == run.times["fit_s"] and line["model_bytes"] == run.size["model_bytes"]
     assert line["training_bytes"] == run.memory["peak_bytes"] >= run.memory["before_bytes"] > 0
     assert line["problem"] == ""
+    sets = experiment.load_run_model(key).predict(data.X_test)
+    micro, macro = (metrics.precision_recall_f1(data.Y_test, sets, average=name).f1 for name in ("micro", "macro"))
+    assert [line["micro F1"], line["macro F1"]] == pytest.approx([micro, macro])
+    assert line["labels"] == sets.nnz / data.n_test
 
 
 def test_the_memory_of_a_run_that_did_not_note_it_is_unknown_and_the_mean_is_of_those_that_did(small):

@@ -30,7 +30,7 @@ from xmlcore.experiment.engine.task import (
     remake,
     task,
 )
-from xmlcore.experiment.kept_runs import MORE_MEASURES, half_width, parameters, runs, seeds_grouped
+from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds import (  # noqa: F401
     carry,
     decide,
@@ -84,16 +84,15 @@ from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.warm_up import warm_up
 
 __all__ = [
-    "GIVEN", "KINDS", "MODELS", "MORE_MEASURES", "SELECTORS", "BundleError", "DamagedResultWarning", "Driver",
-    "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run", "Selection", "Sweep",
-    "Task", "WorkspaceFileError", "add_predictions", "best_of_models", "bundle", "candidate_bytes", "changed_params",
-    "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate", "examining_seconds",
-    "export_workspace", "fitting_depth", "from_record", "full_params", "half_width", "held_out", "import_workspace",
-    "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model", "main_effects",
-    "measure_ranking",
-    "model_style", "model_title", "most_adversaries", "needed_by_sweeps", "pack_fitted", "pack_run", "parameters",
-    "prefix_measures", "prefix_points", "provenance", "remake", "remove_leftovers", "report", "rerun", "run", "runs",
-    "sampling_study", "scaled", "seeds_grouped", "select", "selection_params", "selection_plan", "selection_stability",
-    "selection_title", "selector", "submit", "sweep", "task", "union_of_features", "warm_up", "with_names",
-    "without_held_out",
+    "DECIDED", "GIVEN", "KINDS", "MODELS", "MORE_MEASURES", "SELECTORS", "BundleError", "DamagedResultWarning",
+    "Driver", "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run",
+    "Selection", "Sweep", "Task", "WorkspaceFileError", "add_predictions", "best_of_models", "bundle",
+    "candidate_bytes", "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator",
+    "evaluate", "examining_seconds", "export_workspace", "fitting_depth", "from_record", "full_params",
+    "half_width", "held_out", "import_workspace", "keep", "label_tree_model", "latex_table", "learning_curve",
+    "load", "load_run_model", "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries",
+    "needed_by_sweeps", "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "provenance",
+    "remake", "remove_leftovers", "report", "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped",
+    "select", "selection_params", "selection_plan", "selection_stability", "selection_title", "selector", "submit",
+    "sweep", "task", "union_of_features", "warm_up", "with_names", "without_held_out",
 ]  # fmt: skip

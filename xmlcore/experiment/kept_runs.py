@@ -20,6 +20,7 @@ from xmlcore.typing import DataFrame
 
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
+DECIDED = ("micro F1", "samples F1", "macro F1", "labels")  # of what ``predict`` returns, by the model's own decision
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
 MEMORY = {"training_bytes": "peak_bytes"}  # columns, and their names in a run
@@ -43,7 +44,9 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         A line per run: ``key``, ``dataset`` (name), ``fingerprint`` (of the data set), ``model``, ``params`` (a dict of
         all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
         kind of task), ``xmlcore`` (version); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``, ``nDCG@1``, ..., and those
-        of :data:`MORE_MEASURES`, NaN above the run's k); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
+        of :data:`MORE_MEASURES`, NaN above the run's k); ``micro F1``, ``samples F1`` and ``macro F1`` of the labels
+        that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs and
+        for older runs); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
         ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
         ``training_bytes``, the most memory of the process while it trained (NaN where the system does not tell);
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
@@ -113,7 +116,7 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         return frame[list(_COLUMNS)].assign(
             **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
         )
-    numbers = [*MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY]
+    numbers = [*MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, *MEMORY]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()
     n = groups.size().to_numpy()
@@ -148,9 +151,9 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
-    *MEASURES, *MORE_MEASURES, *TIMES, *SIZES, *MEMORY, "setting", "problem",
+    *MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, *MEMORY, "setting", "problem",
 )  # fmt: skip
-_PARTS = ("measures", "times", "memory", "size")  # of a summary
+_PARTS = ("measures", "times", "memory", "size", "decided")  # of a summary
 
 
 def _records(keys):
@@ -188,6 +191,7 @@ def _line(record) -> dict | None:
     for measure in (*USUAL_MEASURES, *MORE):
         values = measures.get(measure, ())
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
+    line |= {name: summary.get("decided", {}).get(name, np.nan) for name in DECIDED}
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
     line |= {name: summary.get("memory", {}).get(of, np.nan) for name, of in MEMORY.items()}
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}

@@ -156,6 +156,8 @@ def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_wh
     more = ["macro F1@5", "coverage@3"]
     frame = page.set("compare.more", ["All settings", *more]).frame("P@1", *more)
     assert "param.n_estimators" in frame and (frame["coverage@3"] > 0).all()
+    assert page.set("compare.more", ["macro F1"]).frame("P@1", "macro F1")["macro F1"].isna().all()  # of older runs
+    page.set("compare.more", ["All settings", *more])
     assert set(more) <= set(page.frame(side.MEASURE)[side.MEASURE])
 
 

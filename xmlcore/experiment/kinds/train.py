@@ -21,6 +21,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
+from xmlcore.metrics.sets import of_sets
 from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.parameters import AUTO
@@ -56,6 +57,9 @@ class Run:
     # "peak_bytes": the most memory of the process in training, with the program and the data; "before_bytes": what it
     # had when the training began. Empty where the system does not tell.
     memory: dict = field(default_factory=dict)
+    # What the labels are worth that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty in runs of
+    # earlier versions, and where another program has made the predictions.
+    decided: dict = field(default_factory=dict)
 
     @property
     def has_model(self) -> bool:
@@ -219,6 +223,7 @@ def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Ru
         warnings=trained.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         memory=trained.memory,
+        decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)),
         **_choice(estimator, fitted, params),
     )
     return result, fitted
@@ -253,7 +258,8 @@ class Train(Task):
         frame, measures = value["measures"], {}
         for _, name, at in sorted(zip(frame["k"].tolist(), frame["measure"], frame["value"].tolist())):
             measures.setdefault(name, []).append(at)
-        return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in ("times", "size", "memory")}
+        parts = ("times", "size", "memory", "decided")
+        return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in parts}
 
     def estimate(self) -> Estimate:
         return estimates.train(self.dataset(), self.params["model"], self.params["params"])
