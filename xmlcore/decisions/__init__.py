@@ -8,6 +8,17 @@ from xmlcore.decisions.abstaining import abstention
 from xmlcore.decisions.calibrating import calibrate
 from xmlcore.decisions.learning import best_sets, cuts, learn
 from xmlcore.decisions.promises import promise
-from xmlcore.models.rules import Calibration, Rule
+from xmlcore.models.rules import Calibration, Drift, Rule, rule_of
 
-__all__ = ["Calibration", "Rule", "abstention", "best_sets", "calibrate", "cuts", "learn", "promise"]
+__all__ = [
+    "Calibration",
+    "Drift",
+    "Rule",
+    "abstention",
+    "best_sets",
+    "calibrate",
+    "cuts",
+    "learn",
+    "promise",
+    "rule_of",
+]

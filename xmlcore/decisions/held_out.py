@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.rows import true_ids
-from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, chosen, rows_of
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, chosen, rows_of, seen_in
 from xmlcore.validation import check_count, check_labels
 
 
@@ -56,7 +56,8 @@ def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: b
     """Return the rule that predicts the k labels of the largest probabilities; without k those from a cut on."""
     shape = 1, found.Y.shape[1]
     offsets = np.full(shape, -np.nextafter(cut, -1) if cut else 0.0)  # gains have to be positive
-    return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates)
+    seen = seen_in(found.probabilities(calibration))
+    return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates, seen=seen)
 
 
 def held_out(model, X, Y, n_candidates: int, most_rows: int | None = None) -> HeldOut:

@@ -80,6 +80,8 @@ class Rule:
         What it was learnt for, and what it reached on the held-out rows: plain values.
     shares : tuple of float
         The share of rows for which each part decides.
+    seen : dict
+        What the held-out rows were like, by which :meth:`drift` tells other rows: plain values.
     """
 
     model: Any
@@ -91,6 +93,7 @@ class Rule:
     n_candidates: int = CANDIDATES
     about: dict[str, Any] = field(default_factory=dict)
     shares: tuple[float, ...] = (1.0,)
+    seen: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         read_only((self.slopes, self.offsets, *self.calibration[:2]))
@@ -107,6 +110,45 @@ class Rule:
     def probabilities(self, X: Matrix) -> sp.csr_array:
         """Return the calibrated probabilities of the labels that are predicted: csr_array of float64, shape (n, L)."""
         return self.decided(*rows_of(self.model, X))
+
+    def drift(self, X: Matrix) -> "Drift":
+        """Return whether rows look drawn like the held-out ones, as promises ask.
+
+        Two numbers of each row are compared with those of the held-out rows by chi-squared tests, in about twenty bins:
+        the largest probability, and the sum of the candidates' probabilities. Rows can be others in ways that these do
+        not show; and a small p-value says that rows are others, not that the promise is broken.
+
+        Parameters
+        ----------
+        X : rows or texts, as the model takes them
+            At least 100 or so: of few rows, little can be told.
+
+        Returns
+        -------
+        Drift
+            ``p_value``: of rows drawn like the held-out ones it is below 0.05 in 5 % of the cases. ``distance``: the
+            largest difference of the shares of rows whose largest probability is below any bound. ``rows``.
+
+        Raises
+        ------
+        ValueError
+            The rule was saved by a version that did not note what held-out rows are like, or there are no rows.
+        """
+        from scipy.stats import chi2_contingency
+
+        if not self.seen:
+            raise ValueError("the rule does not know what its held-out rows were like: learn it again")
+        model, rows = rows_of(self.model, X)
+        if not rows.shape[0]:
+            raise ValueError("X has no rows: there is nothing to compare")
+        tables = []
+        for name, values in of_rows(self._probabilities(model, rows)).items():
+            edges, counts = (np.asarray(self.seen[name][part]) for part in ("edges", "counts"))
+            table = np.stack([counts, in_bins(values, edges)])
+            tables.append(table[:, table.sum(axis=0) > 0])
+        p = min(chi2_contingency(table, correction=False).pvalue if table.shape[1] > 1 else 1.0 for table in tables)
+        below = np.cumsum(tables[0] / tables[0].sum(axis=1, keepdims=True), axis=1)
+        return Drift(min(1.0, len(tables) * float(p)), float(np.abs(below[0] - below[1]).max()), rows.shape[0])
 
     def keep(self) -> Any:
         """Return the model, whose ``predict`` uses this rule from now on; it is saved with the model."""
@@ -125,13 +167,16 @@ class Rule:
     def decided(self, model: Ranker, X: sp.csr_array) -> sp.csr_array:
         """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
         self._check_labels_of(model)
-        parts = [self._of_block(model, X[first:end]) for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)]
+        return self._probabilities(model, X, lambda found: chosen(found, self.take(found)))
+
+    def _probabilities(self, model, X, of_block=lambda found: found) -> sp.csr_array:
+        """Return the probabilities of the candidates of checked rows, or what becomes of them, block by block."""
+        parts = [
+            of_block(self.calibration.of_entries(*candidates(model, X[first:end], self.n_candidates)))
+            for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)
+        ]
         shape = (0, self.n_labels)
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
-
-    def _of_block(self, model, X):
-        found = self.calibration.of_entries(*candidates(model, X, self.n_candidates))
-        return chosen(found, self.take(found))
 
     def take(self, candidates: sp.csr_array) -> np.ndarray:
         """Return which entries of a matrix of probabilities are predicted: ndarray of bool."""
@@ -146,6 +191,7 @@ class Rule:
         """Return what is saved: values for JSON, and arrays by name."""
         values = {"k": self.k, "fill": self.fill, "n_candidates": self.n_candidates, "about": self.about}
         values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size, "shares": [*self.shares]}
+        values |= {"seen": self.seen}
         arrays = {"slopes": self.slopes, "offsets": self.offsets}
         return values, arrays | {"scores": self.calibration.scores, "probabilities": self.calibration.probabilities}
 
@@ -155,7 +201,8 @@ class Rule:
         try:
             k, fill, most = values["k"], values["fill"], values["n_candidates"]
             about, method, n_knots = values["about"], values["method"], values["n_knots"]
-            shares = values.get("shares", [1.0])  # an earlier version saved rules without parts
+            # An earlier version saved rules without parts, and without what held-out rows are like.
+            shares, seen = values.get("shares", [1.0]), values.get("seen", {})
         except (TypeError, KeyError) as error:
             raise ModelFormatError(f"its rule lacks {error}: save the model again") from error
         is_count = {name: type(value) is int and least <= value <= INT32_MAX for name, value, least in
@@ -168,6 +215,7 @@ class Rule:
             or not isinstance(shares, list)
             or not all(type(share) is float and 0 <= share <= 1 for share in shares)
             or not np.isclose(sum(shares), 1)
+            or not _is_seen(seen)
         ):
             raise ModelFormatError("the values of its rule are invalid: save the model again")
         arrays = arrays | {name: np.atleast_2d(arrays[name]) for name in ("slopes", "offsets") if name in arrays}
@@ -184,7 +232,53 @@ class Rule:
             and scores[0] >= 0 and probabilities.min() > 0 and max(scores[-1], probabilities.max()) <= 1,
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, method)
-        return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about, tuple(shares))
+        return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about, tuple(shares), seen)
+
+
+class Drift(NamedTuple):
+    """How far rows are from the held-out ones: see :meth:`Rule.drift`."""
+
+    p_value: float
+    distance: float
+    rows: int
+
+
+BINS = 20  # of the numbers by which rows are compared
+
+
+def of_rows(P: sp.csr_array) -> dict[str, np.ndarray]:
+    """Return the numbers by which rows are compared, of their calibrated probabilities."""
+    most = P.max(axis=1).toarray() if P.shape[1] else np.zeros(P.shape[0])
+    return {"largest": np.ravel(most), "sum": np.ravel(P.sum(axis=1))}
+
+
+def seen_in(P: sp.csr_array) -> dict[str, dict[str, list]]:
+    """Return what rows are like, as plain values: the edges of bins, and how many rows are in each."""
+    found = {}
+    for name, values in of_rows(P).items():
+        edges = np.unique(np.quantile(values, np.arange(1, BINS) / BINS))
+        found[name] = {"edges": edges.tolist(), "counts": in_bins(values, edges).tolist()}
+    return found
+
+
+def in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Return how many values are in each bin."""
+    return np.bincount(np.searchsorted(edges, values, side="right"), minlength=edges.size + 1)
+
+
+def _is_seen(seen) -> bool:
+    """Return whether a value of a file is what :func:`seen_in` returns, or nothing."""
+    if seen == {}:
+        return True
+    try:
+        parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in ("largest", "sum")]
+        return all(
+            edges.dtype == np.float64 and counts.dtype == np.int64 and edges.size == counts.size - 1 < BINS
+            and (np.diff(edges) > 0).all() and np.isfinite(edges).all() and (counts >= 0).all() and counts.any()
+            for edges, counts in parts
+        )  # fmt: skip
+    except (TypeError, KeyError, ValueError, IndexError):
+        return False
 
 
 def with_decision(model, values: dict, arrays: dict) -> tuple[dict, dict]:
@@ -211,6 +305,12 @@ def innermost(model) -> Ranker:
     while hasattr(model, "model_"):
         model = model.model_
     return model
+
+
+def rule_of(model: Ranker) -> Rule | None:
+    """Return the rule that is kept with a model, such as one that was loaded; None if there is none."""
+    rule = innermost(model).rule_
+    return None if rule is None else replace(rule, model=model)
 
 
 def decision_of(model) -> str:
