@@ -36,6 +36,7 @@ MEASURES = (*FREE_BY_CUT, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", 
             "PSP@5", "coverage@5")  # fmt: skip
 PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
 SPLITS, RISK, SEED = 200, 0.1, 0
+ALARM, LOST = 0.05, (0.0, 0.05, 0.2)  # p-value; shares of the values of rows that are lost
 SERVED, ROWS_SERVED = ("wordnet-hyper",), 10_000
 
 
@@ -72,6 +73,7 @@ def measured(name, folder, say):
     found["ways"] = calibrating.ways(model, (X, Y), data.X_test, test)
     say(f"{name}: measures and calibration")
     found["promises"] = [of_promise(test, calibration, **given) for given in PROMISES]
+    found["drift"] = of_drift(decisions.learn(model, X, Y), data.X_test)
     if name in SERVED:
         found["served"] = over_http(decisions.promise(model, X, Y, **PROMISES[0]), data.X_test, data.Y_test)
     frame = decisions.abstention(model, data.X_test, data.Y_test)
@@ -132,6 +134,19 @@ def over_http(rule, X, Y):
     true = [{*Y[[at]].indices.tolist()} for at in range(n)]
     shares = [len(of & row) / len(of) if of else 1.0 for of, row in zip(true, found)]
     return {"rows": n, "value": float(np.mean(shares)), "labels": float(np.mean([*map(len, found)]))}
+
+
+def of_drift(rule, X):
+    """Return, for shares of values of rows that are lost, how often 500 test rows look unlike the held-out ones."""
+    rng, alarms = np.random.default_rng(SEED), dict.fromkeys(LOST, 0)
+    for _ in range(SPLITS):
+        rows = X[np.sort(rng.permutation(X.shape[0])[:500])]
+        for share in LOST:
+            values = rows.data * (rng.random(rows.nnz) >= share)
+            rest = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+            rest.eliminate_zeros()
+            alarms[share] += rule.drift(rest).p_value < ALARM
+    return alarms
 
 
 def kept(part, calibration, name, cut):
@@ -208,6 +223,9 @@ def markdown(results):
         (f"Promises, of {SPLITS} draws of half of the test rows",
          "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
          ["data", "promise", "risk", "failed", "refused", "mean share", "labels in a set"], 3, of_promises),
+        (f"Drift: in how many of {SPLITS} draws of 500 test rows they looked unlike the held-out rows (p < {ALARM})",
+         "With shares of the values of the rows lost.", ["data", *(f"{100 * share:g} %" for share in LOST)], 1,
+         lambda run: [[*map(str, run["drift"].values())]]),
         ("A promise that is served", "`xmlcore serve` answers test rows with the sets of a promise of 0.8, risk 0.1.",
          ["data", "rows", "mean recall", "labels in a set"], 1,
          lambda run: [[f"{run['served']['rows']:,}", percent(run["served"]["value"]),

@@ -244,6 +244,7 @@ class Drift(NamedTuple):
 
 
 BINS = 20  # of the numbers by which rows are compared
+FEW_ROWS, SURELY = 100, 0.001  # of fewer rows nothing is said unasked; nor with a larger p-value
 
 
 def of_rows(P: sp.csr_array) -> dict[str, np.ndarray]:
@@ -311,6 +312,17 @@ def rule_of(model: Ranker) -> Rule | None:
     """Return the rule that is kept with a model, such as one that was loaded; None if there is none."""
     rule = innermost(model).rule_
     return None if rule is None else replace(rule, model=model)
+
+
+def unlike_held_out(model: Ranker, X: Matrix) -> str | None:
+    """Return a sentence if rows are not drawn like those from which the decision of a model was learnt."""
+    rule = rule_of(model)
+    if rule is None or not rule.seen or X.shape[0] < FEW_ROWS or rule.drift(X).p_value >= SURELY:
+        return None
+    return (
+        "The rows are not like those from which the decision of the model was learnt, by more than chance "
+        f"(p < {SURELY:g}): what it promises, or reached there, need not hold for them."
+    )
 
 
 def decision_of(model) -> str:

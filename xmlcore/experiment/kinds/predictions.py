@@ -27,6 +27,7 @@ from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.models import PackedModel
+from xmlcore.models.rules import unlike_held_out
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 from xmlcore.ranking import Ranking
@@ -126,6 +127,8 @@ class _OfFile(Task):
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
         if files is not None:
             files[GIVEN] = lambda path: _write_given(path, X, texts)
+        if (others := unlike_held_out(model.model, X)) is not None:
+            notes = [*notes, others]
         kept |= {"notes": notes, "unlike": self.unlike(X, ranking, texts) if X.shape[0] else None}
         return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}} | kept
 
