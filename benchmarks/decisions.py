@@ -142,8 +142,8 @@ def of_drift(rule, X):
     for _ in range(SPLITS):
         rows = X[np.sort(rng.permutation(X.shape[0])[:500])]
         for share in LOST:
-            values = rows.data * (rng.random(rows.nnz) >= share)
-            rest = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+            rest = rows.copy()
+            rest.data *= rng.random(rest.nnz) >= share
             rest.eliminate_zeros()
             alarms[share] += rule.drift(rest).p_value < ALARM
     return alarms
