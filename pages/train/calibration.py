@@ -12,6 +12,7 @@ from xmlcore.experiment.kinds.decide import MEASURES
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
 RIGHT = 0.02  # mean error of probabilities that are called right
+FEWEST = 10  # training rows, of which some can be held out
 LEAST = 20  # predictions in a bin that a sentence is about
 CAPTION = (
     "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
@@ -47,7 +48,7 @@ def show(run, key: str, file_name: str) -> None:
             help="Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions "
             "in each, which shows more where most predictions are.",
         )
-        found, learnt = {"as they are": run.ranking}, _learnt(run, key)
+        found, learnt = {"as they are": run.ranking}, _learnt(run, key, data)
         if learnt is not None:
             probabilities = learnt.rule(MEASURES[0]).calibration(run.ranking.scores).astype(np.float32)
             found["calibrated"] = run.ranking._replace(scores=probabilities)
@@ -84,9 +85,9 @@ def show(run, key: str, file_name: str) -> None:
         )
 
 
-def _learnt(run, key):
+def _learnt(run, key, data):
     """Return the decisions learnt for a run, or None and a button that has them learnt."""
-    if not run.has_model:
+    if not run.has_model or data.n_train < FEWEST:
         return None
     task = experiment.task("decide", {"run": key})
     return tasks.ready(task, button="Calibrate", key="train.calibrate")
