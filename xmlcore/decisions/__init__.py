@@ -5,6 +5,7 @@
 """
 
 from xmlcore.decisions.abstaining import abstention
+from xmlcore.decisions.backing_off import Entry, back_off
 from xmlcore.decisions.calibrating import calibrate
 from xmlcore.decisions.learning import best_sets, cuts, learn
 from xmlcore.decisions.promises import promise
@@ -13,8 +14,10 @@ from xmlcore.models.rules import Calibration, Drift, Rule, rule_of
 __all__ = [
     "Calibration",
     "Drift",
+    "Entry",
     "Rule",
     "abstention",
+    "back_off",
     "best_sets",
     "calibrate",
     "cuts",

@@ -309,7 +309,18 @@ def innermost(model) -> Ranker:
 
 
 def rule_of(model: Ranker) -> Rule | None:
-    """Return the rule that is kept with a model, such as one that was loaded; None if there is none."""
+    """Return the rule that is kept with a model, such as one that was loaded.
+
+    Parameters
+    ----------
+    model : Ranker
+        A fitted model.
+
+    Returns
+    -------
+    Rule or None
+        None if no rule is kept with it.
+    """
     rule = innermost(model).rule_
     return None if rule is None else replace(rule, model=model)
 

@@ -1,0 +1,167 @@
+"""Few entries in place of many labels: groups of a taxonomy or of the label tree that hold all labels of a set."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore.models.rules import Rule, innermost
+from xmlcore.typing import Matrix
+from xmlcore.validation import check_count
+
+ANY = "any label"
+NAMED = 3  # labels by which a group of a label tree is called
+
+
+class Entry(NamedTuple):
+    """A label, or a group of labels: what a set is described by."""
+
+    name: str
+    labels: tuple[int, ...]  # ids
+
+
+def back_off(
+    rule: Rule, X: Matrix, at_most: int = 5, *, taxonomy: Mapping[str, str] | None = None
+) -> list[list[Entry]]:
+    """Describe the set of labels of each row by a few entries, which are labels or groups of labels.
+
+    Where a set has more labels than entries, groups take their place that together hold all of them: of all ways to do
+    so, the one with the fewest labels. So what a promise of recall says of sets holds for entries: a true label counts
+    as found if it is in an entry.
+
+    Parameters
+    ----------
+    rule : Rule
+        From :func:`promise` or :func:`learn`.
+    X : rows or texts, as the model takes them
+    at_most : int
+        The largest number of entries for a row.
+    taxonomy : dict of str to str, optional
+        The group in which each label, or group, is: names, or str of ids where the model has no names of labels. A
+        label can be a group, too, such as "instrument" above "violin". What is in no group is at the top. By default
+        the label tree of the model is the taxonomy; its groups are called after their most frequent labels.
+
+    Returns
+    -------
+    list of list of Entry
+        For each row; a row without labels has none. All labels together are the group "any label".
+
+    Raises
+    ------
+    ValueError
+        The taxonomy has a circle, or shares no name with the labels; or there is none and the model has no label tree
+        of more than one level.
+    """
+    at_most = check_count(at_most, "at_most")
+    sets = rule.predict(X)
+    groups = _of_tree(rule.model) if taxonomy is None else _of_taxonomy(rule.model, taxonomy)
+    return [groups.entries(row.tolist(), at_most) for row in np.split(sets.indices, sets.indptr[1:-1])]
+
+
+class _Groups:
+    """A tree of groups; labels stand at leaves, and at inner nodes too. Node 0 holds all."""
+
+    def __init__(self, parent: list[int], label: list[int], name):
+        """Take nodes, parents first, the label of each or -1, and a function from a node to its name."""
+        self.parent, self.label, self._name = parent, label, name
+        self.place = {j: v for v, j in enumerate(label) if j >= 0}
+        self.children: list[list[int]] = [[] for _ in parent]
+        self.size = [int(j >= 0) for j in label]
+        for v in range(len(parent) - 1, 0, -1):
+            self.children[parent[v]].append(v)
+            self.size[parent[v]] += self.size[v]
+        self._made: dict[tuple[int, bool], Entry] = {}
+
+    def entries(self, labels: list[int], at_most: int) -> list[Entry]:
+        if len(labels) <= at_most:
+            return [self._entry(self.place[j], False) for j in labels]
+        own = {self.place[j] for j in labels}
+        # ways[v][n]: labels in the best n entries that hold those of the set below v, and these entries.
+        ways: dict[int, dict[int, tuple[int, tuple]]] = {}
+        for v in sorted({u for w in own for u in self._up(w)}, reverse=True):  # children first
+            below = [ways[c] for c in self.children[v] if c in ways]
+            found = {1: (1, ((v, False),))} if v in own else {0: (0, ())}
+            for other in below:
+                found = _joined(found, other, at_most)
+            if len(below) + (v in own) > 1 and (1 not in found or found[1][0] > self.size[v]):
+                found[1] = self.size[v], ((v, True),)
+            ways[v] = found
+        best = min(ways[0].items(), key=lambda way: (way[1][0], -way[0]))[1]  # of equal ones the most told
+        return [self._entry(v, is_group) for v, is_group in sorted(best[1])]
+
+    def _up(self, v):
+        while v >= 0:
+            yield v
+            v = self.parent[v]
+
+    def _entry(self, v, is_group) -> Entry:
+        if (v, is_group) not in self._made:
+            labels = sorted(self._below(v)) if is_group else [self.label[v]]
+            self._made[v, is_group] = Entry(self._name(v, labels), tuple(labels))
+        return self._made[v, is_group]
+
+    def _below(self, v):
+        waiting = [v]
+        while waiting:
+            u = waiting.pop()
+            waiting += self.children[u]
+            if self.label[u] >= 0:
+                yield self.label[u]
+
+
+def _joined(one, other, at_most):
+    """Return the best ways to hold the labels of two parts, by the number of entries."""
+    found: dict[int, tuple[int, tuple]] = {}
+    for n, (size, entries) in one.items():
+        for m, (more, others) in other.items():
+            if n + m <= at_most and (n + m not in found or found[n + m][0] > size + more):
+                found[n + m] = size + more, entries + others
+    return found
+
+
+def _names(model) -> list[str]:
+    names = model.labels_ if hasattr(model, "labels_") else getattr(innermost(model), "label_names_", None)
+    return [str(name) for name in (range(innermost(model).n_labels_) if names is None else names)]
+
+
+def _of_tree(model) -> _Groups:
+    inner, names = innermost(model), _names(model)
+    trees = getattr(inner, "trees_", ())
+    if not len(trees) or not hasattr(trees[0], "label") or trees[0].depth.max() < 2:
+        raise ValueError("the model has no label tree of more than one level: give a taxonomy")
+    frequent = inner.label_counts_
+
+    def name(v, labels):
+        if len(labels) == len(names):
+            return ANY
+        first = sorted(labels, key=lambda j: (-frequent[j], j))[:NAMED]
+        more = f", … ({len(labels):,} labels)" if len(labels) > len(first) else ""
+        return ", ".join(names[j] for j in first) + more
+
+    return _Groups(trees[0].parent.tolist(), trees[0].label.tolist(), name)
+
+
+def _of_taxonomy(model, taxonomy) -> _Groups:
+    names, known = _names(model), {str(name): str(group) for name, group in taxonomy.items()}
+    if not {*names} & {*known}:
+        raise ValueError(
+            f"the taxonomy has none of the {len(names):,} labels, such as {names[0]!r:.100}: give it names of labels"
+        )
+    label = {name: j for j, name in enumerate(names)}
+    order, place = [ANY], {}
+    for start in (*names, *known):
+        path = []
+        while start not in place and start not in path:
+            path.append(start)
+            if start not in known:
+                break
+            start = known[start]
+        else:
+            if start in path:
+                circle = [*path[path.index(start) :], start]
+                raise ValueError(f"the taxonomy has a circle: {' in '.join(circle):.300}")
+        for each in reversed(path):
+            place[each] = len(order)
+            order.append(each)
+    parent = [-1] + [place[known[each]] if each in known else 0 for each in order[1:]]
+    return _Groups(parent, [-1] + [label.get(each, -1) for each in order[1:]], lambda v, labels: order[v])
