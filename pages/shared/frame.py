@@ -24,7 +24,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program stands
 # above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the menu. Cards are
 # a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the top they would lie
-# on the first sentence.
+# on the first sentence. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines
+# of a wide page: only its buttons take clicks.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -58,9 +59,10 @@ STYLE = f"""<style>
 [data-testid=stMainBlockContainer] {{ max-width: 1600px; }}
 @media (min-width: 641px) {{
   [data-testid=stMainBlockContainer] {{ padding: 1.25rem 3rem 3rem; }}
-  [data-testid=stHeader] {{ background: none; pointer-events: none; }}
-  [data-testid=stHeader] button {{ pointer-events: auto; }}
+  [data-testid=stHeader] {{ background: none; }}
+  [data-testid=stHeader], [data-testid=stHeader] :not(button, button *) {{ pointer-events: none; }}
 }}
+:has(> .st-key-undo-bar) {{ position: sticky; top: 0; z-index: 100; background: Canvas; }}
 [class*=st-key-in-address], .st-key-in-advance {{ display: none; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
@@ -70,6 +72,7 @@ STYLE = f"""<style>
   .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart) {{ overflow-x: auto; }}
   [data-testid=stMetricLabel] :is(div, p) {{ white-space: normal !important; }}
   [class*=st-key-trees-whole]:has(.stPlotlyChart) {{ min-width: 50rem; }}
+  :has(> .st-key-undo-bar) {{ top: 3.75rem; }}
   button[data-testid^=stBaseButton] {{ height: auto; }}
   button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
     white-space: normal; overflow: visible;
@@ -117,7 +120,9 @@ def _draw(page, make_comparison):
     place_for_jobs = sidebar.show(page)
     keeping.show_trouble()
     notice()
-    with st.container():  # always, so that the browser does not draw the page anew when there is nothing to undo
+    with st.container(
+        key="undo-bar"
+    ):  # always, so that the browser does not draw the page anew when there is nothing to undo
         removed.offer()
     keeping.run(page)
     sidebar.show_jobs(place_for_jobs)

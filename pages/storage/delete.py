@@ -39,8 +39,8 @@ def elsewhere(mine: str) -> set[str]:
     return keys
 
 
-def delete(goes: list, inventory) -> None:
-    """Take artifacts from this workspace, and from the disk if no other workspace lists them."""
+def delete(goes: list, inventory, title: str) -> None:
+    """Take artifacts from this workspace, and from the disk if no other workspace lists them; the undo names them."""
     keys, listed = {artifact.key for artifact in goes}, elsewhere(workspace.token())
     entries, aside = removed.forget(keys), []
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
@@ -53,8 +53,8 @@ def delete(goes: list, inventory) -> None:
         if artifact.key not in still and artifact.name not in gone:
             gone[artifact.name] = artifact
             line += inventory.computed_from(artifact.key)
-    size = format.size(sum(artifact.bytes for artifact in gone.values()))
-    removed.remember(f"{format.count(len(goes), 'thing')}, {size} on the disk", entries, aside)
+    freed = sum(artifact.bytes for artifact in gone.values())
+    removed.remember(f"{title}, {format.size(freed)}" if freed else title, entries, aside)
     for artifact in gone.values():
         if artifact.kind == "sweeps":
             experiment.engine.sweep_unfinished.forget(artifact.key)
@@ -99,21 +99,25 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
         f"{size} in all. What other workspaces list too stays on the disk. For "
         f"{room.UNDO_SECONDS / 60:.0f} minutes this can be undone; then the space is free."
     )
-    actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory), no="Keep", no_key="storage.keep")
+    title = titles[chosen[0].key] + (f" and {len(goes) - 1:,} more" if len(goes) > 1 else "")
+    actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory, title), no="Keep", no_key="storage.keep")
 
 
 def _named(some, titles) -> str:
     if len(some) > 3:
-        return f"**{len(some):,} things**"
+        return f"**{len(some):,} lines**, {format.size(sum(artifact.bytes for artifact in some))}"
     return format.listed(
-        [f"**{format.plain(titles[artifact.key])}** ({owned.kind_words(artifact)})" for artifact in some]
+        [
+            f"**{format.plain(titles[artifact.key])}** ({owned.kind_words(artifact)}, {format.size(artifact.bytes)})"
+            for artifact in some
+        ]
     )
 
 
-def _delete(goes, inventory):
+def _delete(goes, inventory, title):
     if workspace.refuse_change():
         return
     try:
-        delete(goes, inventory)
+        delete(goes, inventory, title)
     except OSError as error:
         workspace.notify(f"Not deleted: {store.trouble(0) or error}")

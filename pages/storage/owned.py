@@ -104,6 +104,14 @@ def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dic
     return titles
 
 
+def full_titles(some: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
+    """Return the titles of artifacts with the name of their data set, such as ``FALS of api-docs``."""
+    titles = titles_of(some, inventory, fields)
+    of = {artifact.key: titles.get(artifact.record.get("fingerprint")) for artifact in some}
+    return {key: f"{title} of {of[key]}" if of.get(key) and of[key] not in title else title
+            for key, title in titles.items()}  # fmt: skip
+
+
 def _by_dataset(records) -> dict[str, list]:
     groups = {}
     for record in records:

@@ -25,18 +25,18 @@ def main() -> None:
     listed = owned.of_workspace(inventory, fields)
     lines = listed + trials.groups(inventory, fields["sweeps"], room.pinner(workspace.token()))
     own = trials.spread(lines, inventory, fields["sweeps"])
-    _answer(own, inventory)
+    _answer(lines, own, inventory)
     if lines:
         _table(lines, own, inventory, fields)
     carry.show(own, fields)
     _room(inventory)
 
 
-def _answer(own, inventory):
-    sets = sum(artifact.kind == "datasets" for artifact in own)
+def _answer(lines, own, inventory):
+    sets = sum(artifact.kind == "datasets" for artifact in lines)
     mine = sum(artifact.bytes for artifact in own)
-    models = sum(owned.kind_words(artifact) == "trained model" for artifact in own)
-    kept = [(models, "trained model"), (len(own) - sets - models, "other result" if models else "result")]
+    models = sum(owned.kind_words(artifact) == "trained model" for artifact in lines)
+    kept = [(models, "trained model"), (len(lines) - sets - models, "other result" if models else "result")]
     counts = [format.count(number, name) for number, name in [(sets, "data set"), *kept] if number]
     st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:
@@ -112,9 +112,8 @@ def _table(lines, own, inventory, fields):
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
             members = delete.with_trials(chosen, inventory, fields["sweeps"])
             goes = delete.with_dependents(members, own, inventory)
-            delete.ask(
-                chosen, goes, len(goes) - len(members), owned.titles_of(lines + goes, inventory, fields), inventory
-            )
+            titles = owned.full_titles(lines + goes, inventory, fields)
+            delete.ask(chosen, goes, len(goes) - len(members), titles, inventory)
 
 
 def _pin(chosen, by, pin):

@@ -285,6 +285,26 @@ def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one.text("Stopped")
 
 
+def test_a_deletion_is_undone_by_a_click_in_the_middle_of_the_button_wherever_the_page_is_scrolled(tab, prepared):
+    one = tab(f"/storage{prepared(easy_data('small', 200, 10), trained=1)}")
+    undo = one.page.get_by_role("button", name="Undo")
+    for place in (0, 10_000):
+        one.text("the largest first")
+        one.idle()
+        table = one.page.get_by_test_id("stDataFrame").first
+        table.scroll_into_view_if_needed()
+        box = table.bounding_box()
+        one.page.mouse.click(box["x"] + 20, box["y"] + 55)
+        one.page.get_by_role("button", name="Delete …").click()
+        one.page.get_by_role("button", name="Delete", exact=True).click()
+        undo.wait_for()
+        one.page.evaluate(f"document.querySelector('[data-testid=stMain]').scrollTop = {place}")
+        one.page.wait_for_timeout(300)
+        box = undo.bounding_box()
+        one.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        undo.wait_for(state="detached", timeout=15_000)
+
+
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one = tab()
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))

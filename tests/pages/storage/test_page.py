@@ -48,6 +48,9 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     page, key, task = measured
     hidden = datasets.save_dataset(small_data("secret", seed=9))
     frame = table(page.go("storage"))
+    some = [artifact("runs", key), artifact(task.folder, task.key)]
+    titles = owned.full_titles(some, store.inventory(), workspace_row(page).read())
+    assert titles[key] == "PLT of words"
     assert {"data set", "trained model", "robustness"} <= set(frame["kind"])
     assert frame.loc["words", ["users", "source"]].tolist() == [2, "uploaded here"]
     assert frame.loc["PLT", ["users", "source"]].tolist() == [1, "words"]
@@ -66,14 +69,14 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
     kept = store.inventory()
     goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(kept, workspace_row(page).read()), kept)
     assert [one.kind for one in goes] == ["runs", task.folder]
-    in_session(page, lambda: delete.delete(goes, kept))
+    in_session(page, lambda: delete.delete(goes, kept, "PLT of words"))
     page.go("storage")
     assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
-    assert "Deleted: 2 things" in page.text()
+    assert "Deleted: PLT of words, " in page.text()
     page.press("undo").run()
     assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
     kept, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
-    in_session(page, lambda: delete.delete([artifact("datasets", fingerprint)], kept))
+    in_session(page, lambda: delete.delete([artifact("datasets", fingerprint)], kept, "words"))
     assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
     page.go("storage").press("undo.free")
     assert store.bytes_aside() == 0
@@ -96,13 +99,13 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     frame = table(ready)
     lines = frame[frame["kind"] == "trainings of a sweep"]
     assert lines.index.tolist() == ["2 trainings of OneVsRest on words"] * 2 and (lines["bytes"] > 0).all()
-    # Three trainings, of which one is of both sweeps, and two sweeps; and the description of the first data set.
-    assert "2 data sets and 6 results" in ready.text()
+    others = len(frame) - (frame["kind"] == "data set").sum()
+    assert f"2 data sets and {others} results" in ready.text()
 
     found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
     goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
     assert sorted(item.kind for item in goes) == ["sweeps", "trials", "trials"]
-    in_session(ready, lambda: delete.delete(goes, found))
+    in_session(ready, lambda: delete.delete(goes, found, "a sweep"))
     assert not one.exists() and other.exists() and other.plan().done == 2 and one.plan().done == 1
     ready.go("storage").press("undo").run()
     assert one.exists() and one.plan().done == 2
@@ -110,7 +113,7 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     line = next(line for line in trials.groups(found, sweeps, "0") if other.key in line.key)
     goes = in_session(ready, lambda: delete.with_trials([line], found, sweeps))
     assert [item.kind for item in goes] == ["trials"] * 2
-    in_session(ready, lambda: delete.delete(goes, found))
+    in_session(ready, lambda: delete.delete(goes, found, "a sweep"))
     assert other.exists() and one.plan().done == 2 and other.plan().done == 1  # the first sweep has the other one
 
 
@@ -119,7 +122,7 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
     other = session().until(lambda s: "Labels per row" in s.metrics())
     train(other)  # the same data set and settings
     found, row = store.inventory(), workspace_row(page)
-    in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found))
+    in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found, "PLT"))
     assert store.exists("runs", key)
     assert row.read()["runs"] == []
 
