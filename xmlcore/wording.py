@@ -20,7 +20,12 @@ def size(n_bytes: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN. Only 1 itself is ``100.0 %``."""
-    return "–" if not math.isfinite(share) else "above 99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"
+    return "–" if not math.isfinite(share) else "above 99.9 %" if 0.9995 <= share < 1 else f"{fixed(100 * share)} %"
+
+
+def fixed(value: float, digits: int = 1) -> str:
+    """Return a number with so many decimals; a half goes away from 0, as a reader expects and browsers do."""
+    return f"{value + math.copysign(1e-9, value):.{digits}f}"
 
 
 def probability(share: float) -> str:

@@ -68,6 +68,7 @@ def _best(lines, choice) -> None:
         sure = difference.p_value < metrics.SURE
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
+        text += _sure_elsewhere(a, b, measure, following)
         k = of_runs.ks(a)[-1]
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
         text.append(f" Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
@@ -76,6 +77,18 @@ def _best(lines, choice) -> None:
         name = "It" if rare["key"] == lines["key"].iloc[0] else f"**{format.plain(rare['title'])}**"
         text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
+
+
+def _sure_elsewhere(a, b, measure, following) -> list[str]:
+    """Return sentences on the other measures of the figure in which two results differ surely."""
+    frame = of_runs.differences([a, b], {}, measure)
+    sure = frame[(frame["measure"] != measure) & (frame["p_value"] < metrics.SURE)]
+    ahead, behind = (list(sure.loc[side, "measure"]) for side in (sure["difference"] < 0, sure["difference"] > 0))
+    return [
+        f" In {format.listed(some)} {who}."
+        for some, who in ((ahead, "its lead is sure"), (behind, f"{following} is surely better"))
+        if some
+    ]
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

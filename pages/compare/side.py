@@ -194,14 +194,16 @@ def _settings(keys, names, wanted) -> None:
         lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
         if not settings.changed(line["model"], line["params"]) and not of_runs.has_trials(key):
             fixed.append(names[key])
-    st.markdown(
-        "Settings in which they differ. " + " ".join(lists) if any_changed else "Each has its model’s default settings."
-    )
     tuned = [names[key] for key in keys if of_runs.has_trials(key)]
+    by_hand = "" if any_changed else "None was set by hand. "
+    if any_changed:
+        st.markdown("Settings in which they differ. " + " ".join(lists))
+    elif not (tuned and fixed):
+        st.markdown("Each has its model’s default settings.")
     if tuned and fixed:
         st.caption(
-            f"{_listed(tuned)} chose settings by trials on training rows; {_listed(fixed)} did not, so other settings "
-            "may do much better. *Try several settings* on the Train page makes the comparison fair."
+            f"{by_hand}{_listed(tuned)} chose settings by trials on training rows; {_listed(fixed)} did not, so other "
+            "settings may do much better. *Try several settings* on the Train page makes the comparison fair."
         )
 
 

@@ -7,7 +7,8 @@ import streamlit as st
 from pages.shared import format
 from xmlcore import wording
 
-TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
+BORDER = 2  # width of the border of a table, in pixels
+TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 csv_safe = wording.csv_safe
 TEXT = 200  # characters of a text in a table
@@ -186,7 +187,9 @@ def show(
     shown = settings.get("column_order", frame.columns)
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-    width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
+    width = sum(columns[name]["width"] for name in shown) + BORDER
+    if "on_select" in settings:
+        width += next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
     st.html(
         f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
         f"<style>@container (min-width: {width}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"

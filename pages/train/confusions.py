@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, fields, format, selectors, server, tables
+from pages.shared import addresses, fields, format, label_tables, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.view import look, now
@@ -67,29 +67,29 @@ def confused(key, k, query):
 
 def _sentence(pair) -> str:
     return (
-        f"Confused most: **{format.plain(pair['missed_name'])}** is missed and **{format.plain(pair['wrong_name'])}** "
-        f"predicted for **{format.count(int(pair['rows']), 'test row')}**, of {pair['n_missed']:,} that miss the first."
+        f"Most swaps, **{pair['swaps']:.1f}**: **{format.plain(pair['missed_name'])}** is missed and "
+        f"**{format.plain(pair['wrong_name'])}** predicted for {format.count(int(pair['rows']), 'test row')}, of "
+        f"{pair['n_missed']:,} that miss the first. A row with many mistakes counts in part."
     )
 
 
 def _table(pairs, found, key, choose) -> None:
     chosen = ((pairs["missed"] == now().other) & (pairs["wrong"] == now().label)).to_numpy().nonzero()[0].tolist()
-    tables.show(
-        pairs,
-        key,
+    label_tables.show(
+        pairs[["missed_name", "wrong_name", "swaps", "rows", "share"]],
+        {"missed_name": "Missed", "wrong_name": "Predicted instead"},
         {
-            "missed_name": tables.text("Missed", 130),
-            "wrong_name": tables.text("Predicted instead", 130),
             "swaps": tables.number("Swaps", 60, "%.1f", "Pairs, those of a row with many mistakes counted in part."),
             "rows": tables.number("Rows", 55, "localized", "Test rows with both mistakes."),
             "share": tables.number("Share, %", 72, "%.0f", "Of the test rows that miss the label."),
         },
-        most=420,
+        key,
+        height=420,
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),
     )
     st.caption(
-        f"Showing {len(pairs):,} of {format.count(found.n_pairs, 'pair')}, with "
+        f"Showing {len(pairs):,} of {format.count(found.n_pairs, 'pair')}, most swaps first, with "
         f"{100 * pairs['swaps'].sum() / found.n_swaps:.0f}\u00a0% of the swaps. Tick a pair to see its rows."
     )
 

@@ -22,7 +22,7 @@ def choose(runs, shown) -> None:
     by_key = {r["key"]: r for r in runs}
 
     def reopen(key):
-        workspace.update(lambda data: data["shown"].__setitem__(shown["fingerprint"], key))
+        results.take(shown["fingerprint"], key)
         if not results.is_given(by_key[key]):
             workspace.remember("train.model", by_key[key]["model"])
             st.session_state["train.model"] = by_key[key]["model"]

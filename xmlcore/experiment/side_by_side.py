@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xmlcore import metrics
+from xmlcore import metrics, wording
 from xmlcore.experiment.catalog import GIVEN, MODELS
 from xmlcore.experiment.kept_runs import parameters
 from xmlcore.experiment.kinds.train import Run, value_text
@@ -145,8 +145,8 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
 def points(difference: float, low: float, high: float) -> str:
     """Return a difference of a measure with its interval: ``1.1 points (−0.2 to 2.4)``."""
     digits = 1 if abs(difference) >= 0.00095 else 2
-    ends = f"{100 * low:.{digits}f} to {100 * high:.{digits}f}"
-    return f"{100 * difference:.{digits}f} points ({ends})".replace("-", "−")
+    number, *ends = (wording.fixed(100 * value, digits) for value in (difference, low, high))
+    return f"{number} points ({' to '.join(ends)})".replace("-", "−")
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import format, jobs, server, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.result_list import TRAINED
 from xmlcore import experiment, store
 from xmlcore.ranking import KS as KS
 
@@ -173,10 +174,23 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """Return the key of the run chosen last; at first of the newest that was asked for, or else the newest."""
-    keys = [r["key"] for r in runs]
-    wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
-    return next((key for key in wanted if key in keys), min(runs, key=jobs.is_unasked)["key"])
+    """Return the key of the run that the user chose last; before that, of the best by P@1, the newest of equals."""
+    keys, widgets = [r["key"] for r in runs], workspace.get("widgets")
+    shown = workspace.get("shown").get(fingerprint)
+    # The Train page shows what was trained last; that alone is no choice.
+    wanted = (
+        None if shown == widgets.get(f"{TRAINED} {fingerprint}") else shown,
+        widgets.get(f"{widget} {fingerprint}"),
+    )
+    return next((key for key in wanted if key in keys), max(runs, key=_precision)["key"])
+
+
+def _precision(record) -> float:
+    """Return P@1 of a run, -1 if it is not known."""
+    try:
+        return float(store.info("runs", record["key"])["summary"]["measures"]["P@k"][0])
+    except (store.StoreError, OSError, KeyError, TypeError, ValueError, IndexError):
+        return -1.0
 
 
 def choose(
@@ -193,9 +207,15 @@ def choose(
 
 def _open(widget, fingerprint):
     key = st.session_state[widget]
+    take(fingerprint, key)
+    workspace.remember(f"{widget} {fingerprint}", key)
+
+
+def take(fingerprint: str, key: str) -> None:
+    """Show a result that the user chose."""
 
     def change(data):
-        data["widgets"][f"{widget} {fingerprint}"] = key
+        data["widgets"].pop(f"{TRAINED} {fingerprint}", None)
         data["shown"][fingerprint] = key
 
     workspace.update(change)

@@ -111,6 +111,8 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         key,
         signs=signs(kind, "score"),
     )
+    if kind == "share" and not frame.sort_values("rank")["score"].is_monotonic_decreasing:
+        st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 
 
 def label_options(names, ranked, true, k: int) -> dict[int, str]:

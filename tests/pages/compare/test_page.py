@@ -391,6 +391,7 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     train(ready, "LdSM")
     said = plainly(ready.go("compare"))
     assert "PLT chose settings by trials on training rows; LdSM (Trees 20) did not, so other settings" in said
+    assert "default settings" not in said
 
 
 def give(page, name, content):

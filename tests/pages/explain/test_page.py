@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pages.shared.rows import explaining, row_editor
-from tests.pages.making import figure, numbers, titles, train, word_data
-from xmlcore import datasets, experiment, explain
+from tests.pages.making import fields_of, figure, numbers, titles, train, word_data
+from xmlcore import datasets, experiment, explain, store
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
 
@@ -215,3 +215,13 @@ def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, 
     train(ready, data=empty)
     page = ready.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text(), seconds=60)
     assert "This row has no features" in page.text()
+
+
+def test_the_best_result_is_explained_at_first_and_not_the_one_trained_last(ready):
+    best, last = train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)
+    fingerprint = store.info("runs", best)["fingerprint"]
+    with fields_of(ready) as fields:
+        fields["shown"][fingerprint] = fields["widgets"][f"trained {fingerprint}"] = last
+    assert ready.go("explain").at.selectbox(key="explain.run").value == best
+    ready.set("explain.run", last)
+    assert ready.go("data").go("explain").at.selectbox(key="explain.run").value == last

@@ -17,7 +17,7 @@ WRITTEN = {  # what is written, by function and value
     format.value: {
         0.5: "0.5", -12.3456: "−12.35", 999.96: "1,000", 123456.7: "123,457", -0.0: "0", 1e20: "1e+20",
     },
-    format.percent: {0.1234: "12.3 %", 0.99951: "above 99.9 %", 1: "100.0 %", math.nan: "–"},
+    format.percent: {0.1234: "12.3 %", 0.8025: "80.3 %", 0.99951: "above 99.9 %", 1: "100.0 %", math.nan: "–"},
     wording.score: {0: "0", 0.01234: "0.0123", 0.99951: "above 0.999", 1: "1", math.nan: "–"},
     wording.hundredths: {0.99996: "99.99", 1: "100.00", None: "–"},
     format.rough: {0: "0.0 %", 0.0002: "below 0.1 %", 0.00196: "0.2 %"},
