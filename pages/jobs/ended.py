@@ -39,7 +39,8 @@ def show() -> None:
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
     shown = dict(list(lines.items())[:MOST])
-    frame = pd.DataFrame([_facts(titles[line], own) for line, own in shown.items()])
+    sweeps = {record["key"]: record for record in workspace.get("sweeps")}
+    frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
     tables.show(frame, "jobs.table", COLUMNS, height=tables.height(len(frame), 390))
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
@@ -71,11 +72,13 @@ def _titles(pairs) -> dict:
     return titles
 
 
-def _facts(title, own) -> dict:
+def _facts(title, own, sweep=None) -> dict:
     """Return what the table says of a job, or of the trainings of a sweep."""
     states = pd.Series([WORDS[job.state] for job in {job.key or job.id: job for job in own[::-1]}.values()])
     counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
     expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
+    if sweep is not None:
+        counts, expected = _of_all(sweep) or counts, [sweep.get("seconds")]
     ended, memory = [job.ended for job in own if job.ended], [job.memory for job in own if job.memory]
     return {
         "Job": title,
@@ -85,6 +88,15 @@ def _facts(title, own) -> dict:
         "Expected": "" if None in expected else format.duration(max(sum(expected), 0.1)),
         "Memory": format.size(max(memory)) if memory else "",
     }
+
+
+def _of_all(sweep) -> str:
+    """Return how many trainings of a sweep are done, of those also that no job has begun; empty if it is gone."""
+    with contextlib.suppress(store.StoreError, OSError, ValueError, TypeError):
+        plan = sweeping.plan(sweep)
+        failed = sum(line["state"] == "failed" for line in plan.trials)
+        return f"{plan.done - failed:,} of {plan.total:,} done" + (f", {failed:,} failed" if failed else "")
+    return ""
 
 
 def _timeline(pairs, titles) -> None:

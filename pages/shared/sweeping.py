@@ -1,8 +1,9 @@
 """Sweeps of this workspace: their records, and the threads of the server that carry them out.
 
 A record has ``key`` (of the sweep's task), ``fingerprint`` (of the data set), ``params`` (of the task), ``asked`` (when
-it was started, in seconds since 1970), ``stopped`` (whether the user stopped it) and ``again`` (whether a result was
-kept then that had come with a file of another workspace: this one is not shown it).
+it was started, in seconds since 1970), ``stopped`` (whether the user stopped it), ``again`` (whether a result was kept
+then that had come with a file of another workspace: this one is not shown it) and ``seconds`` (that it was expected to
+take when it was started; None or absent if that is not known).
 """
 
 import json
@@ -52,7 +53,7 @@ def start(task) -> None:
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     foreign = task.exists() and server.is_of_others(task)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
-    record |= {"stopped": False, "again": foreign}
+    record |= {"stopped": False, "again": foreign, "seconds": server.estimated_seconds(task)}
 
     def add(data):
         """Put the record at the end of the list; the oldest ones of its data set go."""
@@ -195,17 +196,15 @@ def waits(record: dict) -> str:
 
 
 def time_left(record: dict, plan) -> str:
-    """Return about how long the trials go on, from those that are done, or that they rest; empty while few are done."""
+    """Return about how long the trials go on, by the settings of those that are left, or that they rest."""
     if rests(record):
         return ", paused"
-    task = task_of(record)
-    seconds = [line["seconds"] for line in plan.trials if line["state"] == "done"]
-    expected = server.estimated_seconds(task)
-    if not seconds or expected is None:
+    try:
+        left = task_of(record).seconds_left(plan)
+    except (store.StoreError, OSError):  # its data set is gone
         return ""
-    share_done = plan.done / plan.total
-    left = (1 - share_done) * (share_done * sum(seconds) / plan.done * plan.total + (1 - share_done) * expected)
-    return f", about {format.seconds(max(left, 1.0))} left"
+    left -= sum(job.elapsed for job in trainings(record) if job.state == "running")
+    return f", about {format.roughly(max(left, 1.0))} left"
 
 
 def watch_all() -> None:

@@ -36,7 +36,7 @@ def show(data, run, key, name) -> None:
         pair = pairs.iloc[line]
         look(row=pair["row"], label=pair["wrong"], other=pair["missed"])
 
-    left, right = st.columns(2, gap="medium")
+    left, right = st.columns([5, 6], gap="medium")
     with left:
         charts.show_figure(
             figures.confusions(pairs, total=found.n_pairs),
@@ -84,6 +84,7 @@ def _table(pairs, found, key, choose) -> None:
             "share": tables.number("Share, %", 72, "%.0f", "Of the test rows that miss the label."),
         },
         key,
+        most=155,
         height=420,
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),

@@ -19,7 +19,6 @@ def show(fingerprint: str, file_name: str) -> None:
     record = trials.choose(fingerprint, records, "tried")
     before = _seen(record)
     if before:
-        st.session_state[workspace.WATCHED].add(record["key"])
         fragments.redraw_once(lambda: _seen(record) != before)
     fragments.alone(_section)(record, file_name)
 

@@ -1,5 +1,6 @@
 """Sweeps: what is tried, what is chosen, and that they go on where they were."""
 
+import dataclasses
 import json
 import threading
 import time
@@ -363,6 +364,14 @@ def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(e
     n_calls = len(calls)
     assert found.lost == 1 and quick(easy, {"C": [0.5, 1.0]}, queue=queue).lost == 1
     assert [C for _, C, _, _ in calls[n_calls:]] == [0.5]  # only this one is trained again
+
+
+def test_the_time_left_is_that_of_the_settings_left_and_at_first_that_of_all(easy):
+    sweep = made(easy, model="LdSM", params=None, grid={"n_estimators": [1, 100]})
+    plan = sweep.plan()
+    assert sweep.seconds_left(plan) == pytest.approx(sweep.estimate().seconds)
+    few, many = (sweep.seconds_left(dataclasses.replace(plan, waiting=[one])) for one in plan.waiting)
+    assert few < many and few + many == pytest.approx(sweep.estimate().seconds)
 
 
 def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):

@@ -294,8 +294,9 @@ def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
     frame = pd.DataFrame({"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]})
     figure = figures.timeline(frame.assign(state="Done", start=start, end=start + pd.Timedelta(seconds=5)))
     (bars,) = figure.data
-    assert list(bars.y) == [0, 1, 0] and [name for name, _ in bars.customdata] == ["C = 2", "b", "C = 1"]
-    assert list(bars.text) == ["", " 5.0 s", ""], "those that share a line would lie on each other"
+    assert np.allclose(bars.y, [-0.2, 1, 0.2]) and list(bars.width) == [0.4, 0.8, 0.4], "side by side"
+    assert [name for name, _ in bars.customdata] == ["C = 2", "b", "C = 1"]
+    assert list(bars.text) == [" 5.0 s", " 5.0 s", ""], "a line has one time: from its first start to its last end"
     assert list(figure.layout.yaxis.ticktext) == ["sweep", "b"] and figure.layout.meta["total"] == 2
 
 

@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, GREY, ORANGE, PURPLE, SKY, VERMILION, apart, need_columns, new_figure, whole
+from xmlcore.figures._style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    cut_apart,
+    need_columns,
+    new_figure,
+    whole,
+)
 
-LETTERS = 32  # of a name beside its bar
+LETTERS = 34  # of a line of a name beside its bar, of which there are two at most
 ROOM = 0.25  # of the axis, beyond the last bar
 COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
@@ -25,29 +36,47 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     firsts = drawn.drop_duplicates("line")
     start, end = (pd.to_datetime(drawn[column]) for column in ("start", "end"))
     took = (end - start).dt.total_seconds()
-    beside = np.where(drawn["line"].duplicated(keep=False), "", [f" {_duration(seconds)}" for seconds in took])
+    lines = drawn["line"]
+    lane, lanes = _lanes(lines, start, end)
+    wide, place = 0.8 / lanes, lines + 0.8 * ((lane + 0.5) / lanes - 0.5)
+    span = end.groupby(lines).transform("max") - start.groupby(lines).transform("min")
+    is_last = drawn.index.isin(end.groupby(lines).idxmax())
+    beside = np.where(is_last, [f" {_duration(seconds)}" for seconds in span.dt.total_seconds()], "")
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
     part = "part" if "part" in drawn else "name"
     states, edge = dict.fromkeys(drawn["state"]), {"color": GREY, "width": 1}
     for state in states:
         own = drawn["state"] == state
         figure.add_bar(
-            base=start[own], x=took[own] * 1000, y=drawn["line"][own], orientation="h",
-            width=0.8, name=state, marker={"opacity": 0.75, "color": COLORS.get(state.lower(), GREY), "line": edge},
+            base=start[own], x=took[own] * 1000, y=place[own], orientation="h",
+            width=0.8 if (lanes == 1).all() else wide[own], name=state,
+            marker={"opacity": 0.75, "color": COLORS.get(state.lower(), GREY), "line": edge},
             text=beside[own], textposition="outside", textangle=0, cliponaxis=False, textfont_size=11,
             customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
             hovertemplate="<b>%{customdata[0]}</b><br>from %{base}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
-    names = apart(firsts["name"].unique(), LETTERS)
-    ticks = {"tickvals": firsts["line"], "ticktext": [names[name] for name in firsts["name"]], "showgrid": False}
+    names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
+    texts = [whole(names[name], LETTERS) for name in firsts["name"]]
+    ticks = {"tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
     figure.update_layout(
-        barmode="overlay", showlegend=len(states) > 1, height=130 + 24 * len(firsts),
+        barmode="overlay", showlegend=len(states) > 1, height=130 + sum(24 + 12 * text.count("<br>") for text in texts),
         xaxis={"type": "date", "nticks": 3, "tickangle": 0}, yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
     if len(drawn):  # with room for what is written beside the last bar
         first, last = start.min(), end.max()
         figure.update_xaxes(range=[first - 0.02 * (last - first), last + ROOM * (last - first)])
     return figure
+
+
+def _lanes(line, start, end) -> tuple[pd.Series, pd.Series]:
+    """Return the place of each bar among those of its line, so that none overlap, and the number of places there."""
+    lane, free = pd.Series(0, index=line.index), {}
+    for at in start.sort_values(kind="stable").index:
+        ends = free.setdefault(line[at], [])
+        place = next((place for place, over in enumerate(ends) if over <= start[at]), len(ends))
+        ends[place : place + 1] = [end[at]]
+        lane[at] = place
+    return lane, line.map({of: len(ends) for of, ends in free.items()})
 
 
 def _duration(seconds) -> str:

@@ -210,7 +210,7 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     driver.owners -= {"another"}
     page.press(f"pause-sweep-{key}").until(lambda s: task.exists() and at_rest(s))
     table = page.run().frame("Job", "State").set_index("Job")["State"]
-    assert table["Trying settings of OneVsRest on mine"] == "3 done" and not any(
+    assert table["Trying settings of OneVsRest on mine"] == "3 of 3 done" and not any(
         ": C" in title for title in table.index
     )
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
@@ -226,7 +226,7 @@ def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
     task, driver = driven(ready, server)
     page = ready.go("jobs").press(f"stop-sweep-jobs-{task.key}").until(at_rest)
     assert not driver.active and not any(job.active for job in server.jobs(ready.token))
-    assert page.run().frame("Job", "State")["State"].tolist()[0] == "1 stopped"
+    assert page.run().frame("Job", "State")["State"].tolist()[0] == f"0 of {task.n_trials} done"
 
 
 def test_an_interrupted_sweep_is_listed_and_resumed_or_left(ready):

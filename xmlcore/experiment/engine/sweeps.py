@@ -110,6 +110,11 @@ class SweepPlan:
     complete: bool
 
 
+def _some(items) -> list:
+    """Return evenly spaced ones of many items; as many as are estimated one by one."""
+    return [items[at] for at in np.unique(np.linspace(0, len(items) - 1, MOST_ESTIMATED).astype(int))]
+
+
 @dataclass(frozen=True)
 class Rung:
     """A round: how many settings it tries, and on how many rows; None for all that are not held out."""
@@ -221,15 +226,25 @@ class SweepSettings(Task):
         return max(K, measure_and_k(self.params["measure"])[1])
 
     def estimate(self) -> Estimate:
-        data, seeds = self.dataset(), self.params["seeds"]
-        seconds, most = 0.0, 0
-        some = np.unique(np.linspace(0, len(self.settings) - 1, MOST_ESTIMATED).astype(int))
-        for at, rung in enumerate(self.rungs):
-            # Which settings are left in later rounds is not known yet: they take as long as all do on average.
-            each = [self.trial(at, int(setting), seeds[0]).estimate_on(data) for setting in some]
-            seconds += len(seeds) * rung.n_settings * float(np.mean([training.seconds for training in each]))
+        return self._estimate_rounds(range(len(self.rungs)))
+
+    def _estimate_rounds(self, rounds) -> Estimate:
+        """Estimate whole rounds: each setting takes the mean, as which ones are left in later rounds is not known."""
+        data, seeds, seconds, most = self.dataset(), self.params["seeds"], 0.0, 0
+        for at in rounds:
+            each = [self.trial(at, setting, seeds[0]).estimate_on(data) for setting in _some(range(len(self.settings)))]
+            seconds += len(seeds) * self.rungs[at].n_settings * float(np.mean([training.seconds for training in each]))
             most = max(most, *(training.bytes for training in each))
         return Estimate(seconds, most)
+
+    def seconds_left(self, plan: SweepPlan) -> float:
+        """Return how long the trials take that have no result, each by its own settings and what was learned."""
+        if plan.complete:
+            return 0.0
+        data, begun = self.dataset(), max(line["rung"] for line in plan.trials)
+        each = [trial.estimate_on(data).seconds for trial in _some(plan.waiting)]
+        later = self._estimate_rounds(range(begun + 1, len(self.rungs))).seconds
+        return later + len(plan.waiting) * float(np.mean(each))
 
     def plan(self, failures: dict | None = None, imported: bool = False) -> SweepPlan:
         """Return what has been done, and what comes next; trials that came with a file count if ``imported``."""
