@@ -247,7 +247,7 @@ def markdown(results):
          "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
          ["data", "promise", "risk", "failed", "refused", "mean share", "labels in a set"], 3, of_promises),
         (f"Drift: in how many of {SPLITS} draws rows looked unlike those that a rule was learnt from (p < {ALARM})",
-         "Half of the held-out rows for the rule, draws of 500 (at most half) of the others; shares of values are lost.",
+         "Half of the held-out rows for the rule, draws of 500 (at most half) of the others, of which values are lost.",
          ["data", *(f"{100 * share:g} %" for share in LOST)], 1,
          lambda run: [[*map(str, run["drift"].values())]]),
         ("Back-off: a few labels and groups of the label tree in place of the sets of a promise",
