@@ -13,6 +13,7 @@ from xmlcore.models.rules import CUT
 
 BY_CUT, AT_LEAST = "A cut between precise and complete", "As much recall as a least precision leaves"
 KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
+TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
 CAPTION = (
@@ -40,6 +41,8 @@ def in_force(run_key: str) -> str | None:
 
 def decide(chosen) -> None:
     """Show what decisions give on the test rows, and let one be kept with the model."""
+    if st.session_state.pop(TAKEN, False):
+        st.rerun()  # the whole page, whose answer is by the decision in force
     st.header("Which labels are predicted?")
     if chosen.run is None:
         st.caption("A model from a file has the decision that was written with it. Others are learnt for results.")
@@ -142,6 +145,7 @@ def _take(run_key: str, name: str | None) -> None:
             data["widgets"][f"{KEPT} {run_key}"] = name
 
     workspace.update(change)
+    st.session_state[TAKEN] = True
 
 
 def _changed(chosen, rule):
