@@ -40,10 +40,20 @@ def test_texts_get_the_labels_of_the_model_strange_ones_too_and_what_is_none_is_
     assert found == as_lists(of_texts, TEXTS[:4], 3)
     one = predictions(client.post(PREDICT.format("animals"), json={"text": TEXTS[1]}))
     assert one == as_lists(of_texts, TEXTS[1:2], 5) and one[0][0]["label"] == uri("red")
-    texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000]
-    assert len(predictions(client.post(PREDICT.format("animals"), json={"texts": texts}))) == len(texts)
+    texts = ["", " ", "\x00", "é" * 1000, "😀", "\u202e", "a" * 100_000, "red"]
+    answer = client.post(PREDICT.format("animals"), json={"texts": texts})
+    assert [len(row) for row in predictions(answer)] == [0] * 7 + [5] and answer.json()["nothing_known"] == [*range(7)]
     answer = client.post(PREDICT.format("animals"), json={"texts": ["a", 3]})
     assert answer.status_code == 422 and answer.json()["error"] == "texts[1] is a number, not a text"
+
+
+def test_labels_below_a_threshold_are_left_out(client, of_texts):
+    scores = of_texts.predict_topk(TEXTS[:1], 5).scores[0].tolist()
+    sent = {"text": TEXTS[0], "threshold": scores[1]}
+    assert [one["score"] for one in predictions(client.post(PREDICT.format("animals"), json=sent))[0]] == scores[:2]
+    for strange in ({"threshold": 1.1}, {"threshold": True}, {"threshold": 0.5, "decided": True}):
+        answer = client.post(PREDICT.format("animals"), json={"text": "red"} | strange)
+        assert answer.status_code == 422 and "threshold" in answer.json()["error"]
 
 
 def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked_for(of_rows, of_texts):

@@ -48,9 +48,10 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
 
 def suggestions(text: str, limit: int, threshold: float, served, predict) -> dict:
     """Return Annif's answer for a text: subjects with scores above 0 and at least the threshold, best first."""
-    if not text.strip():
+    rows = served.packed.rows([text])
+    if not rows.nnz:
         return {"results": []}
-    labels, scores = predict([text], limit)
+    labels, scores = predict(rows, limit)
     found = []
     for j, score in zip(labels[0].tolist(), scores[0].tolist()):
         if j >= 0 and score > 0 and score >= threshold:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -162,12 +163,17 @@ class _Service:
         body = await bodies.read(request, limits)
 
         def work(progress):
-            inputs, k, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
-            labels, scores = _ranking(served.packed, inputs, k, progress, decided)
+            inputs, k, threshold, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
+            rows = served.packed.rows(inputs)
+            labels, scores = _ranking(served.packed, rows, k, progress, decided)
+            empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
+            labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
             found = {"model": served.name, "predictions": [
                 [{"label": served.packed.label_name(j), "id": j, "score": score} for j, score in zip(*row) if j >= 0]
                 for row in zip(labels.tolist(), scores.tolist())
             ]}  # fmt: skip
+            if empty.any():  # texts of which no word is known: their scores would be those of any such text
+                found["nothing_known"] = np.flatnonzero(empty).tolist()
             return found if unknown is None else found | {"unknown": unknown}
 
         return await self._working(work)
@@ -186,14 +192,13 @@ class _Service:
             wanted = annif.asked(body, kind, served, self.limits)
             packed = served.packed
             decided = packed.model.rule_ is not None
-            return annif.suggestions(*wanted, served, lambda texts, k: _ranking(packed, texts, k, progress, decided))
+            return annif.suggestions(*wanted, served, lambda rows, k: _ranking(packed, rows, k, progress, decided))
 
         return await self._working(work)
 
 
-def _ranking(packed, inputs, k, progress, decided=False):
+def _ranking(packed, rows, k, progress, decided=False):
     """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
-    rows = packed.rows(inputs)
     progress("Predicting", 0.0)
     if decided:
         return packed.decided(rows, k)

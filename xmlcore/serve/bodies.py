@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.serve.limits import Refused
 
 _MOST = float(np.finfo(np.float32).max)
-_FIELDS = {"text", "texts", "row", "rows", "k", "unknown", "decided"}
+_FIELDS = {"text", "texts", "row", "rows", "k", "threshold", "unknown", "decided"}
 _LISTED = 5  # names that a message lists
 
 
@@ -66,9 +66,8 @@ def _kind(value) -> str:
 def asked(given: dict, served, limits):
     strange = sorted(set(given) - _FIELDS)
     if strange:
-        raise Refused(
-            422, f"there is no field {strange[0][:100]!r}: send one of text, texts, row, rows; and k, unknown, decided"
-        )
+        known = "one of text, texts, row, rows; and k, threshold, unknown, decided"
+        raise Refused(422, f"there is no field {strange[0][:100]!r}: send {known}")
     found = [name for name in ("text", "texts", "row", "rows") if name in given]
     if len(found) != 1:
         have = " and ".join(found) or "none of them"
@@ -88,14 +87,18 @@ def asked(given: dict, served, limits):
     decided = given.get("decided", False)
     if not isinstance(decided, bool):
         raise Refused(422, f"decided must be true or false, not {str(decided)[:100]}")
-    k = count_of(given.get("k", limits.k if decided else 5), "k", limits.k)
+    k, threshold = count_of(given.get("k", limits.k if decided else 5), "k", limits.k), given.get("threshold", 0)
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+        raise Refused(422, f"threshold must be a number from 0 to 1, not {str(threshold)[:100]}")
+    if decided and "threshold" in given:
+        raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
     if name.startswith("text"):
         for i, text in enumerate(values):
             if not isinstance(text, str):
                 raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
-        return values, k, None, decided
+        return values, k, threshold, None, decided
     X, unknown = _rows(values, name, served, ignore == "ignore")
-    return X, k, unknown if ignore == "ignore" else None, decided
+    return X, k, threshold, unknown if ignore == "ignore" else None, decided
 
 
 def count_of(value, name: str, most: int) -> int:
