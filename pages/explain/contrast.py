@@ -1,5 +1,6 @@
 """Why this label and not another one: what each feature adds to the difference of the two scores."""
 
+import html
 import math
 
 import streamlit as st
@@ -11,6 +12,7 @@ from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import explain, figures
 
+LEGEND = 34  # letters of a label in the legend
 DIFFERENCE = {  # what contributions add up to, by the kind of score
     "log_proba": "the log of the ratio of P",
     "log_score": "the log of the ratio of scores",
@@ -35,8 +37,9 @@ def contrast(view) -> None:
     if found.empty:
         return
     drawn = found if raw.attrs["additive"] else found.head(explaining.BARS)
-    labels = [explaining.in_title(name) for name in names]
-    if labels[0] == labels[1]:  # both names are too long
+    cut = figures.cut_apart(names, LEGEND)
+    labels = [html.escape(cut[name], quote=False) for name in names]
+    if labels[0] == labels[1]:  # two labels of one name
         labels = ["this label", "the other"]
     figure = figures.contribution_bars(
         drawn,

@@ -9,9 +9,10 @@ from pages.features import words
 from pages.features.view import plan, selection_union
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
+from pages.shared.rows import explaining
 from xmlcore import figures
 
-BARS = 15  # features drawn
+BARS = (10, 15, 20, 50)  # numbers of features that can be drawn
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE = {  # titles of the axis of scores
     "gradient": "Score, mean squared gradient",
@@ -43,7 +44,7 @@ def sentence(view, label) -> str:
         if table.empty:
             return f"None of the features kept for {name} occurs in its rows."
     best = format.listed([f"**{format.plain(feature)}**" for feature in table["name"].head(3)])
-    drawn = table.head(BARS)
+    drawn = table.head(view.n_bars)
     if view.selection.shared:
         return f"{by}, {what} that best tell all labels apart: {best}."
     rare = int((drawn["with_label"] < drawn["without_label"]).sum())
@@ -137,15 +138,15 @@ def bars(view, label) -> None:
     if by_occurrence:
         colours = " Blue ones are more frequent in its training rows than in other rows, orange ones are less frequent."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
-    title = "Features of all labels" if selection.shared else f"Features of {figures.short(name)}"
+    title = "Features of all labels" if selection.shared else f"Features of {explaining.in_title(name)}"
     charts.show_figure(
-        figures.feature_bars(drawn, BARS, unit=unit, title=title, by_occurrence=by_occurrence),
+        figures.feature_bars(drawn, view.n_bars, unit=unit, title=title, by_occurrence=by_occurrence),
         table,
         f"{view.files}-label{label}"
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
         f"The features of largest score for {whose}, by {by}, whether they raise or lower the label’s score."
-        f"{colours}{scores} Showing {min(BARS, len(drawn)):,} of the {len(table):,} in the table below.{none}",
+        f"{colours}{scores} Showing {min(view.n_bars, len(drawn)):,} of the {len(table):,} in the table below.{none}",
         key="features.bars",
         counted="kept features" + (" that rows of the label have" if view.weighted else ""),
     )

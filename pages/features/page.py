@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
 from pages.features.view import ShownSelection
-from pages.shared import begin, sections
+from pages.shared import begin, fields, sections
 from pages.shared.results import results
 
 
@@ -32,6 +32,7 @@ def main(used) -> None:
     with right:
         label = choices.choose_label(view)
         view.weighted = choices.choose_order(view)
+        view.n_bars = fields.radio("Features drawn", answer.BARS, "features.drawn", 15)
         if len(past) > 1:
             choices.choose_selection(view)
         results.mark(record)

@@ -15,6 +15,7 @@ class ShownSelection:
         self.data, self.fingerprint, self.name = data, fingerprint, name
         self.selection, self.key, self.past = selection, key, past
         self.weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
+        self.n_bars = 15  # features drawn, likewise
         # How names of downloaded files begin.
         self.files = f"{format.file_name(name)}-{format.file_name(selection.title)}-{key[:6]}"
 

@@ -8,7 +8,7 @@ from pages.robustness.measured import MEASURES, title
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
-from xmlcore import figures, robustness
+from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 
@@ -28,33 +28,41 @@ def sentence(name, measurements, settings) -> str:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
-        return f"Under {perturbed}, as without it, no first label is right."
-    run = min(lost, key=lambda run: lost[run][0])
-    (share, _, high), others = lost.pop(run), lost
-    alike = [f"**{format.plain(other)}**" for other, (_, low, _) in others.items() if low <= high]
-    least = ", the least of all results" if others and not alike else ""
+        return f"With {perturbed}, as without it, no first label is right."
+    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
-    loses = "nothing" if abs(share) < 5e-5 else format.percent(abs(share))
-    text = (
-        f"Under {perturbed}, **{format.plain(run)}** {'gains' if share <= -5e-5 else 'loses'} {loses} of its P@1"
-        f"{least}: from {clean} to **{noisy}**."
-    )
-    return f"{text} Between it and {format.listed(alike)}, these measurements show no difference." if alike else text
+    text = f"With {perturbed}, **{format.plain(run)}** {_loses(lost[run][0])} of its P@1: from {clean} to **{noisy}**."
+    return text + _least(run, lost)
+
+
+def _loses(share) -> str:
+    amount = "nothing" if abs(share) < 5e-5 else format.percent(abs(share))
+    return f"{'gains' if share <= -5e-5 else 'loses'} {amount}"
+
+
+def _least(run, lost) -> str:
+    """Say whether the best result, or which other one, loses the least; ``lost`` has shares with intervals."""
+    if len(lost) == 1:
+        return ""
+    least = min(lost, key=lambda name: lost[name][0])
+    alike = [name for name in lost if name != least and lost[name][1] <= lost[least][2]]
+    if run in alike or (run == least and alike):
+        others = [f"**{format.plain(name)}**" for name in dict.fromkeys([least, *alike]) if name != run]
+        return f" Between it and {format.listed(others)}, these measurements show no difference."
+    return " That is the least of all." if run == least else f" **{format.plain(least)}** {_loses(lost[least][0])}."
 
 
 def kept(measurements, settings) -> None:
-    """Show P@1 of all results without noise and at the largest level in a small table."""
-    level, show = settings.levels[-1], "%.1f"
-    at = noise.level_text(settings.kind, level)
-    table = robustness.loss_table(measurements.summary, level, ["P@k"], (1,), measurements.n_rows)
-    shown = table[["run"]].assign(**{column: 100 * table[column] for column in ("P@k clean", "P@k", "P@k drop")})
-    columns = {
-        "run": tables.text("Result", 118),
-        "P@k clean": tables.number("P@1", 56, show, "P@1 without noise, %."),
-        "P@k": tables.number("noisy", 60, show, f"P@1 at {at}, %: mean over repeats."),
-        "P@k drop": tables.number("lost, %", 66, None, "Share of P@1 without noise that is lost; negative is gained."),
-    }
-    tables.show(shown, "robustness.kept", columns, signs={"P@k drop": "{:.1f}"}, most=220)
+    """Show P@1 of all results at every level in a small table."""
+    summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
+    wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
+    columns = {"run": tables.text("P@1, % at", 90)}
+    for level in sorted(wide.columns):
+        name = noise.level_text(settings.kind, level) if level else "no noise"
+        short = name.partition(" of ")[0] if level else "none"
+        columns[f"{level:g}"] = tables.number(short, 54, "%.1f", f"P@1 at {name}: mean over repeats.")
+    shown = wide.rename(columns="{:g}".format).reset_index()
+    tables.show(shown, "robustness.kept", columns, most=220)
 
 
 def curves(measurements, settings, files, n_labels) -> None:

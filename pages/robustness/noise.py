@@ -40,4 +40,7 @@ def level_text(kind: str, level: float) -> str:
 def noise_text(kind: str, options: dict, level: float | None = None) -> str:
     """Return noise in words, to be read within a sentence: ``Gaussian noise of σ = 0.1 on all features``."""
     row = KINDS[kind]
-    return row.text + ("" if level is None else row.of_level.format(level)) + row.in_words(options)
+    if level is None:
+        return row.text + row.in_words(options)
+    text = row.text + row.of_level.format(level) if row.of_level else level_text(kind, level)
+    return text + row.in_words(options)

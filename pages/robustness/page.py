@@ -42,7 +42,9 @@ def main(used) -> None:
     with left:
         measurements = measured.measure(alike, titles, settings)
         if measurements is None:
-            examples.show(examples.curves())
+            drawn = [(titles[r["key"]], run_names.style_model(r)) for r in alike]
+            axis = noise.level_title(settings.kind, settings.options)
+            examples.show(examples.curves(drawn, settings.levels, axis))
     with right:
         if measurements is not None and KINDS[settings.kind].needs != CERTIFICATE:
             answer.kept(measurements, settings)

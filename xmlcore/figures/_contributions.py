@@ -15,6 +15,7 @@ from xmlcore.figures._style import (
     GREY,
     MARK,
     ORANGE,
+    TITLE_LINE,
     VERMILION,
     need_columns,
     new_figure,
@@ -99,7 +100,10 @@ def contribution_bars(
     if room:
         figure.update_xaxes(range=[low - room * (low < 0), high + room * (high > 0)])
     if start is not None and np.isfinite(start[1]):
-        figure.update_layout(title_subtitle_text=_sum(*start, float(values.sum()), unit, digits), margin_t=92)
+        figure.update_layout(
+            title_subtitle_text=_sum(*start, float(values.sum()), unit, digits),
+            margin_t=92 + TITLE_LINE * title.count("<br>"),
+        )
     figure.update_layout(showlegend=True)
     return figure
 

@@ -44,6 +44,7 @@ SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 NOT_PALE = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
 HEIGHT = 380
+TOP, TITLE_LINE = 72, 22  # margin above a figure with a title of one line, and height of each further line, in pixels
 BUTTONS = 33  # space for the buttons at the top of a figure, in pixels
 # Fonts of the system: an exported image is drawn without the fonts of the page, and with another font texts would be
 # wider than the space that was measured for them.
@@ -81,7 +82,7 @@ def _template() -> dict:
             "colorway": list(PALETTE),
             "paper_bgcolor": "white",
             "plot_bgcolor": "white",
-            "margin": {"l": 64, "r": 16, "t": 72, "b": 56},
+            "margin": {"l": 64, "r": 16, "t": TOP, "b": 56},
             "height": HEIGHT,
             "xaxis": axis,
             "yaxis": axis,
@@ -109,6 +110,8 @@ def new_figure(title: str, *, shown: int, total: int, **facts: object) -> go.Fig
     # Below the buttons that the dashboard and notebooks show at the top right, which would lie on a long title.
     place = {"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": BUTTONS}}
     layout = {"template": _template(), "title": {"text": title, **font, **place}, "hoverlabel": font, **font}
+    if lines := title.count("<br>"):
+        layout["margin"] = {"t": TOP + TITLE_LINE * lines}
     return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total), **facts}})
 
 

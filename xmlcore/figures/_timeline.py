@@ -51,15 +51,18 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
             base=start[own], x=took[own] * 1000, y=place[own], orientation="h",
             width=0.8 if (lanes == 1).all() else wide[own], name=state,
             marker={"opacity": 0.75, "color": COLORS.get(state.lower(), GREY), "line": edge},
-            text=beside[own], textposition="outside", textangle=0, cliponaxis=False, textfont_size=11,
+            text=beside[own], textposition="outside", textangle=0, constraintext="none",
+            cliponaxis=False, textfont_size=11,
             customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
             hovertemplate="<b>%{customdata[0]}</b><br>from %{base}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
     names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
     texts = [whole(names[name], LETTERS) for name in firsts["name"]]
+    height = 130 + 30 * (len(states) > 1) + sum(24 + 12 * text.count("<br>") for text in texts)
+    height += 12 * int((lanes.groupby(lines).max() - 1).sum())
     ticks = {"tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
     figure.update_layout(
-        barmode="overlay", showlegend=len(states) > 1, height=130 + sum(24 + 12 * text.count("<br>") for text in texts),
+        barmode="overlay", showlegend=len(states) > 1, height=height,
         xaxis={"type": "date", "nticks": 3, "tickangle": 0}, yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
     if len(drawn):  # with room for what is written beside the last bar

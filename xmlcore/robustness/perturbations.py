@@ -27,7 +27,7 @@ class PerturbationKind:
     about: str  # what it does, in a sentence or two
     axis: str  # title of an axis of levels; ``{norm}`` stands for that of an attack
     level: str  # a level after "at": ``{0:g}`` is the level, ``{1:g}`` the level in percent
-    of_level: str  # a level after the text
+    of_level: str  # a level after the text; empty if the level says it all
     needs: str  # GRADIENT, REFERENCE, CERTIFICATE, or nothing
     options: tuple[Parameter, ...]  # those that forms offer and that parameters of tasks always have
     in_words: Callable[[dict], str]  # options to words that follow the text and the level
@@ -97,7 +97,7 @@ KINDS = {
         WordNoise, "Changed words", "changed words",
         "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
         "training rows have them.",
-        "Share of words changed", "{1:g}\u00a0% of words changed", " at a rate of {0:g}", REFERENCE, _WAYS,
+        "Share of words changed", "{1:g}\u00a0% of words changed", "", REFERENCE, _WAYS,
         _ways_in_words, repeats=3, most=1.0, default_size="", makes_negative=False, switches="Words are",
     ),
     "fgsm": PerturbationKind(

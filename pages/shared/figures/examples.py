@@ -6,13 +6,16 @@ import streamlit as st
 from xmlcore import figures
 
 
-def curves():
+def curves(runs=(("PLT", "PLT"), ("ExtendedPLT", "ExtendedPLT")), levels=(0.05, 0.1), level="Noise level"):
+    """Draw measures of runs, pairs of a name and what it has the colour of, that fall with the levels of noise."""
     lines = [
-        {"run": model, "model": model, "sigma": sigma, "mean": mean, "low": mean - 0.03, "high": mean + 0.03}
-        for model, means in (("PLT", (0.8, 0.7, 0.45)), ("ExtendedPLT", (0.78, 0.75, 0.65)))
-        for sigma, mean in zip((0.0, 0.05, 0.1), means)
+        {"run": run, "model": model, "sigma": at, "mean": mean, "low": mean - 0.03, "high": mean + 0.03}
+        for number, (run, model) in enumerate(runs)
+        for at in (0.0, *levels)
+        for mean in [0.8 - 0.03 * number - 0.35 / (1 + number) * (at / max(levels)) ** 1.5]
     ]
-    return figures.robustness_curves(pd.DataFrame(lines).assign(k=1, bucket="all", measure="P@k", n=3))
+    frame = pd.DataFrame(lines).assign(k=1, bucket="all", measure="P@k", n=3)
+    return figures.robustness_curves(frame, level=level)
 
 
 def bars():

@@ -174,7 +174,7 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """Return the key of the run that the user chose last; before that, of the best by P@1, the newest of equals."""
+    """Return the key of the run that the user chose last; before that of the best by P@1, of those asked for."""
     keys, widgets = [r["key"] for r in runs], workspace.get("widgets")
     shown = workspace.get("shown").get(fingerprint)
     # The Train page shows what was trained last; that alone is no choice.
@@ -182,7 +182,9 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
         None if shown == widgets.get(f"{TRAINED} {fingerprint}") else shown,
         widgets.get(f"{widget} {fingerprint}"),
     )
-    return next((key for key in wanted if key in keys), max(runs, key=_precision)["key"])
+    return next(
+        (key for key in wanted if key in keys), max(runs, key=lambda r: (not jobs.is_unasked(r), _precision(r)))["key"]
+    )
 
 
 def _precision(record) -> float:

@@ -2,6 +2,7 @@
 
 import html
 import math
+import textwrap
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from pages.shared.rows import highlight
 from xmlcore import experiment, explain, figures
 
 BARS = 10  # features drawn
-TITLE_LETTERS = 22  # longest name in the title of a figure
+TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
@@ -143,8 +144,9 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
 
 
 def in_title(name: str) -> str:
-    """Return a label’s name for the title of a figure; ``the label`` if it is too long for a phone."""
-    return html.escape(name, quote=False) if len(name) <= TITLE_LETTERS else "the label"
+    """Return a label’s name for the end of the title of a figure: in lines of its own where it is long."""
+    lines = [name] if len(name) <= TITLE_LETTERS else ["", *textwrap.wrap(name, LINE_LETTERS, max_lines=3)]
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def by_magnitude(x, data) -> pd.DataFrame:
