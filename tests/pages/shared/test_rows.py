@@ -181,10 +181,8 @@ def test_shares_are_percentages_and_sizes_have_one_digit():
     frame = pd.DataFrame({"feature": [3], "name": ["x"], "value": [2.0], "contribution": [0.25]})
     for kind, contribution in (("share", 25.0), ("margin", 0.25)):
         assert explaining.named(frame, None, kind)["contribution"].tolist() == [contribution]
-    assert (
-        explaining.in_title("a <b>") == "a &lt;b&gt;"
-        and explaining.in_title("a <b>" + "x" * 40) == "<br>a<br>&lt;b&gt;" + "x" * 35 + "<br>xxxxx"
-    )
+    assert explaining.in_title("a <b>") == "a &lt;b&gt;"
+    assert explaining.in_title("a " + 30 * "x") == "<br>a " + 30 * "x", "in a line of its own"
 
 
 @pytest.fixture
