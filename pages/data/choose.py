@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import boxes
 from pages.data.forms import form, published, synthetic, texts, upload
-from pages.shared import actions, fields, fragments, jobs
+from pages.shared import actions, fields, format, fragments, jobs
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
@@ -17,6 +17,9 @@ def show(fingerprint) -> None:
     if actions.refused():
         return
     for read in (upload.FORM, texts.FORM):
+        if lost := read.chosen.lost():
+            names = format.plain(", ".join(lost))
+            st.toast(f"Chosen before this page was loaded, and not read: {names}. Choose again.", duration="long")
         read.chosen.empty_when_read()  # before the box is drawn, which is folded then
     forms = {
         "Upload data": (upload.FORM.is_open(), lambda: form.draw(upload.FORM, fingerprint)),

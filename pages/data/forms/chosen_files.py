@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shared import format, jobs
 from pages.shared.streamlit_fixes import reconnected
+from pages.shared.workspaces import workspace
 
 
 class ChosenFiles:
@@ -40,6 +41,26 @@ class ChosenFiles:
             self.chosen().pop(field, None)
         else:
             self.chosen()[field] = value
+        self._remember()
+
+    def _remember(self) -> None:
+        """Note in the workspace which files are chosen and not read, for :meth:`lost`."""
+        files = [self.chosen()[field].name for field in self.fields if field in self.chosen()]
+        workspace.remember(f"{self.form}.unread", files)
+
+    def _clear(self, field) -> None:
+        self.chosen().pop(field, None)
+        self._remember()
+
+    def lost(self) -> list[str]:
+        """Return the names of files that were chosen in an earlier session and not read, once."""
+        names = workspace.get("widgets").get(f"{self.form}.unread")
+        first = self._before not in st.session_state
+        self.chosen()
+        if not first or not isinstance(names, list) or not names:
+            return []
+        self._remember()
+        return [str(name) for name in names]
 
     def uploader(self, field: str, label: str, help: str):
         """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
@@ -55,7 +76,8 @@ class ChosenFiles:
                 st.button(
                     "Clear",
                     key=f"{key}.clear",
-                    on_click=lambda: self.chosen().pop(field, None),
+                    on_click=self._clear,
+                    args=(field,),
                     type="tertiary",
                     icon=":material/close:",
                     help=f"{label}: do not use {format.plain(file.name)} any more",
@@ -81,5 +103,6 @@ class ChosenFiles:
 
     def empty(self) -> None:
         """Make new, empty widgets."""
-        st.session_state.pop(self._before, None)
+        st.session_state[self._before] = {}
+        self._remember()
         st.session_state[self._round] += 1

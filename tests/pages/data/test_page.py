@@ -76,6 +76,12 @@ def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(
     assert "Chosen before" not in ready.text() + ready.go("train").go("data").text()
 
 
+def test_after_the_page_was_loaded_anew_a_file_that_was_chosen_and_not_read_is_named_once(ready, session):
+    choose(ready, "mine.txt", xmlc(small_data("other", seed=1))).run()
+    assert "not read: mine.txt. Choose again." in session(ready.token).text()
+    assert "Choose again" not in session(ready.token).text()
+
+
 def test_the_same_content_keeps_its_name_and_that_of_its_file_is_not_told_to_another_session(ready, session):
     content = xmlc(small_data("other", seed=1))
     upload(ready, "secret-client.txt", content)
