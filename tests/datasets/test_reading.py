@@ -52,7 +52,7 @@ def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header(
         "If ids start at 1, pass first_index=1."
     ]
     said = warned(read_matrix, b"0,3 1:1\n2\n", name="f.txt")
-    assert said == ["f.txt: the smallest feature id is 1, so there is a feature 0 that no row has."]
+    assert said == ["f.txt: the smallest feature id is 1, so no row has feature 0. New rows keep the ids of the file."]
     for quiet in (b"0,3 2:1\n2\n", b"1,3 1:1 0:0.5\n", b"1 0:0\n", b"1 4 4\n1,3 1:1\n"):
         assert warned(read_matrix, quiet) == []
     assert warned(read_matrix, b"2,3 2:1\n", first_index=1) == []

@@ -161,7 +161,7 @@ def _warn_of_ids_from_one(parts, first_index):
         return
     sources = " and ".join(part.source for part in parts)
     if least_feature == 1 and least_label == 0:  # as tools for svmlight number them
-        warn(f"{sources}: the smallest feature id is 1, so there is a feature 0 that no row has.")
+        warn(f"{sources}: the smallest feature id is 1, so no row has feature 0. New rows keep the ids of the file.")
     elif least_feature >= 1 and least_label >= 1:
         warn(
             f"{sources}: the smallest feature id is {least_feature} and the smallest label id is {least_label}, so "
