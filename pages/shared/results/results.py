@@ -7,10 +7,10 @@ import streamlit as st
 from pages.shared import format, jobs, server, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
-from pages.shared.workspaces.result_list import TRAINED
 from xmlcore import experiment, store
 from xmlcore.ranking import KS as KS
 
+CHOSEN = "result chosen"  # begins the name in the workspace's "widgets" of the result that the user chose last
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
 
 
@@ -177,14 +177,12 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
     """Return the key of the run that the user chose last; before that of the best by P@1, of those asked for."""
     keys, widgets = [r["key"] for r in runs], workspace.get("widgets")
     shown = workspace.get("shown").get(fingerprint)
-    # The Train page shows what was trained last; that alone is no choice.
-    wanted = (
-        None if shown == widgets.get(f"{TRAINED} {fingerprint}") else shown,
-        widgets.get(f"{widget} {fingerprint}"),
-    )
-    return next(
-        (key for key in wanted if key in keys), max(runs, key=lambda r: (not jobs.is_unasked(r), _precision(r)))["key"]
-    )
+    # The Train page shows what was asked for last once it is trained; that alone is no choice.
+    last = max(runs, key=lambda r: r.get("asked", 0.0))["key"]
+    is_choice = shown != last or shown == widgets.get(f"{CHOSEN} {fingerprint}")
+    wanted = (shown if is_choice else None, widgets.get(f"{widget} {fingerprint}"))
+    best = max(runs, key=lambda r: (not jobs.is_unasked(r), _precision(r)))
+    return next((key for key in wanted if key in keys), best["key"])
 
 
 def _precision(record) -> float:
@@ -217,7 +215,7 @@ def take(fingerprint: str, key: str) -> None:
     """Show a result that the user chose."""
 
     def change(data):
-        data["widgets"].pop(f"{TRAINED} {fingerprint}", None)
+        data["widgets"][f"{CHOSEN} {fingerprint}"] = key
         data["shown"][fingerprint] = key
 
     workspace.update(change)

@@ -3,7 +3,6 @@
 from pages.shared.workspaces import records, workspace
 
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
-TRAINED = "trained"  # begins the name in the workspace's "widgets" of the result shown because it was made last
 LISTS = {
     "train": "runs",
     "given_predictions": "runs",
@@ -43,8 +42,6 @@ def add_result(kind: str, record: dict) -> None:
         shown = next((kept for kept in listed if kept["key"] == data[field].get(name)), {})
         if record["asked"] >= shown.get("asked", 0.0):
             data[field][name] = key
-            if field == "shown":
-                data["widgets"][f"{TRAINED} {name}"] = key
 
     workspace.update(add)
 

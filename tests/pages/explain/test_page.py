@@ -221,7 +221,7 @@ def test_the_best_result_is_explained_at_first_and_not_the_one_trained_last(read
     best, last = train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)
     fingerprint = store.info("runs", best)["fingerprint"]
     with fields_of(ready) as fields:
-        fields["shown"][fingerprint] = fields["widgets"][f"trained {fingerprint}"] = last
+        fields["shown"][fingerprint], fields["runs"][1]["asked"] = last, 1.0
     assert ready.go("explain").at.selectbox(key="explain.run").value == best
     ready.set("explain.run", last)
     assert ready.go("data").go("explain").at.selectbox(key="explain.run").value == last

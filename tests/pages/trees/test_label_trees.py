@@ -192,7 +192,7 @@ def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
 
 def test_the_result_chosen_decides_what_is_drawn(ready, key):
     other = train(ready, "LdSM", n_estimators=2, max_nodes=9)
-    page = ready.go("trees")
+    page = ready.go("trees").set("trees.run", other)
     choice = page.at.selectbox(key="trees.run")
     assert choice.value == other and [option.split(",")[0] for option in choice.options] == ["LdSM", "PLT"]
     assert "LdSM has grown" in page.text()
