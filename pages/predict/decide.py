@@ -8,7 +8,7 @@ from pages.shared import actions, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import AS_IT_IS, HELD_OUT, MEASURES, Decisions
+from xmlcore.experiment.kinds.decide import AS_IT_IS, HELD_OUT, MEASURES, Decisions, can_decide
 from xmlcore.models.rules import CUT
 
 BY_CUT, AT_LEAST = "A cut between precise and complete", "As much recall as a least precision leaves"
@@ -46,6 +46,9 @@ def decide(chosen) -> None:
     st.header("Which labels are predicted?")
     if chosen.run is None:
         st.caption("A model from a file has the decision that was written with it. Others are learnt for results.")
+        return
+    if not can_decide(chosen.data):
+        st.caption("Decisions are learnt from training rows and measured on test rows with labels: here are too few.")
         return
     task = experiment.task("decide", {"run": chosen.key})
     found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")

@@ -8,11 +8,10 @@ from pages.shared import fields, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import MEASURES
+from xmlcore.experiment.kinds.decide import MEASURES, can_decide
 
 BINS = {"equal width": "of equal width", "equal count": "of equal count"}
 RIGHT = 0.02  # mean error of probabilities that are called right
-FEWEST = 10  # training rows, of which some can be held out
 LEAST = 20  # predictions in a bin that a sentence is about
 CAPTION = (
     "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
@@ -87,7 +86,7 @@ def show(run, key: str, file_name: str) -> None:
 
 def _learnt(run, key, data):
     """Return the decisions learnt for a run, or None and a button that has them learnt."""
-    if not run.has_model or data.n_train < FEWEST:
+    if not run.has_model or not can_decide(data):
         return None
     task = experiment.task("decide", {"run": key})
     return tasks.ready(task, button="Calibrate", key="train.calibrate")

@@ -20,14 +20,20 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import CANDIDATES, CUT, Rule
 from xmlcore.progress import part_of, silent
-from xmlcore.typing import DataFrame
+from xmlcore.typing import DataFrame, Dataset
 
 MEASURES = ("micro F1", "samples F1", "macro F1", "macro F1@3", "macro F1@5", "PSP@5", "coverage@5")
 AS_IT_IS = "predict, as it is"
 HELD_OUT = "held-out "  # how the names of columns begin that tell of held-out rows
 OF_CUT = ("micro P", "micro R", "labels")
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
+FEWEST = 10  # training rows, of which some can be held out
 EACH_ROW = 1e-3  # seconds to predict and to learn from a row
+
+
+def can_decide(data: Dataset) -> bool:
+    """Return whether a data set has rows from which decisions can be learnt, and labels by which to measure them."""
+    return data.n_train >= FEWEST and data.Y_test.nnz > 0
 
 
 @dataclass(frozen=True)
