@@ -10,7 +10,7 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
-from xmlcore.models.rules import decision_of
+from xmlcore.models.rules import decided_sets, decision_of
 
 NAMED = 3  # labels in the sentence
 
@@ -36,7 +36,7 @@ class Answer:
     @functools.cached_property
     def decided(self) -> set[int]:
         """The labels that the model predicts, by its decision."""
-        return {*self.predictor.model.predict(self.x).indices.tolist()}
+        return {*decided_sets(self.predictor.model, self.x).indices.tolist()}
 
     @functools.cached_property
     def scores(self) -> np.ndarray:

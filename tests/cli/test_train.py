@@ -11,7 +11,7 @@ from xmlcore.cli.parameters import Value, params_of
 from xmlcore.cli.train import command
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import MODELS
-from xmlcore.models import read_packed
+from xmlcore.models import PackedModel, read_packed
 from xmlcore.parameters import Parameter
 
 SMALL = ("--max-leaf-labels", 4, "--random-state", 2)
@@ -71,6 +71,19 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     assert json_of("evaluate", tmp_path / "m.zip", tmp_path / "one.txt")["rows"] == 1
     shown = run("evaluate", tmp_path / "m.zip", files / "test.txt", "--intervals").out
     assert "all rows of" in shown and "95 % interval" in shown
+
+
+def test_of_a_model_of_classes_the_best_one_is_measured_and_served(json_of, files, tmp_path):
+    X = datasets.read_matrix(files / "test.txt")[0]
+    classes = np.arange(50) % 3
+    datasets.write_matrix(tmp_path / "classes.txt", X, np.eye(3, dtype=bool)[classes])
+    model = PLT().fit(X, classes)
+    PackedModel(model).save(tmp_path / "m.zip")
+    found = json_of("evaluate", tmp_path / "m.zip", tmp_path / "classes.txt")
+    assert found["decided"]["labels"] == 1 and found["decision"] == "the best label"
+    assert found["decided"]["micro P"] == pytest.approx(found["measures"]["P@k"][0])
+    decided = read_packed(tmp_path / "m.zip").decided(X, 3).labels
+    assert decided.tolist() == model.predict_topk(X, 1).labels.tolist()
 
 
 def test_of_a_model_that_does_not_know_its_label_counts_evaluate_says_where_propensities_are_from(

@@ -42,6 +42,7 @@ def test_a_promise_of_recall_holds_for_groups_of_the_label_tree():
         held = [j for entry in entries for j in entry.labels]
         assert {*row.indices} <= {*held} and len(held) == len({*held})
     assert [entry.labels for entry in found[0]] == [(j,) for j in sets[[0]].indices] or 0 in wide
+    assert decisions.back_off(promise, X_test[:0]) == []
     assert any("…" in entry.name and "labels)" in entry.name for row in wide for entry in found[row])
 
 

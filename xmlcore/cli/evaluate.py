@@ -13,7 +13,7 @@ from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import ProgressLine, as_json, hundredths, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.metrics.sets import of_sets
-from xmlcore.models.rules import decision_of
+from xmlcore.models.rules import decided_sets, decision_of
 
 
 @click.command("evaluate")
@@ -42,7 +42,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         dataset, rows = rows_to_measure(packed, data, options, progress)
         inv_ps = _of_training_rows(packed.model, dataset.n_labels)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
-        sets = packed.model.predict(dataset.X_test)
+        sets = decided_sets(packed.model, dataset.X_test)
         sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none
         decided = of_sets(dataset.Y_test, sets)
     if inv_ps is None:

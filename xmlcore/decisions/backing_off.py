@@ -1,9 +1,8 @@
 """Few entries in place of many labels: groups of a taxonomy or of the label tree that hold all labels of a set."""
 
+import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
-
-import numpy as np
 
 from xmlcore.models.rules import Rule, innermost
 from xmlcore.typing import Matrix
@@ -55,7 +54,7 @@ def back_off(
     at_most = check_count(at_most, "at_most")
     sets = rule.predict(X)
     groups = _of_tree(rule.model) if taxonomy is None else _of_taxonomy(rule.model, taxonomy)
-    return [groups.entries(row.tolist(), at_most) for row in np.split(sets.indices, sets.indptr[1:-1])]
+    return [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
 
 
 class _Groups:

@@ -20,7 +20,7 @@ from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import counted, labels_given, true_ids
-from xmlcore.models.rules import Rule, restore_decision, with_decision
+from xmlcore.models.rules import Rule, candidates, restore_decision, with_decision
 from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
@@ -415,6 +415,8 @@ class MultiLabelModel(Estimator):
         """Return the labels that are predicted, with their probabilities."""
         if threshold is None and self.rule_ is not None:
             return self.rule_.decided(self, self._check_input(X))
+        if threshold is None and self._one_class:
+            return candidates(self, X, 1)[0]
         return self.predict_proba(X, threshold=self.threshold_ if threshold is None else threshold)
 
     def score(self, X: Matrix, Y: Labels | None = None, *, y: Labels | None = None) -> float:

@@ -340,7 +340,7 @@ def decision_of(model) -> str:
     """Return what decides which labels a model predicts, to go after "it predicts"."""
     inner = innermost(model)
     if inner.rule_ is None:
-        is_one = getattr(inner, "multiclass_", False)
+        is_one = inner._one_class or getattr(inner, "multiclass_", False)
         return "the best label" if is_one else f"labels with a score of at least {inner.threshold_:.3g}"
     about = {name: str(value)[:60] for name, value in inner.rule_.about.items()}  # of any type in a damaged file
     if "promise" in about:
@@ -359,6 +359,11 @@ def rows_of(model, X):
     if not hasattr(model, "_check_input"):
         raise TypeError(f"decisions are made for a model of xmlcore, such as PLT(), not for {type(model).__name__}")
     return model, model._check_input(X)
+
+
+def decided_sets(model, X: Matrix) -> sp.csr_array:
+    """Return the labels that ``predict`` returns as sets, csr_array of bool, also of a model that returns classes."""
+    return model._decided(X).astype(bool)
 
 
 def decided_ranking(model, X, most: int | None = None) -> Ranking:
