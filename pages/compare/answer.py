@@ -3,9 +3,9 @@
 import streamlit as st
 
 from pages.compare import more, of_runs
-from pages.shared import addresses, fields, format, tables
+from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import measured, run_names
+from pages.shared.results import measured, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import metrics
 from xmlcore.experiment import side_by_side
@@ -19,11 +19,6 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 }
 
 
-def without_results() -> None:
-    st.markdown("No model has been trained in this workspace yet, so there is nothing to compare.")
-    addresses.link("Train", "Train a model", addresses.ICONS["Train"])
-
-
 def sentence(lines, choice) -> None:
     measured_lines = lines[lines[choice.measure].notna()]
     if measured_lines.empty:
@@ -32,6 +27,9 @@ def sentence(lines, choice) -> None:
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
     first = used if used in fingerprints else fingerprints[0]
+    if used is not None and not results.kept("runs", used):
+        name = format.plain(tasks.dataset_name(used) or "the data set in use")
+        st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
     _best(measured_lines[measured_lines["fingerprint"] == first], choice)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     text = []

@@ -9,7 +9,8 @@ in_advance.py makes what the page shows first before it is opened.
 import streamlit as st
 
 from pages.compare import answer, given, listed, one, side, table, trials
-from pages.shared import sweeping
+from pages.shared import begin, sweeping
+from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 
 
@@ -22,10 +23,12 @@ def main() -> None:
         if records:
             table.missing(frame, records)
         else:
-            answer.without_results()
-        used = workspace.get("dataset")
-        if sweeping.kept(used):
-            trials.section(used, "sweep")
+            used = begin.dataset(ready="Models can be trained and compared", without="there is nothing to compare")
+            if used is not None:
+                text = "Which model is better, on what, at what cost?"
+                begin.no_run(used, "compare", text, example=examples.frontier)
+        if sweeping.kept(workspace.get("dataset")):
+            trials.section(workspace.get("dataset"), "sweep")
         given.show()
         return
     if key is not None:

@@ -10,6 +10,7 @@ trying.py tries settings, tried.py shows what came of it.
 import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
+from pages.shared.figures import examples
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import (
@@ -99,11 +100,7 @@ def _how_to_begin():
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
-    if workspace.only_looks():
-        return
-    st.info("Keep the settings as they are for a first result, and press Train.")
-    for name, info in experiment.MODELS.items():
-        st.caption(f"**{name}**: {format.plain(info.cls.ABOUT.summary)}")
+    examples.show(examples.buckets())
 
 
 begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

@@ -7,7 +7,8 @@ import pytest
 
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, fields_of, said_plainly, train, trained, word_data
+from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, use, word_data
+from tests.pages.small import small_data
 from xmlcore import store
 
 
@@ -123,6 +124,20 @@ def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
     with fields_of(ready) as fields:
         fields["unasked"] = {}
     assert not ready.run().at.sidebar.expander
+
+
+def test_a_page_without_a_result_shows_an_example_of_it_and_one_button_that_makes_it(ready):
+    for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
+        page = ready.go(name)
+        assert [title.split()[0] for title in titles(page)] == ["Example:"], name
+        assert sum(button.proto.type == "primary" for button in page.at.main.button) == 1, name
+
+
+def test_compare_says_that_the_data_set_in_use_has_no_result_before_it_speaks_of_others(ready):
+    train(ready)
+    use(ready, small_data("second", 1))
+    text = said_plainly(ready.go("compare").text())
+    assert text.index("There is no result on **second**") < text.index("On **words** there is one result")
 
 
 @pytest.mark.sections("all")

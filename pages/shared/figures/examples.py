@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from xmlcore import figures
+from xmlcore.metrics.buckets import BUCKETS
 
 
 def curves(runs=(("PLT", "PLT"), ("ExtendedPLT", "ExtendedPLT")), levels=(0.05, 0.1), level="Noise level"):
@@ -22,6 +23,18 @@ def bars():
     names = ["music", "guitar", "concert", "band", "the"]
     frame = pd.DataFrame({"feature": range(5), "name": names, "contribution": [1.6, 1.1, 0.7, 0.4, -0.3], "value": 1.0})
     return figures.contribution_bars(frame, title="What speaks for a label")
+
+
+def buckets():
+    frame = pd.DataFrame({"bucket": BUCKETS, "recall": [0.7, 0.5, 0.25], "precision": [0.6, 0.45, 0.3]})
+    frame = frame.assign(macro_f1=[0.62, 0.45, 0.2], n_labels=[10, 50, 200], never_right=[0, 5, 90], rows=500)
+    return figures.labels_by_bucket(frame, 5)
+
+
+def frontier():
+    frame = pd.DataFrame({"model": ["PLT", "DoubleSampling", "LdSM"], "fit_s": [1, 8, 30], "P@1": [62, 58, 45]})
+    frame = frame.assign(run=frame["model"])
+    return figures.frontier(frame, {"fit_s": "Training, seconds"}, ["P@1"], "P@1 against training time")
 
 
 def scores():
