@@ -37,9 +37,9 @@ def frontier():
     return figures.frontier(frame, {"fit_s": "Training, seconds"}, ["P@1"], "P@1 against training time")
 
 
-def scores():
+def scores(title="Features that matter for a label"):
     frame = pd.DataFrame({"name": ["guitar", "concert", "band", "album", "stage"], "score": [0.9, 0.7, 0.55, 0.3, 0.2]})
-    return figures.feature_bars(frame, title="Features that matter for a label")
+    return figures.feature_bars(frame, title=title)
 
 
 def candidates():
