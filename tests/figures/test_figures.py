@@ -308,6 +308,15 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
 
 
+def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():
+    frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
+    figure = figures.treemap(frame, "Sizes", unit="rows")
+    (trace,) = figure.data
+    assert list(trace.labels[2:]) == ["a name of a label", "a n…el"] and figure.layout.title.text == "Sizes (rows)"
+    assert list(trace.hovertext[2:]) == ["a name of a label"] * 2 and "%{hovertext}" in trace.hovertemplate
+    assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
+
+
 def test_confused_pairs_are_squares_whose_area_is_their_swaps_and_lines_and_columns_are_few():
     frame = pd.DataFrame({"missed": [3, 1, 3, 7], "wrong": [1, 3, 2, 9], "swaps": [8.0, 2.0, 0.5, 0.1]})
     frame = frame.assign(rows=9, n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same")

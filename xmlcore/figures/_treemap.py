@@ -1,9 +1,12 @@
 """Figure of sizes: rectangles in groups, as large as what they stand for."""
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import PALETTE, need_columns, new_figure, whole
+from xmlcore.figures._style import BUCKET_COLORS, PALETTE, middle, need_columns, new_figure, whole
+
+LETTERS, LEAST = 52, 6  # of a name that fits into a square: of all sizes together, and at least
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
@@ -14,19 +17,21 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
     need_columns(frame, ["name", "group", "size"], "treemap")
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     sizes = drawn.groupby("group", sort=False)["size"].sum()
-    colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)}
-    number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}} {unit}"
-    figure = new_figure(title, shown=len(drawn), total=len(frame))
+    colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)} | BUCKET_COLORS
+    letters = np.maximum(LEAST, np.sqrt(drawn["size"] / sizes.sum()) * LETTERS).astype(int)
+    number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}}"
+    figure = new_figure(f"{title} ({unit})" if unit else title, shown=len(drawn), total=len(frame))
     figure.add_treemap(
         ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
-        labels=[whole(name) for name in (*sizes.index, *drawn["name"])],
+        labels=[*map(whole, sizes.index), *map(middle, drawn["name"], letters)],
+        hovertext=[whole(name) for name in (*sizes.index, *drawn["name"])],
         parents=[""] * len(sizes) + [f"group {group}" for group in drawn["group"]],
         values=[*sizes, *drawn["size"]],
         customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
         branchvalues="total",
         marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
         texttemplate=f"%{{label}}<br>{number}",
-        hovertemplate=f"<b>%{{label}}</b><br>{number}<extra></extra>",
+        hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
         tiling={"pad": 2},
     )
     figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320, uniformtext={"minsize": 11, "mode": "hide"})
