@@ -43,7 +43,7 @@ def test_predictions_for_a_file_are_those_of_the_model(run, named):
     assert found.notes == ["The labels in the file are not used."]
     rows = predictions.given_rows("predict", task.key)
     assert (rows.toarray() == named.X_test.toarray()).all() and rows.dtype == np.float32
-    assert task.title == "Predicting a file with a model of named"
+    assert task.title == "Predicting a file with a model of named (OneVsRest)"
 
 
 def test_columns_are_matched_by_name_and_notes_say_which_are_missing(run, named):

@@ -176,7 +176,11 @@ class Task:
     @property
     def title(self) -> str:
         """Sentence for users that says what the task does: ``Training PLT on bibtex (Trees: 3)``."""
-        return self.title_on(self.dataset_name())
+        title = self.title_on(self.dataset_name())
+        if "run" in self.inputs:
+            with contextlib.suppress(store.StoreError, KeyError):  # the result is not kept any more
+                title += f" ({store.info(KINDS[MADE_BY['run']].folder, self.inputs['run'])['model']})"
+        return title
 
     @cached_property
     def fingerprint(self) -> str:
