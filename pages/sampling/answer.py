@@ -1,6 +1,7 @@
-"""The answer of the Sampling page: cards."""
+"""The answer of the Sampling page: a sentence and cards."""
 
 import numpy as np
+import streamlit as st
 
 from pages.sampling.view import one_class
 from pages.shared import format, tables
@@ -27,6 +28,15 @@ def _recall(study, q) -> float:
         return float("nan")
     at = study.candidates.loc[study.candidates["n_candidates"] == q, "recall"]
     return float(at.iloc[0]) if len(at) else float("nan")
+
+
+def sentence(view, title) -> None:
+    learnt = f"{format.count(view.n_copies, 'sampled row')}, each compared with {_adversaries(view)}"
+    right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
+    st.markdown(
+        f"On **{format.plain(view.name)}**, **{format.plain(title)}** learns from {learnt}, and ranks a true label "
+        f"first for {right}."
+    )
 
 
 def _adversaries(view) -> str:

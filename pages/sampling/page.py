@@ -1,10 +1,10 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
-This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (cards), ``sweep`` (accuracy
-against seconds with other numbers of adversaries and of examples), ``candidates`` (other numbers of candidates),
-``buckets`` (head, torso and tail classes), ``row`` (why a row gets its class), ``weights`` (what f has learned),
-``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need much memory), ``values`` (numbers as they
-are typed, and those to start with).
+This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (sentence and cards), ``sweep``
+(accuracy against seconds with other numbers of adversaries and of examples), ``candidates`` (other numbers of
+candidates), ``buckets`` (head, torso and tail classes), ``row`` (why a row gets its class), ``weights`` (what f has
+learned), ``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need much memory), ``values`` (numbers
+as they are typed, and those to start with).
 """
 
 import streamlit as st
@@ -36,6 +36,7 @@ def main(used) -> None:
         begin.watch_training(fingerprint, model=MODEL)
         return
     view = SampledRun(data, name, *both, record)
+    answer.sentence(view, names[key])
     cards = st.container()
     results.choose("sampling.run", fingerprint, runs, names, key, HELP)
     results.mark(record)

@@ -10,6 +10,7 @@ from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
 from xmlcore import figures
+from xmlcore.metrics.calibration import Z95
 
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MOST_REPEATS = 20  # trainings per value
@@ -24,7 +25,7 @@ def sweep(view, name) -> None:
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
-    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}"
+    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}"  # the own ones are equal
     study = measured(
         view.task(kappas, examples, (), n_repeats),
         expected.bytes,
@@ -33,6 +34,7 @@ def sweep(view, name) -> None:
         "sweep",
     )
     frame = _as_trained(view) if study is None else study.sweep
+    frame = frame.assign(margin=_margin(view.data, frame["accuracy"]))
     with place:
         for text in failures(study) if study else ():
             st.warning(text)
@@ -45,9 +47,17 @@ def sweep(view, name) -> None:
             f"{view.files}-sweep",
             f"The circle is the result {format.plain(name)}: its accuracy and the time of its training. On each line "
             "one of κ and π is varied, the other stays as trained."
-            + (" Bars are 95\u00a0% intervals over seeds." if study and study.n_repeats > 1 else ""),
+            + f" Bars are 95\u00a0% intervals: what other {'seeds' if study and study.n_repeats > 1 else 'test rows'} "
+            "would change.",
             key="sampling.sweep",
         )
+
+
+def _margin(data, accuracy) -> np.ndarray:
+    """Return half of the 95 % interval of accuracies over test rows, of which each is right or wrong."""
+    n_rows = max(1, np.count_nonzero(np.diff(data.Y_test.indptr)))
+    right = accuracy.to_numpy(dtype=np.float64) * data.Y_test.nnz / n_rows
+    return Z95 * np.sqrt(right * (1 - right) * n_rows) / max(1, data.Y_test.nnz)
 
 
 def _as_trained(view):

@@ -53,6 +53,17 @@ def test_values_of_kappa_above_the_other_candidates_are_one_training(classes):
     assert experiment.most_adversaries(params | {"adversaries": "random"}, 40) == 39
 
 
+def test_the_setting_that_both_lines_share_is_trained_once_for_each_seed(classes):
+    params = experiment.full_params("DoubleSampling", {"n_adversarial": 3})
+    sweep = experiment.sampling_study(classes, params, (2, 3), (1.0, 2.0), n_repeats=2)[0]
+    own = sweep[(sweep["n_adversarial"] == 3) & (sweep["examples_per_class"] == 2)]
+    assert (
+        own["axis"].value_counts().tolist() == [2, 2]
+        and own.drop(columns="axis").drop_duplicates()["seed"].nunique() == 2
+    )
+    assert own["fit_s"].nunique() == 2
+
+
 def test_a_value_that_cannot_be_trained_with_leaves_the_others(classes):
     rows = np.flatnonzero(np.isin(classes.Y_train.indices, (0, 1)))
     two = Dataset("two", classes.X_train[rows], classes.Y_train[rows], classes.X_test, classes.Y_test)

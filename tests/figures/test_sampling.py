@@ -101,9 +101,11 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     reach = 4.302653 * 1.0 / np.sqrt(3)  # Student's t, two degrees of freedom
     np.testing.assert_allclose(kappa.error_y.array, reach, rtol=1e-6)
     assert list(own.x) == pytest.approx([0.4]) and own.mode == "markers"
-    assert own.name == "as trained: κ = 10, labels each row is compared with,<br>and π = 2, rows per label"
+    assert own.name == "as trained: κ = 10, π = 2" and kappa.name == "other κ, labels each row is compared with"
     assert figure.layout.meta["seeds"] == 3 and figure.layout.meta["total"] == 5
     assert not figures.sampling_sweep(sweep(1)).data[0].error_y.visible
+    of_rows = figures.sampling_sweep(sweep(1).assign(margin=0.02)).data[0].error_y
+    assert of_rows.visible and list(of_rows.array) == pytest.approx([2, 2, 2]), "one seed has intervals over test rows"
 
 
 def test_the_trained_model_alone_is_named_with_its_accuracy_and_its_seconds():

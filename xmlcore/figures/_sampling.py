@@ -33,6 +33,7 @@ SHARES = {
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
+MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "rows per label"}
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -131,7 +132,7 @@ def sampling_sweep(
 ) -> go.Figure:
     """Draw accuracy against training time: a line over κ and a line over π, the examples per label.
 
-    Points are means over seeds; bars are 95 % intervals (Student's t) of the accuracy.
+    Points are means over seeds; bars are 95 % intervals (Student's t) of the accuracy, or of one seed its ``margin``.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ def sampling_sweep(
         Columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied), ``n_adversarial``,
         ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``,
         ``model_bytes``. Optional: ``failed`` (why the training failed, or an empty text); failed trainings are not
-        drawn.
+        drawn; ``margin`` (in [0, 1]), how far other test rows would change the accuracy.
     own : tuple of float, optional
         κ and π of the trained model, which has a mark of its own.
     {titled_figure}
@@ -162,6 +163,9 @@ def sampling_sweep(
             continue
         over_seeds = 100 * mean_intervals(rows[rows["axis"] == axis].groupby(axis)["accuracy"])
         mean, low, high = (over_seeds[column].to_numpy() for column in ("mean", "low", "high"))
+        if seeds == 1 and "margin" in rows:
+            margin = 100 * rows[rows["axis"] == axis].set_index(axis)["margin"].sort_index().to_numpy()
+            low, high = mean - margin, mean + margin
         figure.add_scatter(
             x=line["fit_s"],
             y=mean,
@@ -172,7 +176,7 @@ def sampling_sweep(
             customdata=np.column_stack([line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high]),
             line={"color": color, "width": 2},
             marker={"symbol": symbol, "size": 8, "color": color},
-            name=f"other {sign}",
+            name=f"other {sign}, {MEANING[axis]}",
             hovertemplate=f"<b>{sign} = %{{customdata[0]:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[3]:.2f}} to "
             "%{customdata[4]:.2f})<br>F1 of means %{customdata[1]:.2f} %<br>%{x:.3~g} s, "
             "%{customdata[2]:.3~g} MB<extra></extra>",
@@ -187,7 +191,7 @@ def sampling_sweep(
             text=[f"{percent:.1f} %, {time:.3g} s" for percent, time in zip(accuracy, seconds)],
             textposition="bottom center",
             marker={"symbol": "circle-open", "size": 18, "color": VERMILION, "line": {"width": 2.5}},
-            name=f"as trained: κ = {own[0]:g}, labels each row is compared with,<br>and π = {own[1]:g}, rows per label",
+            name=f"as trained: κ = {own[0]:g}, π = {own[1]:g}",
             hoverinfo="skip",
         )
     if len(points):

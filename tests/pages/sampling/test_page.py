@@ -77,7 +77,7 @@ def line(page, title, name):
 
 def swept(page, sign):
     """The values of κ or π that were measured, in order, and their accuracy."""
-    found = next(t for t in figure(page, SWEEP)["data"] if t.get("name") == f"other {sign}")
+    found = next(t for t in figure(page, SWEEP)["data"] if t.get("name", "").startswith(f"other {sign}"))
     return [float(value) for value in found["text"]], numbers(found["y"])
 
 

@@ -298,6 +298,7 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
     numbers = params["n_adversarial"], params["examples_per_class"]
     trainings = [(min(value, most), numbers[1]) for value in wanted["n_adversarial"]]
     trainings += [(numbers[0], value) for value in wanted["examples_per_class"]]
+    trainings = list(dict.fromkeys(trainings))
     shares = [_pairs_share(*training, numbers) for training in trainings]
     seconds = START + wanted["n_repeats"] * (took["fit_s"] * sum(shares) + took["predict_s"] * len(shares))
     seconds += took["predict_s"]  # the measures of head, torso and tail classes

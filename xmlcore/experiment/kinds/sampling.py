@@ -138,8 +138,12 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
     pairs_per_class = [float(p["n_adversarial"]) * float(p["examples_per_class"]) for p in of_points]
     costs = np.array([pairs + FIXED_COST for pairs in pairs_per_class] or [1.0])
     ends = np.cumsum(costs) / costs.sum()
-    lines = []
+    lines, made = [], {}  # what is on both axes is trained once
     for i, (axis, value, repeat) in enumerate(points):
+        same = float(of_points[i]["n_adversarial"]), float(of_points[i]["examples_per_class"]), repeat
+        if same in made:
+            lines.append(made[same] | {"axis": axis})
+            continue
         report = part_of(
             progress,
             float(ends[i - 1]) if i else 0.0,
@@ -165,6 +169,7 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
             line["fit_s"] = time.perf_counter() - start
             line |= _measure(fitted, dataset) | _sizes(fitted)
         lines.append(line)
+        made[same] = line
     return lines
 
 
@@ -261,8 +266,7 @@ class StudySampling(Task):
 
     def title_on(self, dataset):
         trains = self.params["n_adversarial"] or self.params["examples_per_class"]
-        varied = "κ and examples per label" if trains else "numbers of candidates"
-        return f"Double sampling with other {varied} on {dataset}"
+        return f"Trying other {'κ and π' if trains else 'numbers of candidates'} on {dataset}"
 
     def estimate(self) -> Estimate:
         return estimates.sampling(load("train", self.inputs["run"]), self.dataset(), self.params)
