@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, title
-from pages.shared import fields, format, tables
+from pages.shared import fields, format, label_tables, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
@@ -31,8 +31,26 @@ def sentence(name, measurements, settings) -> str:
         return f"With {perturbed}, as without it, no first label is right."
     run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
-    text = f"With {perturbed}, **{format.plain(run)}** {_loses(lost[run][0])} of its P@1: from {clean} to **{noisy}**."
-    return text + _least(run, lost)
+    where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
+    text = f"With {perturbed}, **{format.plain(run)}** {_loses(lost[run][0])} of its P@1{where}: from {clean} to "
+    return f"{text}**{noisy}**.{_least(run, lost)}{_first_to_fall(run, measurements, settings)}"
+
+
+def _rows(settings) -> str:
+    return settings.rows_text.removesuffix(", drawn at random")
+
+
+def _first_to_fall(run, measurements, settings) -> str:
+    """Name the result that loses the most at the weakest level, if that is surely more than the best one loses."""
+    level = min((level for level in settings.levels[:-1] if level > 0), default=None)
+    if level is None:
+        return ""
+    lost = {name: measurements.loss(name, level) for name in measurements.results}
+    worst = max(lost, key=lambda name: np.nan_to_num(lost[name][0]))
+    if not lost[worst][1] > lost[run][2]:
+        return ""
+    at, left = noise.level_short(settings.kind, level), format.percent(measurements.value(worst, "P@k", 1, level))
+    return f" **{format.plain(worst)}** falls first: to {left} at {at}."
 
 
 def _loses(share) -> str:
@@ -56,11 +74,11 @@ def kept(measurements, settings) -> None:
     """Show P@1 of all results at every level in a small table."""
     summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
     wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
-    columns = {"run": tables.text("P@1, % at", 90)}
+    columns = {"run": tables.text("P@1, %", label_tables.width(wide.index, 130))}
     for level in sorted(wide.columns):
         name = noise.level_text(settings.kind, level) if level else "no noise"
-        short = name.partition(" of ")[0] if level else "none"
-        columns[f"{level:g}"] = tables.number(short, 54, "%.1f", f"P@1 at {name}: mean over repeats.")
+        short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
+        columns[f"{level:g}"] = tables.number(short, 48, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     tables.show(shown, "robustness.kept", columns, most=220)
 
@@ -87,7 +105,7 @@ def curves(measurements, settings, files, n_labels) -> None:
         f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
-    figure.update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92)
+    figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
 

@@ -37,6 +37,10 @@ def level_text(kind: str, level: float) -> str:
     return KINDS[kind].level.format(level, 100 * level)
 
 
+def level_short(kind: str, level: float) -> str:
+    return level_text(kind, level).partition(" of ")[0]
+
+
 def noise_text(kind: str, options: dict, level: float | None = None) -> str:
     """Return noise in words, to be read within a sentence: ``Gaussian noise of σ = 0.1 on all features``."""
     row = KINDS[kind]

@@ -89,10 +89,13 @@ def test_one_of_two_is_the_more_robust_only_where_no_other_rows_could_turn_them(
         [(name, {"model": "PLT", "params": {}}, result(loss)) for name, loss in (("A", 0.1), ("B", lost))]
     )
     settings = types.SimpleNamespace(
-        levels=[1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3
+        levels=[1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
     )
     text = answer.sentence("data", pair, settings)
     assert "**A** loses 10.0" in text and said in text and ("least" in said) == ("least" in text)
+    settings.levels = [0.0, 1.0, 1.0]  # the first one above 0 is the weakest
+    falls = " **B** falls first: to" in answer.sentence("data", pair, settings)
+    assert falls == ("least" in said) and "falls first" not in text
 
 
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
