@@ -18,9 +18,9 @@ from xmlcore.jobs.job import WORDS
 MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
+    "Job": st.column_config.TextColumn(width=260),  # a phone shows it beside the next one
     "Took": st.column_config.TextColumn(width=80, help="Of a sweep: all its trainings together."),
-    "State": st.column_config.TextColumn(width=80),  # a phone shows these two beside the names
-    "Job": st.column_config.TextColumn(width=390),
+    "State": st.column_config.TextColumn(width=80),
     "Ended": st.column_config.TextColumn(width=110),
     "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
     "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),

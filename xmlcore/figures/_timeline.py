@@ -50,7 +50,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
         figure.add_bar(
             base=start[own], x=took[own] * 1000, y=place[own], orientation="h",
             width=0.8 if (lanes == 1).all() else wide[own], name=state,
-            marker={"opacity": 0.75, "color": COLORS.get(state.lower(), GREY), "line": edge},
+            marker={"color": COLORS.get(state.lower(), GREY), "line": edge},
             text=beside[own], textposition="outside", textangle=0, constraintext="none",
             cliponaxis=False, textfont_size=11,
             customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
@@ -58,7 +58,8 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
         )  # fmt: skip
     names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
     texts = [whole(names[name], LETTERS) for name in firsts["name"]]
-    height = 130 + 30 * (len(states) > 1) + sum(24 + 12 * text.count("<br>") for text in texts)
+    of_line = 24 + 12 * max((text.count("<br>") for text in texts), default=0)  # all lines have the same
+    height = 130 + 30 * (len(states) > 1) + len(texts) * of_line
     height += 12 * int((lanes.groupby(lines).max() - 1).sum())
     ticks = {"tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
     figure.update_layout(
