@@ -72,7 +72,7 @@ def _best(lines, choice) -> None:
         text.append(f" Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        name = "It" if rare["key"] == lines["key"].iloc[0] else f"**{format.plain(rare['title'])}**"
+        name = "It" if rare["key"] == lines["key"].iloc[0] else f"But **{format.plain(rare['title'])}**"
         text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
 
@@ -82,11 +82,8 @@ def _sure_elsewhere(a, b, measure, following) -> list[str]:
     frame = of_runs.differences([a, b], {}, measure)
     sure = frame[(frame["measure"] != measure) & (frame["p_value"] < metrics.SURE)]
     ahead, behind = (list(sure.loc[side, "measure"]) for side in (sure["difference"] < 0, sure["difference"] > 0))
-    return [
-        f" In {format.listed(some)} {who}."
-        for some, who in ((ahead, "its lead is sure"), (behind, f"{following} is surely better"))
-        if some
-    ]
+    too, other = f"it is surely better than {following}, too", f"{following} is surely better"
+    return [f" In {format.listed(some)} {who}." for some, who in ((ahead, too), (behind, other)) if some]
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:
@@ -108,10 +105,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
 def _costs(lines, keys, known, choice, file_name, compared) -> None:
     measure = choice.measure
     titles = {column: COSTS[column][0] for column in known}
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("x axis:", width="content")
-        hidden = {"label_visibility": "collapsed"}
-        cost = fields.radio("x axis", known, "compare.cost", known[0], format_func=titles.get, **hidden)
+    cost = fields.radio("x axis", known, "compare.cost", known[0], format_func=titles.get, label_visibility="collapsed")
     name, axis, unit = COSTS[cost]
     frame = of_runs.styled(lines).assign(**{cost: lines[cost] / unit, measure: 100 * lines[measure]})
     if keys:

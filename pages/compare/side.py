@@ -70,6 +70,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     fingerprint, of, wanted, names, keys, several, over = picked
     file_name = f"{format.file_name(wanted['dataset'].iloc[0] if len(wanted) else '')}-compared"
     with pictures:
+        _say_who_chose_settings(keys, names, wanted)
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
     def measures():
@@ -186,24 +187,26 @@ def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    lists, any_changed, fixed = [], False, []
+    lists, any_changed = [], False
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
         text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
         any_changed = any_changed or bool(text)
         lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
-        if not settings.changed(line["model"], line["params"]) and not of_runs.has_trials(key):
-            fixed.append(names[key])
-    tuned = [names[key] for key in keys if of_runs.has_trials(key)]
-    by_hand = "" if any_changed else "None was set by hand. "
     if any_changed:
         st.markdown("Settings in which they differ. " + " ".join(lists))
-    elif not (tuned and fixed):
+    else:
         st.markdown("Each has its model’s default settings.")
+
+
+def _say_who_chose_settings(keys, names, wanted) -> None:
+    params = {key: (line["model"], line["params"]) for _, line in wanted.iterrows() for key in line["keys"]}
+    tuned = [names[key] for key in keys if of_runs.has_trials(key)]
+    fixed = [names[key] for key in keys if names[key] not in tuned and not settings.changed(*params[key])]
     if tuned and fixed:
         st.caption(
-            f"{by_hand}{_listed(tuned)} chose settings by trials on training rows; {_listed(fixed)} did not, so other "
-            "settings may do much better. *Try several settings* on the Train page makes the comparison fair."
+            f"{_listed(tuned)} chose settings by trials on training rows, {_listed(fixed)} did not and may do better "
+            "with others: *Try several settings* on the Train page."
         )
 
 

@@ -90,7 +90,7 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
             x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False,
             error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
             marker={
-                "size": 11, "color": colors, "line": {"width": 2, "color": colors},
+                "size": 9, "color": colors, "line": {"width": 2, "color": colors},
                 "symbol": [mark if p < SURE else f"{mark}-open" for mark, p in zip(marks, own["p_value"])],
             },
             customdata=[whole(name) for name in own["run"]],
@@ -100,7 +100,9 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
         figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
     figure.update_xaxes(title_text="points", tickangle=0, nticks=5, matches="x")  # one scale for all panels
     figure.update_yaxes(autorange="reversed", range=[len(runs) - 0.5, -0.5])
-    figure.update_layout(height=160 + 50 * len(runs), margin_t=100, title_subtitle_text="hollow: may be chance")
+    figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
+    if (frame["p_value"] >= SURE).any():
+        figure.update_layout(title_subtitle_text="hollow: may be chance")
     return figure
 
 
