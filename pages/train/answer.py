@@ -7,7 +7,6 @@ from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from pages.train import labels
 from xmlcore import experiment, figures, metrics
-from xmlcore.wording import hundredths
 
 HEIGHT = 340  # of the figures, in pixels
 
@@ -22,7 +21,7 @@ def sentence(data, name, run) -> None:
         return
     st.markdown(
         f"On **{format.plain(name)}**, **{format.plain(title(run))}** ranks a true label first for "
-        f"**{hundredths(value(run.measures, 'P@k', 1))}\u00a0%** of the {format.count(data.n_test, 'test row')} (P@1)."
+        f"**{format.percent(value(run.measures, 'P@k', 1))}** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
 
 

@@ -5,7 +5,6 @@ import numpy as np
 from pages.shared import format, server, settings
 from pages.shared.results import results
 from xmlcore import metrics
-from xmlcore.wording import hundredths
 
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")  # in lists of results and in figures
 HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonment@k")
@@ -33,11 +32,14 @@ def cards(key: str) -> list[tuple]:
     for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS):
         line = frame.loc[measure, k]
         text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
-        shown.append((measure.replace("@k", f"@{k}"), f"{hundredths(line.value)}\u00a0%", text, _interval(line)))
+        shown.append((measure.replace("@k", f"@{k}"), format.percent(line.value), text, _interval(line)))
     if not run.has_model:
         return shown
-    whose = "own settings" if settings.changed(run.model, run.params) else "default settings"
-    return [*shown, ("Training", format.duration(run.times["fit_s"]), _compile_help(run.times), whose)]
+    trials = len(run.trials)
+    whose = "settings by trials" if trials else "default settings"
+    whose = "own settings" if settings.changed(run.model, run.params) else whose
+    about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
+    return [*shown, ("Training", format.duration(run.times["fit_s"]), about + _compile_help(run.times), whose)]
 
 
 def _interval(line) -> str | None:
@@ -49,5 +51,4 @@ def _interval(line) -> str | None:
 
 def _compile_help(times) -> str:
     compiled = times.get("compile_s") or 0.0
-    extra = f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
-    return f"On this machine, in one worker process.{extra}"
+    return f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""

@@ -65,7 +65,7 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     headline = page.frame("measure", "k = 1").set_index("measure")["k = 1"]
     assert {"coverage@k", "abandonment@k", "macro P@k", "macro F1@k"} <= set(headline.index)
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
-    assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.2f}")
+    assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.1f}")
     page.until(lambda s: "Calibrated, it is" in s.text())
     assert "calibrated" in [trace["name"] for trace in figure(page, "Are probabilities right?")["data"]]
     [card] = [metric for metric in page.at.metric if metric.label == "Expected error"]

@@ -14,7 +14,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     p_at_1 = float(page.metrics()["P@1"].split()[0])
     assert all(card.delta.startswith("95\u00a0%: ") for card in page.at.metric if card.label.startswith("P@"))
     assert page.at.button(key="train.PLT.submit").proto.type == "secondary", "nothing is to be trained"
-    assert p_at_1 > 80 and f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
+    assert p_at_1 > 80 and f"**{p_at_1:.1f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
