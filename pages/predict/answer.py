@@ -65,7 +65,7 @@ def sentence(answer: Answer) -> str:
         text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
         text += f"{answer.ranked.size:,}."
     predicted = len(answer.decided & set(answer.ranked.tolist()))
-    text += f" It predicts {predicted:,} of them: {format.plain(decision_of(answer.predictor.model))}."
+    text += f" Of these it predicts {predicted:,}: {format.plain(decision_of(answer.predictor.model))}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text

@@ -70,6 +70,10 @@ STYLE = f"""<style>
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
   [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
   .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart) {{ overflow-x: auto; }}
+  .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart)::before {{
+    content: "Scroll the tree sideways to see all."; position: sticky; left: 0; font-size: 0.875rem; opacity: 0.75;
+  }}
+  [data-testid=stMainBlockContainer] {{ padding-top: 4rem; }}
   [data-testid=stMetricLabel] :is(div, p) {{ white-space: normal !important; }}
   [class*=st-key-trees-whole]:has(.stPlotlyChart) {{ min-width: 50rem; }}
   :has(> .st-key-undo-bar) {{ top: 3.75rem; }}

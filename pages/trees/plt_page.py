@@ -34,7 +34,7 @@ def answer(name, model) -> None:
     tables.cards(
         [
             ("Inner nodes", f"{inner:,}", "Nodes with children, the root included" + _of_first(several)),
-            ("Deepest label", f"{deepest:,}", "Steps from the root" + _of_first(several)),
+            ("Depth", f"{deepest:,}", "Steps from the root to the deepest label" + _of_first(several)),
             ("Children of the root", f"{int(children[0]):,}", "Classifiers tried for every row" + _of_first(several)),
             (
                 "Weights per node",

@@ -6,11 +6,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import (
+    BAR_SHADES,
     EDGE,
     GREY,
     MEASURE_COLORS,
     MEASURE_MARKS,
-    MEASURE_SHADES,
     RUN_DASHES,
     add_line,
     need_columns,
@@ -56,7 +56,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
     figure = new_figure(f"Head, torso and tail, top {k}", shown=len(frame), total=len(frame))
     about = frame[["n_labels", "rows", "never_right"]].to_numpy()
-    for (column, name), color in zip(shown.items(), MEASURE_SHADES):
+    for (column, name), color in zip(shown.items(), BAR_SHADES):
         values = 100 * frame[column]
         figure.add_bar(
             x=frame["bucket"],
