@@ -13,8 +13,8 @@ def heat_map(figure, values, labels, names, wording, title, scale, ends):
     rows, columns = values.shape
     # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
     figure.add_heatmap(
-        x=_categories(names, columns),
-        y=_categories(labels, rows),
+        x=_categories(names),
+        y=_categories(labels),
         z=values,
         customdata=np.array(wording, dtype=object).reshape(rows, columns),
         hovertemplate="%{customdata}<extra></extra>",
@@ -36,15 +36,13 @@ def heat_map(figure, values, labels, names, wording, title, scale, ends):
     # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.
     add_note(figure, title[:1].upper() + title[1:], 0, xref="paper", xanchor="left", yshift=42)
     axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}
-    figure.update_xaxes(tickangle=90, showticklabels=names is not None, **axis)
+    figure.update_xaxes(tickangle=90, **axis)
     figure.update_yaxes(autorange="reversed", **axis)
     return figure
 
 
-def _categories(names, count):
+def _categories(names):
     """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ."""
-    if names is None:
-        return np.arange(count)
     times_used, categories = {}, []
     for name in names:
         wording = short(name, LETTERS)

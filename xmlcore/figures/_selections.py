@@ -179,7 +179,8 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
     ends = np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0)
     ends = (float(ends[0]), float(ends[1])) if ends[0] < ends[1] else (0.0, max(float(ends[1]), 1e-9))
-    return heat_map(figure, values, names, None, wording, "share of the features kept", percent_ticks(*ends), ends)
+    scale = percent_ticks(*ends)
+    return heat_map(figure, values, names, names, wording, "share of the features kept", scale, ends)
 
 
 def _and_more(name, count, noun, letters):
