@@ -40,7 +40,7 @@ def show(run, key: str, file_name: str) -> None:
     with right:
         k = fields.radio("Labels predicted for a row", ks, "train.calibration.k", ks[-1])
         bins = fields.radio(
-            "Bins of probabilities",
+            "Bins",
             BINS,
             "train.calibration.bins",
             "equal width",
@@ -56,7 +56,7 @@ def show(run, key: str, file_name: str) -> None:
             st.caption("The model predicts no label, so there are no probabilities to check.")
             return
         errors = [metrics.calibration_error(frame) for frame in frames.values()]
-        st.markdown(sentence(frames["as they are"], errors[0]))
+        st.markdown(sentence(frames["as they are"], errors[0], bool(meaning)))
         if learnt is not None:
             st.markdown(
                 f"**Calibrated, it is {100 * errors[1].expected:.1f} points off.** What scores are worth was learnt "
@@ -74,9 +74,14 @@ def show(run, key: str, file_name: str) -> None:
             for name, (values, help) in numbers.items()
         ])  # fmt: skip
     with left:
-        title = f"Are probabilities right? Top {k}"
+        asked = "Are scores right as probabilities" if meaning else "Are probabilities right"
+        figure = figures.reliability_curve(
+            frames["as they are"], f"{asked}? Top {k}", calibrated=frames.get("calibrated")
+        )
+        if meaning:
+            figure.update_layout(xaxis_title_text="Score, taken as a probability, %")
         charts.show_figure(
-            figures.reliability_curve(frames["as they are"], title, calibrated=frames.get("calibrated")),
+            figure,
             pd.concat(frames, names=["probabilities"]).reset_index(level=0),
             f"{file_name}-reliability-{k}",
             CAPTION,
@@ -92,19 +97,24 @@ def _learnt(run, key, data):
     return tasks.ready(task, button="Calibrate", key="train.calibrate")
 
 
-def sentence(frame, error) -> str:
+def sentence(frame, error, of_scores: bool) -> str:
+    """Say how far probabilities, or scores that are none, are from the share that is right, and where most."""
     if error.expected <= RIGHT:
-        return (
-            "**Probabilities can be taken as they are**: on average they differ by "
-            f"{100 * error.expected:.1f} points from the share that is right."
-        )
+        said = "Scores can be taken as probabilities" if of_scores else "Probabilities can be taken as they are"
+        return f"**{said}**: on average they differ by {100 * error.expected:.1f} points from the share that is right."
     gap = frame["predicted"] - frame["observed"]
     weight = (gap.abs() * frame["n"]).where(frame["n"] >= LEAST, -1.0)
     worst = frame.loc[weight.idxmax()]
     sure = worst["predicted"] > worst["observed"]
+    noun, taken = ("score", ", taken as a probability,") if of_scores else ("probability", "")
+    low, high, mean = worst["low"], worst["high"], round(worst["predicted"], 2)
+    ends, mean = (
+        (f"{low:.3g} to {high:.3g}", f"{mean:.3g}")
+        if of_scores
+        else (f"{100 * low:.3g} to {100 * high:.3g}\u00a0%", f"{100 * mean:.3g}\u00a0%")
+    )
     return (
-        f"On average a probability is {100 * error.expected:.1f} points off. The largest part of that comes from "
-        f"labels predicted with a probability of {100 * worst['low']:.3g} to {100 * worst['high']:.3g}\u00a0%: "
-        f"**{100 * worst['observed']:.0f}\u00a0% are right**, and their mean probability is "
-        f"{100 * worst['predicted']:.0f}\u00a0%, so the model is **{'too sure' if sure else 'not sure enough'}** there."
+        f"On average a {noun}{taken} is {100 * error.expected:.1f} points off. The largest part of that comes from "
+        f"labels predicted with a {noun} of {ends}: **{100 * worst['observed']:.0f}\u00a0% are right**, and their mean "
+        f"{noun} is {mean}, so the model is **{'too sure' if sure else 'not sure enough'}** there."
     )

@@ -1,5 +1,7 @@
 """Intervals, calibration and all measures on the Train page."""
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -8,10 +10,10 @@ from tests.pages.making import figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment, metrics
 
 
-def said(*bins):
+def said(*bins, of_scores=False):
     """What is said of bins: (low, high, predictions, mean probability, share that is right)."""
     frame = pd.DataFrame(bins, columns=["low", "high", "n", "predicted", "observed"])
-    return said_plainly(calibration.sentence(frame, metrics.calibration_error(frame)))
+    return said_plainly(calibration.sentence(frame, metrics.calibration_error(frame), of_scores))
 
 
 def test_a_sentence_names_the_probabilities_that_are_wrong_for_the_most_predictions():
@@ -20,6 +22,22 @@ def test_a_sentence_names_the_probabilities_that_are_wrong_for_the_most_predicti
     assert "**too sure**" in sure and "6.7 points off" in sure
     assert "**not sure enough**" in said((0.4, 0.5, 100, 0.45, 0.9))
     assert "can be taken as they are" in said((0.4, 0.5, 100, 0.45, 0.46))
+
+
+@pytest.mark.sections("Calibration")
+@pytest.mark.parametrize(
+    ("model", "params"), [("PLT", {"loss": "squared_hinge"}), ("LdSM", {}), ("DoubleSampling", {})]
+)
+def test_scores_that_are_no_probabilities_are_not_called_so(ready, model, params):
+    sure = said((0.8, 0.9, 400, 0.85, 0.71), of_scores=True)
+    assert sure.startswith("On average a score, taken as a probability, is 14.0 points off")
+    assert "a score of 0.8 to 0.9: **71 % are right**, and their mean score is 0.85" in sure
+    assert "Scores can be taken as probabilities" in said((0.4, 0.5, 100, 0.45, 0.46), of_scores=True)
+    train(ready, model, **params)
+    page = ready.go("train").until(lambda s: figure(s, "Are "))
+    drawn = figure(page, "Are scores right as probabilities?")["layout"]
+    assert drawn["xaxis"]["title"]["text"] == "Score, taken as a probability, %"
+    assert not re.search("(with|On average) a probability", page.text())
 
 
 def test_measures_are_lines_of_text_with_their_meaning_left_out_only_where_they_repeat_another():
@@ -67,7 +85,7 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
     assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.1f}")
     page.until(lambda s: "Calibrated, it is" in s.text())
-    assert "calibrated" in [trace["name"] for trace in figure(page, "Are probabilities right?")["data"]]
+    assert "calibrated" in [trace["name"] for trace in figure(page, "Are scores right as probabilities?")["data"]]
     [card] = [metric for metric in page.at.metric if metric.label == "Expected error"]
     learnt = experiment.task("decide", {"run": key}).load().rule("micro F1").calibration
     probabilities = metrics.reliability(word_data().Y_test, run.ranking._replace(scores=learnt(run.ranking.scores)), 5)
