@@ -105,18 +105,19 @@ def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkey
     assert "Here will be" not in page.press("robustness.start").until(measured).text()
 
 
-def test_the_number_of_rows_stays_what_it_was_when_estimates_change(ready, key, monkeypatch):
-    def rows(seconds_of_row):
+def test_the_number_of_rows_stays_what_it_was_when_estimates_change(ready, key, session, monkeypatch):
+    def rows(page, seconds_of_row):
         every = choices.tasks.AUTOMATIC_BELOW * seconds_of_row
         seconds = lambda run, data, params: experiment.Estimate(every * (params["n_rows"] or data.n_test))  # noqa: E731
         monkeypatch.setattr(choices.estimates, "robustness", seconds)
-        (field,) = (one for one in ready.go("robustness").at.number_input if one.label == "Rows, up to 30")
+        (field,) = (one for one in page.go("robustness").at.number_input if one.label == "Rows, up to 30")
         return field.value
 
     monkeypatch.setattr(choices, "SAMPLES", (20, 10, 5))
-    assert rows(0.1) == 10  # the largest sample that is quick
+    assert rows(ready, 0.1) == 10  # the largest sample that is quick
     ready.go("train")
-    assert rows(0.001) == 10
+    assert rows(ready, 0.001) == 10
+    assert rows(session(ready.token), 0.001) == 10, "what was measured before is in sight after a reload"
 
 
 def test_models_that_take_negative_values_as_0_are_named(ready):
