@@ -29,7 +29,8 @@ SCORING = {
 def expected_cost(fingerprint, method, params) -> str:
     planned = plan(fingerprint, method, params)
     memory = format.size(planned["bytes"])
-    cost = f"This takes {tasks.takes(planned['seconds'])}, and {memory} of memory in addition to the data."
+    task = tasks.select_task(fingerprint, method, params)
+    cost = f"This takes {tasks.takes(planned['seconds'], task)}, and {memory} of memory in addition to the data."
     return " ".join(filter(None, (cost, SCORING.get(planned.get("scoring")), few_steps_note(planned))))
 
 

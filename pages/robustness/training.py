@@ -45,7 +45,7 @@ def show(data, fingerprint, runs, past, titles, k, measured) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         seconds = server.estimated_seconds(task) or 0.0
         actions.button(
-            "Show the twin" if kept else f"Train the twin ({tasks.takes(seconds)})",
+            "Show the twin" if kept else f"Train the twin ({tasks.takes(seconds, task)})",
             key="robustness.twin.train",
             on_click=_train,
             args=(fingerprint, task, key, chosen),

@@ -27,9 +27,9 @@ MARKS = {
 }
 
 
-def takes(seconds: float) -> str:
-    """Return how long a job takes that is expected to take so many seconds: ``about 20 s``."""
-    compiling = job_queue.compiling_seconds()
+def takes(seconds: float, *tasks) -> str:
+    """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
+    compiling = max(map(job_queue.compiling_seconds, tasks or (None,)))
     about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
     return f"{about}, with compiling code, once" if compiling else about
 
@@ -39,7 +39,7 @@ def time_in_brackets(task, unknown: bool) -> str:
     if task.exists():  # made in another workspace, or removed from this one
         return " (at once, from a result that is kept)"
     seconds = None if unknown else server.estimated_seconds(task)
-    return "" if seconds is None else f" ({takes(seconds)})"
+    return "" if seconds is None else f" ({takes(seconds, task)})"
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
@@ -118,14 +118,16 @@ def _kept(task):
 
 def _offer(task, button, key):
     seconds = server.estimated_seconds(task)
-    about = "" if seconds is None else f" ({takes(seconds)})"
+    about = "" if seconds is None else f" ({takes(seconds, task)})"
     actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(without_result, button, key, noun):
     """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
     seconds = [server.estimated_seconds(task) for task in without_result.values()]
-    about = "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
+    about = (
+        "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds), *without_result.values())})"
+    )
     counted = next(iter(without_result)) if len(without_result) == 1 else format.count(len(without_result), noun)
     actions.button(
         f"{button} {counted}{about}",

@@ -80,7 +80,7 @@ def _start(fingerprint, model, varied) -> None:
         return
     n_settings, n_trials = len(task.settings), task.n_trials
     seconds = server.estimated_seconds(task)
-    time = "" if seconds is None else f", {tasks.takes(seconds)}"
+    time = "" if seconds is None else f", {tasks.takes(seconds, task)}"
     state = "Tried already: the button opens *Settings tried*, below." if task.exists() else ""
     st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
 

@@ -10,12 +10,16 @@ import scipy.sparse as sp
 
 from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
+from xmlcore.experiment.engine.task import Task
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
 from xmlcore.models.compiling import turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
 PHASE = "Compiling code, once"
+# The pieces, by their turns, that training a model or selecting features by a method waits for.
+NEEDED = {"PLT": {"PLT-search", "PLT-training"}, "FALS": {"FALS"}}
+NEEDED |= {name: {name} for name in ("LdSM", "OneVsRest", "DoubleSampling")}
 
 
 class Piece(NamedTuple):
@@ -59,6 +63,22 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
                 else:
                     skipped.append(piece)
         left, wait = skipped if wait_for_others else [], True
+
+
+def share_left(done: float, task: Task | None = None) -> float:
+    """Return the share of all compiling that a task still waits for, after the share ``done``; without one, all.
+
+    Only trainings and selections are known to need less than everything.
+    """
+    named = {} if task is None or task.kind not in ("train", "sweep", "select") else task.params
+    needed = NEEDED.get(named.get("model", named.get("method")))
+    if needed is None:
+        return 1.0 - done
+    every = pieces()
+    ends = np.cumsum([piece.percent for piece in every])
+    waited = needed | ({"measures"} if "model" in named else set())
+    left = (piece.percent for piece, end in zip(every, ends) if piece.turn in waited and end > 100 * done + 0.5)
+    return sum(left) / 100
 
 
 def pieces() -> list[Piece]:

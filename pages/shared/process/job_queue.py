@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, jobs
+from xmlcore.experiment.warm_up import share_left
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
@@ -21,13 +22,13 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
-def compiling_seconds() -> float:
-    """Return how long the compiling of kernels goes on, which jobs wait for; 0 when it is over or that is not known."""
+def compiling_seconds(task=None) -> float:
+    """Return how long the compiling of kernels that a task waits for goes on; 0 when it is over or not known."""
     job = warm_up()
     if job is None or not job.active:
         return 0.0
     done, spent = job.fraction, job.elapsed
-    return spent * (1 - done) / done if done >= 0.05 and spent >= LONG_COMPILING else 0.0
+    return spent * share_left(done, task) / done if done >= 0.05 and spent >= LONG_COMPILING else 0.0
 
 
 def drivers() -> dict:

@@ -23,6 +23,12 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
     compiling = SimpleNamespace(active=True, fraction=0.5, elapsed=30.0)
     monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
     assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling code, once"
+    trained, selected = (
+        experiment.task(kind, {"dataset": "f"}, params)
+        for kind, params in (("train", {"model": "PLT"}), ("select", {"method": "FALS"}))
+    )
+    assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s", "its kernels are compiled"
+    assert said_plainly(tasks.takes(2.0, trained, selected)) == "about 8.0 s, with compiling code, once"
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
     compiling.elapsed, compiling.active = 30.0, False
