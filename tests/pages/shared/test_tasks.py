@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
+from pages.jobs import live
 from pages.shared import fragments, frame, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
@@ -33,6 +34,21 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
     compiling.elapsed, compiling.active = 30.0, False
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
+
+
+def test_a_job_that_has_just_begun_has_taken_no_time_so_far():
+    job = {
+        "cancelling": False,
+        "state": "running",
+        "phase": "Growing trees",
+        "phases": {},
+        "fraction": 0.1,
+        "detail": "",
+    }
+    for elapsed, told in ((0.0004, "Growing trees: 10 %"), (3.0, "Growing trees: 10 %, 3.0 s so far")):
+        going = SimpleNamespace(**job, elapsed=elapsed, memory=None, attempts=1, where="")
+        assert said_plainly(jobs._doing(going, {}, compact=False)) == told
+        assert said_plainly(", ".join(live._facts(going, {}))) == told.partition(", ")[2]
 
 
 @pytest.fixture

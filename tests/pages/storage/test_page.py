@@ -3,6 +3,7 @@
 import io
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -62,6 +63,12 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     assert "PLT" in table(looking).index and "Tick some" not in looking.text() and not looking.at.toggle
     assert "storage.default" not in [button.key for button in looking.at.button]
     assert "At most, GB" not in [field.label for field in looking.at.number_input]
+
+
+def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was_made():
+    noon = 12 * 3600.0
+    for made, used, told in ((0.0, noon + 1500, noon), (noon + 600, noon + 1500, noon + 600)):
+        assert owned._to_the_hour(SimpleNamespace(created=made, used=used)) == told
 
 
 def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_wanted(measured):
