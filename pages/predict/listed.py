@@ -13,6 +13,7 @@ from xmlcore.datasets.readers.sources import stem
 from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
+NAMED = 20  # predicted labels that it names of a row
 CHOSEN = "predict.listed chosen"  # key of st.session_state: whether a row was chosen and the page is to be drawn again
 WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
     "top score": ("score of the first label", "Top score"),
@@ -22,11 +23,14 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 
 def show(predictor, predicted, name: str, look) -> None:
     n_rows, k = predicted.ranking.labels.shape
-    rows = format.count(n_rows, "row" if predicted.beginnings is None else "text")
-    st.markdown(f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} for each.")
+    noun = "row" if predicted.beginnings is None else "text"
+    rows = format.count(n_rows, noun)
+    about = f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} ranked for each"
+    st.markdown(about + _decided(predicted, noun))
     if predicted.unlike is not None:
         unlike.line(predicted.unlike, n_rows, predictor.packed.is_text)
-    for note in predicted.notes:
+    decided = predicted.decided
+    for note in filter(None, dict.fromkeys([*predicted.notes, decided and decided.unlike])):
         st.caption(format.plain(made.with_names(note, {"rows": name})))
     by = fields.radio(
         "Least certain first, by",
@@ -44,15 +48,17 @@ def show(predictor, predicted, name: str, look) -> None:
     with st.container(horizontal=True):
         charts.csv_button(
             "All predictions, CSV",
-            lambda: frame_of(predicted.ranking, predictor.packed.label_name, predicted.beginnings),
+            lambda: frame_of(predicted.ranking, predictor.packed.label_name, predicted.beginnings, decided),
             f"{files}-predictions",
-            f"A line for each label of each of the {rows}, in the order of the file",
+            f"A line for each label of each of the {rows}, in the order of the file; *predicted* says which are",
         )
         charts.file_button(
             "All predictions, JSON lines",
-            lambda: "".join(json_lines(predicted.ranking, predictor.packed.label_name, predicted.beginnings)).encode(),
+            lambda: "".join(
+                json_lines(predicted.ranking, predictor.packed.label_name, predicted.beginnings, decided)
+            ).encode(),
             f"{files}-predictions.jsonl",
-            f"A line of JSON for each of the {rows}, in the order of the file",
+            f"A line of JSON for each of the {rows}, in the order of the file; *predicted* says which labels are",
         )
         if predicted.missing.size or predicted.unknown:
             charts.csv_button(
@@ -74,6 +80,8 @@ def _table(predictor, predicted, by, look) -> None:
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
     )
+    if predicted.decided is not None:
+        lines.insert(2, "predicted", _predicted(predictor, predicted, rows))
     if predicted.beginnings is not None:
         lines.insert(2, "text", [predicted.beginnings[i] for i in rows.tolist()])
 
@@ -95,7 +103,8 @@ def _table(predictor, predicted, by, look) -> None:
                 f"The {WAYS[by][0]}.",
             ),
             "text": tables.text("Beginning of the text", 260),
-            "labels": tables.text("Predicted labels with scores", 480),
+            "predicted": tables.text("Predicted", 220, "Also labels that are not among those ranked first."),
+            "labels": tables.text("Ranked first, with scores", 340),
         },
         most=420,
         on_select=chosen,
@@ -107,6 +116,29 @@ def _table(predictor, predicted, by, look) -> None:
     if rows.size < sure.size:
         about += f" These are the {rows.size:,} least certain of {sure.size:,}. The files below have all."
     st.caption(about)
+
+
+def _decided(predicted, noun: str) -> str:
+    """Return how many labels are predicted, and by which decision; nothing if that is not known."""
+    decided, n_rows = predicted.decided, len(predicted.ranking.labels)
+    if decided is None or not n_rows:
+        return "."
+    counts = decided.ranked.sum(axis=1) + np.bincount(decided.further["row"], minlength=n_rows)
+    none = int(np.count_nonzero(counts == 0))
+    text = f", **{counts.mean():.1f}** predicted on average: {format.plain(decided.by)}."
+    return text + (f" {format.count(none, noun)} {'gets' if none == 1 else 'get'} none." if none else "")
+
+
+def _predicted(predictor, predicted, rows) -> list[str]:
+    """Return the names of the predicted labels of some rows."""
+    ranked, further = predicted.decided.ranked, predicted.decided.further
+    further = further[further["row"].isin(rows)].groupby("row")["label"].agg(list)
+    texts = []
+    for i in rows.tolist():
+        labels = [*predicted.ranking.labels[i][ranked[i]].tolist(), *further.get(i, [])]
+        names = [predictor.packed.label_name(label) for label in labels[:NAMED]]
+        texts.append(", ".join(names) + (f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""))
+    return texts
 
 
 def _labels(predictor, ranking, row, percent) -> str:

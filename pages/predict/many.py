@@ -1,18 +1,21 @@
 """The rows of a file, predicted by a worker."""
 
+import functools
 import re
 
 import streamlit as st
 
-from pages.predict import asked, listed
-from pages.shared import actions, fields, format, jobs, sending, server
+from pages.predict import asked, decide, listed
+from pages.shared import actions, fields, format, jobs, sending, server, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import workspace
-from xmlcore import datasets, store
+from xmlcore import datasets, experiment, store
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
+from xmlcore.models.rules import decision_of
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
+DECISION = 12  # letters of a decision in the choice of a file
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
@@ -36,12 +39,13 @@ def many(predictor) -> None:
         return
     file = files[0]
     if len(files) > 1:
-        names = {file["key"]: f"{i}: {file['name']}" for i, file in enumerate(files, 1)}
+        names = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(files, 1)}
         about = f"File, of {len(files):,} predicted with this model"
         key = fields.choice(about, names, f"predict.file shown {files[0]['key'][:8]}")
         file = next(file for file in files if file["key"] == key)
     predicted = _loaded(predictor, file["key"])
     if predicted is not None:
+        _again(predictor, file, predicted)
         about = kind(predictor), file["key"], file["name"]
         listed.show(predictor, predicted, file["name"], lambda row: asked.look_at(predictor, *about, row))
 
@@ -55,10 +59,15 @@ def _widget(predictor) -> str:
 
 
 def remembered(predictor) -> list[dict]:
-    """Return ``key`` (of the predictions) and ``name`` of the files predicted with a model, newest first."""
+    """Return the files predicted with a model, newest first: ``key`` (of the predictions), ``name``, ``decision``."""
     kept = workspace.get("widgets").get(_widget(predictor))
     kept = kept if isinstance(kept, list) else []
     return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+
+
+def _title(file: dict) -> str:
+    decision = file.get("decision")
+    return f"{file['name']}, {decision[:DECISION]}" if isinstance(decision, str) else file["name"]
 
 
 def _upload(predictor) -> None:
@@ -92,13 +101,42 @@ def _upload(predictor) -> None:
             options["text"] = _column(file)
     if not sending.button("Predict the file", "predict.file.start", file):
         return
-
-    def remember(key):
-        others = [other for other in remembered(predictor) if other["key"] != key]
-        workspace.remember(_widget(predictor), [{"key": key, "name": visible(file.name)}, *others][:MOST_FILES])
-
-    params = {"k": asked.count(predictor), **options}
+    params = {"k": asked.count(predictor), **options, **_decision(predictor)}
+    remember = functools.partial(_remember, predictor, visible(file.name))
     sending.start(kind(predictor), predictor.inputs, params, {"rows": file}, ROUND, remember)
+
+
+def _decision(predictor) -> dict:
+    """Return the parameter that says by which decision a file is predicted: a model from a file has its own."""
+    return {} if predictor.run is None else {"decision": decide.in_force(predictor.key)}
+
+
+def _remember(predictor, name: str, key: str) -> None:
+    others = [other for other in remembered(predictor) if other["key"] != key]
+    file = {"key": key, "name": name, **_decision(predictor)}
+    workspace.remember(_widget(predictor), [file, *others][:MOST_FILES])
+
+
+def _again(predictor, file: dict, predicted: Predictions) -> None:
+    """Offer to predict a file again where its predictions are not by the decision in force."""
+    try:
+        params = store.info(experiment.KINDS[kind(predictor)].folder, file["key"])["params"]
+    except (store.StoreError, KeyError):
+        return
+    task = experiment.task(kind(predictor), predictor.inputs, {**params, **_decision(predictor), "again": file["key"]})
+    if task.key == file["key"] or jobs.active(key=task.key):
+        return
+
+    def start():
+        tasks.start(task)
+        _remember(predictor, file["name"], task.key)
+
+    about = "An earlier version predicted this file, and did not note which labels are predicted."
+    if predicted.decided is not None:
+        about = f"This is by another decision: now the model predicts {format.plain(decision_of(predictor.model))}."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/history: {about}", width="content")
+        actions.button("Predict the file again", key="predict.file.again", on_click=start)
 
 
 def _column(file) -> str | None:

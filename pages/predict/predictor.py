@@ -1,7 +1,6 @@
 """The model that predicts: that of a kept result, or one that was opened from a file."""
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -11,9 +10,9 @@ from pages.shared import fields, format, server
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
+from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
-from xmlcore.models.rules import innermost
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
 
@@ -102,12 +101,7 @@ def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
 
 @server.shared(max_entries=6)
 def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
-    model = server.model(key)
-    if decision is not None:
-        model = copy.copy(innermost(model))
-        rule = experiment.task("decide", {"run": key}).load().rule(decision)
-        replace(rule, model=model).keep()
-    return experiment.with_names(model, server.dataset(fingerprint))
+    return experiment.with_names(deciding(server.model(key), key, decision), server.dataset(fingerprint))
 
 
 @server.shared(max_entries=3, show_spinner="Loading the model")

@@ -6,15 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from making import kept, of_file
 
-from xmlcore import experiment, store
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds import predictions
-from xmlcore.models import ModelFormatError
+from xmlcore.models import ModelFormatError, PackedModel
+from xmlcore.models.rules import decided_sets, decision_of
 from xmlcore.ranking import Ranking
 
 
@@ -148,3 +150,125 @@ def test_predictions_are_a_table_and_lines_of_json_with_all_rows():
     lines = [json.loads(line) for line in predictions.json_lines(RANKING, "label {}".format)]
     assert lines[1] == {"row": 1, "labels": [{"label": 1, "name": "label 1", "score": 0.9}]}
     assert [line["row"] for line in lines] == [0, 1, 2] and lines[2]["labels"] == []
+
+
+def test_the_table_and_the_lines_of_json_say_which_labels_are_predicted():
+    further = pd.DataFrame({"row": [1, 1], "rank": [4, 0], "label": [0, 5], "score": np.float32([0.5, np.nan])})
+    decided = predictions.Decided("", np.array([[True, False], [False, False], [False, False]]), further, None)
+    frame = predictions.frame_of(RANKING, "label {}".format, ["a", "b", "c"], decided)
+    assert [*frame] == ["row", "name", "rank", "label", "label_name", "score", "predicted"]
+    assert frame[["row", "rank", "label", "predicted"]].to_numpy().tolist() == [
+        [0, 1, 2, True], [0, 2, 0, False], [1, 1, 1, False], [1, 4, 0, True], [1, pd.NA, 5, True]
+    ]  # fmt: skip
+    assert frame["label_name"].iloc[4] == "label 5" and frame["name"].iloc[4] == "b"
+    lines = [json.loads(line) for line in predictions.json_lines(RANKING, "label {}".format, None, decided)]
+    assert [[(one["label"], one["predicted"]) for one in line["labels"]] for line in lines] == [
+        [(2, True), (0, False)], [(1, False), (0, True), (5, True)], []
+    ]  # fmt: skip
+    assert lines[1]["labels"][2] == {"label": 5, "name": "label 5", "score": None, "predicted": True}
+
+
+def sets_of(decided, ranking, n_labels):
+    """The labels that are predicted, dense: those of the ranking and the further ones."""
+    sets = np.zeros((len(ranking.labels), n_labels), bool)
+    row, place = np.nonzero(decided.ranked)
+    sets[row, ranking.labels[row, place]] = True
+    sets[decided.further["row"], decided.further["label"]] = True
+    return sets
+
+
+def check_decided(model, X, k):
+    """Compare with the sets of the model, and the further labels with a whole ranking."""
+    ranking, whole = model.predict_topk(X, k), model.predict_topk(X, model.n_labels_)
+    decided = predictions.decided_of(model, X, ranking)
+    expected = decided_sets(model, X)
+    np.testing.assert_array_equal(sets_of(decided, ranking, model.n_labels_), expected.toarray())
+    further = decided.further[decided.further["rank"] > 0]
+    assert (further["rank"] > k).all() and decided.by == decision_of(model)
+    assert len(further) == len(decided.further) or isinstance(model, LdSM)  # which ranks by more than probabilities
+    assert decided.further["score"].isna().sum() == len(decided.further) - len(further)
+    assert further["label"].tolist() == whole.labels[further["row"], further["rank"] - 1].tolist()
+    np.testing.assert_allclose(further["score"], whole.scores[further["row"], further["rank"] - 1])
+    assert further[["row", "rank"]].to_numpy().tolist() == sorted(further[["row", "rank"]].to_numpy().tolist())
+    return np.diff(expected.indptr), decided
+
+
+@pytest.mark.filterwarnings("ignore:.* end in mixed leaves")
+@pytest.mark.parametrize("model", [PLT(random_state=0), OneVsRest(), LdSM(random_state=0), DoubleSampling()])
+def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that_are_ranked(model, easy, monkeypatch):
+    monkeypatch.setattr(predictions, "ROWS_AT_ONCE", 7)
+    model.fit(easy.X_train[:150], easy.Y_train[:150])
+    X = easy.X_test
+    for threshold in (1.0, 0.3, 1e-6):
+        model.threshold_ = threshold
+        counts, _ = check_decided(model, X, 1)
+    assert counts.max() > 4  # which takes more than one deeper ranking
+    decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "macro F1@3").keep()
+    counts, decided = check_decided(model, X, 2)
+    assert (counts == 3).all() and len(decided.further) >= len(counts)
+    check_decided(model, X, 12)
+
+
+@pytest.mark.parametrize("model", [PLT(random_state=0), DoubleSampling()])
+def test_a_model_of_classes_predicts_one_for_each_row(model, classes):
+    y = classes.Y_train.indices.astype(str)
+    counts, decided = check_decided(model.fit(classes.X_train, y), classes.X_test[:50], 2)
+    assert (counts == 1).all() and decided.by == "the best label" and decided.ranked[:, 0].all()
+
+
+def test_a_file_without_rows_has_nothing_predicted(run, named):
+    model = experiment.load_run_model(run.key)
+    decided = predictions.decided_of(model, named.X_test[:0], model.predict_topk(named.X_test[:0], 3))
+    assert decided.ranked.shape == (0, 3) and decided.further.empty
+
+
+def test_predictions_of_one_file_under_other_decisions_are_other_results(key, easy):
+    content, model = text_of(easy), experiment.load_run_model(key)
+    rules = kept("decide", {"run": key}).load()
+    cut = f"cut {float(rules.cuts['cut'].iloc[9])}"
+    made = {name: of_file("predict", {"run": key}, content, k=2, decision=name) for name in (None, "macro F1@3", cut)}
+    assert len({task.key for task in made.values()}) == 3
+    for name, task in made.items():
+        expected = model.predict(easy.X_test) if name is None else rules.rule(name).decided(model, easy.X_test)
+        found = task.load()
+        sets = sets_of(found.decided, found.ranking, easy.n_labels)
+        np.testing.assert_array_equal(sets, expected.toarray() > 0)
+    assert made["macro F1@3"].load().decided.by == "the best labels for macro F1@3"
+    assert experiment.load_run_model(key).rule_ is None
+
+
+def test_an_opened_model_predicts_by_its_own_decision(easy):
+    model = PLT(random_state=0).fit(easy.X_train[:150], easy.Y_train[:150])
+    rule = decisions.promise(model, easy.X_train[150:], easy.Y_train[150:], recall=0.5, risk=0.2)
+    opened = of_file("open_model", {}, PackedModel(rule.keep()).to_bytes(), "model")
+    found = of_file("predict_opened", {"packed": opened.key}, text_of(easy), k=1).load()
+    expected = rule.predict(easy.X_test).toarray()
+    np.testing.assert_array_equal(sets_of(found.decided, found.ranking, easy.n_labels), expected)
+    assert found.decided.by.startswith("sets of labels whose recall is at least 0.5")
+    strange = of_file("predict_opened", {"packed": opened.key}, b"120 24 12\n" + b" 0:1 2:1 4:1\n" * 120).load()
+    assert strange.decided.unlike.startswith("The rows are not like those from which the decision")
+
+
+def test_a_file_is_predicted_again_by_another_decision_from_the_rows_that_are_kept(key, easy, of_texts):
+    first = of_file("predict", {"run": key}, text_of(easy), k=2)
+    kept("decide", {"run": key})
+    again = kept("predict", {"run": key}, **first.params | {"decision": "macro F1@3", "again": first.key})
+    anew = of_file("predict", {"run": key}, text_of(easy), k=2, decision="macro F1@3")
+    assert again.key == anew.key != first.key and again.load().notes == first.load().notes
+    assert again.load().decided.by == "the best labels for macro F1@3"
+    assert (predictions.given_rows("predict", again.key) != predictions.given_rows("predict", first.key)).nnz == 0
+
+    task, _ = of_texts
+    first = of_file("predict", {"run": task.key}, b"text\nred apple\nxyzzy\n", of="texts", text="text")
+    again = experiment.task("predict", {"run": task.key}, first.params | {"k": 1, "again": first.key})
+    experiment.keep(again)
+    assert again.load().beginnings == ["red apple", "xyzzy"] and again.load().notes == first.load().notes
+    assert predictions.given_rows("predict", again.key) == ["red apple", "xyzzy"]
+    store.delete("predictions", first.key)
+    with pytest.raises(store.MissingArtifactError):
+        kept("predict", {"run": task.key}, **first.params | {"k": 3, "again": first.key})
+
+
+def test_predictions_of_an_earlier_version_do_not_say_what_is_predicted():
+    kept = {"ranking": RANKING._asdict(), "missing": np.empty(0, np.int64), "unknown": [], "notes": []}
+    assert predictions.PredictFile.view(kept).decided is None

@@ -1,5 +1,6 @@
 """The Predict page, opened and used through app.py."""
 
+import io
 import json
 import shlex
 
@@ -8,10 +9,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.making import figure, numbers, put_file, train, word_data
+from tests.pages.making import fields_of, figure, numbers, put_file, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.experiment.engine import given
 from xmlcore.models import read_packed
 
 pytestmark = pytest.mark.sections("all")
@@ -163,6 +165,58 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     label = model.predict_topk(X[[row]], 1).labels[0, 0]
     assert f"first for row {row} of new rows.txt: **topic *{label}***" in page.run().text()
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
+
+
+def predicted(page):
+    """The labels that the table of a file says are predicted, by row."""
+    frame = page.frame("row", "predicted", "labels").sort_values("row")
+    return [{*filter(None, names.split(", "))} for names in frame["predicted"]]
+
+
+def named(sets):
+    return [{f"topic *{j}*" for j in row.indices} for row in sets]
+
+
+def test_a_file_says_what_is_predicted_and_is_predicted_again_once_the_decision_is_another(page, key, model):
+    content = xmlc(word_data(), "test")
+    X = datasets.read_matrix(content)[0]
+    page.set("predict.count", 1)
+    upload(page, "predict.file", "new rows.txt", content)
+    page.until(lambda s: "of new rows.txt" in s.text())
+    sets = model.predict(X)
+    assert predicted(page) == named(sets) and max(map(len, predicted(page))) > 1
+    assert f"up to 1 label ranked for each, **{sets.nnz / X.shape[0]:.1f}** predicted on average" in page.text()
+    assert not any(button.key == "predict.file.again" for button in page.at.button)
+    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
+    page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
+    assert predicted(page) == named(sets), "what is kept is by the decision of before"
+    assert "by another decision: now the model predicts the best labels for macro F1@3" in page.text()
+    page.press("predict.file.again").until(lambda s: "average: the best labels for macro F1@3" in s.text())
+    rule = experiment.task("decide", {"run": key}).load().rule("macro F1@3")
+    assert predicted(page) == named(rule.decided(model, X).tocsr())
+    assert not any(button.key == "predict.file.again" for button in page.at.button)
+    files = next(box for box in page.at.selectbox if box.label.startswith("File, of 2"))
+    assert files.options == ["1: new rows.txt, macro F1@3", "2: new rows.txt"]
+
+
+def test_a_file_that_an_earlier_version_predicted_can_be_predicted_again(page, key, model, monkeypatch):
+    content, kind = xmlc(word_data(), "test"), experiment.KINDS["predict"]
+    run, files = kind.run, {"rows": io.BytesIO(content)}
+    with monkeypatch.context() as earlier:
+        earlier.setattr(kind, "run", lambda *given: {k: v for k, v in run(*given).items() if k != "decided"})
+        earlier.setattr(kind, "version", 1)
+        task = experiment.task("predict", {"run": key}, {"files": given.described(files)})
+        given.give(task.key, files)
+        experiment.keep(task)
+    file = {f"predict.files {key}": [{"key": task.key, "name": "old.txt"}]}
+    with fields_of(page) as fields:
+        fields["widgets"] |= file
+    page.at.session_state["workspace.view"]["widgets"] |= file
+    page.run()
+    assert "predicted" not in page.frame("row", "sure", "labels") and "5 labels ranked for each." in page.text()
+    assert "did not note which labels are predicted" in page.text()
+    page.press("predict.file.again").until(lambda s: "predicted on average" in s.text())
+    assert predicted(page) == named(model.predict(datasets.read_matrix(content)[0]))
 
 
 def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts):

@@ -1,5 +1,6 @@
 """Decisions of a kept run: learnt on training rows that a twin of its model did not see, measured on the test rows."""
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +14,15 @@ from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, resized, without_held_out
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
+from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import SEED
 from xmlcore.experiment.kinds.train import estimator, full_params
 from xmlcore.first_use import pd
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import CANDIDATES, CUT, Rule
-from xmlcore.progress import part_of, silent
-from xmlcore.typing import DataFrame, Dataset
+from xmlcore.parameters import Parameter
+from xmlcore.progress import Progress, part_of, silent
+from xmlcore.typing import DataFrame, Dataset, Ranker
 
 MEASURES = ("micro F1", "samples F1", "macro F1", "macro F1@3", "macro F1@5", "PSP@5", "coverage@5")
 AS_IT_IS = "predict, as it is"
@@ -29,6 +31,14 @@ OF_CUT = ("micro P", "micro R", "labels")
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
 FEWEST = 10  # training rows, of which some can be held out
 EACH_ROW = 1e-3  # seconds to predict and to learn from a row
+DECISION = Parameter(
+    "decision",
+    "Decision",
+    "A measure of the task decide, or a cut, that decides which labels the model predicts. Empty: as it is.",
+    "text",
+    None,
+    optional=True,
+)
 
 
 def can_decide(data: Dataset) -> bool:
@@ -118,3 +128,12 @@ class Decide(Task):
             decisions.abstention(model, data.X_test, data.Y_test), rules,
         )  # fmt: skip
         return as_plain(found)
+
+
+def deciding(model: Ranker, run_key: str, name: str | None, progress: Progress = silent) -> Ranker:
+    """Return a copy of the model of a kept run that predicts by a decision; without one, the model as it is."""
+    if name is None:
+        return model
+    decisions = task("decide", {"run": run_key})
+    keep(decisions, progress)
+    return replace(decisions.load().rule(name), model=copy.copy(model)).keep()

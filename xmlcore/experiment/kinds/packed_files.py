@@ -6,7 +6,8 @@ from pathlib import Path
 
 from xmlcore import store
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
+from xmlcore.experiment.engine.task import Estimate, Task, load, register
+from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import PackedModel, read_packed
 from xmlcore.parameters import REQUIRED, Parameter
@@ -52,14 +53,7 @@ class PackModel(Task):
         Parameter(
             "dataset_name", "Name", "What the card calls the data set. Empty: as the run.", "text", None, optional=True
         ),
-        Parameter(
-            "decision",
-            "Decision",
-            "A measure of the task decide, or a cut, that decides which labels the model predicts.",
-            "text",
-            None,
-            optional=True,
-        ),
+        DECISION,
     )
 
     def estimate(self) -> Estimate:
@@ -74,10 +68,8 @@ class PackModel(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         packed = pack_run(self.inputs["run"], dataset_name=self.params["dataset_name"])
-        if self.params["decision"]:
-            decisions = task("decide", self.inputs)
-            keep(decisions, part_of(progress, 0.0, 0.5))
-            replace(decisions.load().rule(self.params["decision"]), model=packed.model).keep()
+        model = deciding(packed.model, self.inputs["run"], self.params["decision"], part_of(progress, 0.0, 0.5))
+        packed = replace(packed, model=model)
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save

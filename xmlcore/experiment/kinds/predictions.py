@@ -1,10 +1,12 @@
 """Predictions for the rows of a file: by the model of a kept run, or by a model that was opened from a file."""
 
+import itertools
 import json
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,20 +27,35 @@ from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
+from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
+from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
-from xmlcore.models.rules import unlike_held_out
+from xmlcore.models.rules import ROWS_AT_ONCE, decided_sets, decision_of, innermost, unlike_held_out
+from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
-from xmlcore.progress import part_of, silent
+from xmlcore.progress import Progress, part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
+DECIDING = 8  # times as long as ranking the first labels takes deciding which are predicted
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
 ROWS, TEXTS = "rows", "texts"
 BEGINNING = 200  # characters of each text that are kept with the predictions
 GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
 CERTAINTIES = ("margin", "top score")
+
+
+class Decided(NamedTuple):
+    """Which labels a model predicts, of those that it ranks."""
+
+    by: str  # see models.rules.decision_of
+    ranked: np.ndarray  # bool (n, k): whether a label of the ranking is predicted
+    # The labels that are predicted and not among the first k: row, rank (from 1), label, score; by row, best first. Of
+    # a label that the model ranks too far down, the rank is 0 and the score nan.
+    further: "DataFrame"
+    unlike: str | None  # see models.rules.unlike_held_out
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Predictions:
     notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
     beginnings: list | None = None  # the first characters of each text, if the file has texts
     unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
+    decided: Decided | None = None  # None in predictions of version 1
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -62,20 +80,73 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
     return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first
 
 
-def frame_of(ranking: Ranking, label_name, names: list[str] | None = None) -> "DataFrame":
-    """Return predictions as a table with a line for each label of each row."""
-    shown = {int(j): label_name(int(j)) for j in np.unique(ranking.labels) if j >= 0}
-    most = max(shown, default=-1) + 1
-    return ranking.to_frame([shown.get(j, "") for j in range(most)], names)
+def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent) -> Decided:
+    """Return which labels a model predicts for rows of which it has ranked the first k."""
+    ranked, rule = np.zeros(ranking.labels.shape, bool), innermost(model).rule_
+    further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame()]
+    for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
+        progress("Deciding", first / X.shape[0])
+        sets = decided_sets(model, X[first:end])
+        places = _places(ranking.labels[first:end], sets.shape[1])
+        both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
+        ranked[first + both.row, both.data - 1] = True
+        rows = np.flatnonzero(np.diff(others.indptr))
+        if rows.size:
+            depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
+            deeper = model.predict_topk(X[first + rows], min(depth, sets.shape[1]))
+            row, label = others[rows].nonzero()
+            rank = np.asarray(_places(deeper.labels, sets.shape[1])[row, label]).ravel()
+            score = np.where(rank > 0, deeper.scores[row, rank - 1], np.float32(np.nan))
+            rank[rank <= ranked.shape[1]] = 0  # a beam ranks more labels in another order
+            further.append(pd.DataFrame({"row": first + rows[row], "rank": rank, "label": label, "score": score}))
+    best_first = {"by": ["row", "score"], "ascending": [True, False], "ignore_index": True}
+    return Decided(decision_of(model), ranked, pd.concat(further).sort_values(**best_first), unlike_held_out(model, X))
 
 
-def json_lines(ranking: Ranking, label_name, names: list[str] | None = None) -> Iterator[str]:
-    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``."""
-    for i, (labels, scores) in enumerate(zip(ranking.labels.tolist(), ranking.scores.tolist())):
+def _places(labels, n_labels) -> sp.csr_array:
+    """Return the places of the labels of rankings, from 1."""
+    row, place = np.nonzero(labels >= 0)
+    return sp.csr_array((place + 1, (row, labels[row, place])), shape=(len(labels), n_labels))
+
+
+def _lines(ranking, decided) -> "DataFrame":
+    """Return a line for each label of each row, also for labels that are predicted and not among the first ones."""
+    frame = ranking.to_frame()
+    if decided is None:
+        return frame
+    frame["predicted"] = decided.ranked[ranking.labels >= 0]
+    frame = pd.concat([frame, decided.further.assign(predicted=True)])
+    frame["rank"] = frame["rank"].astype("Int64").mask(frame["rank"] == 0)
+    return frame.sort_values("row", kind="stable", ignore_index=True)
+
+
+def frame_of(
+    ranking: Ranking, label_name, names: list[str] | None = None, decided: Decided | None = None
+) -> "DataFrame":
+    """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known."""
+    frame = _lines(ranking, decided)
+    shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
+    frame.insert(3, "label_name", np.array([shown[j] for j in frame["label"].tolist()], object))
+    if names is not None:
+        frame.insert(1, "name", np.array([names[i] for i in frame["row"].tolist()], object))
+    return frame
+
+
+def json_lines(
+    ranking: Ranking, label_name, names: list[str] | None = None, decided: Decided | None = None
+) -> Iterator[str]:
+    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
+
+    Each label also has ``"predicted"``, true or false, if that is known.
+    """
+    frame = _lines(ranking, decided)
+    ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
+    columns = [frame[name].tolist() for name in ("label", "score", "predicted") if name in frame]
+    for i, (first, end) in enumerate(itertools.pairwise(ends)):
         listed = [
-            {"label": j, "name": label_name(j), "score": float(f"{score:.7g}")}
-            for j, score in zip(labels, scores)
-            if j >= 0
+            {"label": j, "name": label_name(j), "score": None if math.isnan(score) else float(f"{score:.7g}")}
+            | dict(zip(["predicted"], known))
+            for j, score, *known in zip(*(column[first:end] for column in columns))
         ]
         row = {"row": i} | ({} if names is None else {"name": names[i]}) | {"labels": listed}
         yield json.dumps(row, ensure_ascii=False) + "\n"
@@ -100,7 +171,17 @@ class _OfFile(Task):
         Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS)),
         Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
         Parameter("text", "Column", "The column of texts. Empty: it is guessed.", "any", None, optional=True),
+        Parameter(
+            "again", "Again", "Key of predictions whose rows are taken. Empty: none.", "text", None, optional=True
+        ),
     )
+
+    def params_in_key(self):
+        return {name: value for name, value in self.params.items() if name != "again"}
+
+    @classmethod
+    def view(cls, value):
+        return super().view(value | ({"decided": Decided(**value["decided"])} if "decided" in value else {}))
 
     def estimate(self) -> Estimate:
         n_bytes = self.params["files"]["rows"]["bytes"]
@@ -120,17 +201,30 @@ class _OfFile(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         model = self.model(progress)
-        reader = self._texts if self.params["of"] == TEXTS else self._rows
-        with given.taken(self.key, ("rows",)) as paths:
-            X, texts, kept, notes = reader(paths["rows"], model, progress)
+        if self.params["again"] is None:
+            reader = self._texts if self.params["of"] == TEXTS else self._rows
+            with given.taken(self.key, ("rows",)) as paths:
+                X, texts, kept, notes = reader(paths["rows"], model, progress)
+        else:
+            X, texts, kept, notes = self._again(model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
         if files is not None:
             files[GIVEN] = lambda path: _write_given(path, X, texts)
-        if (others := unlike_held_out(model.model, X)) is not None:
-            notes = [*notes, others]
+        decided = decided_of(model.model, X, ranking, progress)
         kept |= {"notes": notes, "unlike": self.unlike(X, ranking, texts) if X.shape[0] else None}
-        return {"ranking": {"labels": ranking.labels, "scores": ranking.scores}} | kept
+        return {"ranking": ranking._asdict(), "decided": decided._asdict()} | kept
+
+    def _again(self, model, progress):
+        """Return what the readers of files return, of a file that has been read for earlier predictions."""
+        earlier, rows = load(self.kind, self.params["again"]), given_rows(self.kind, self.params["again"])
+        texts = rows if isinstance(rows, list) else None
+        X = rows if texts is None else self._features(texts, model, progress)
+        kept = {name: getattr(earlier, name) for name in ("missing", "unknown", "beginnings")}
+        return X, texts, kept, earlier.notes
+
+    def _features(self, texts, model, progress):
+        return model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
 
     def _rows(self, path, model, progress):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
@@ -156,7 +250,7 @@ class _OfFile(Task):
                 raise DatasetFormatError(path.name, reason, "Say which column has the texts.")
         options = {"labels": None, "max_bytes": given.MAX_TEXT, "progress": of_file}
         (texts, _), notes = _with_notes(lambda: read_texts(path, column, **options))
-        X = model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
+        X = self._features(texts, model, progress)
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
             notes.append(f"{unknown:,} {have} that the model knows.")
@@ -194,16 +288,18 @@ def _with_notes(read):
 class PredictFile(_OfFile):
     """Predict the labels of the rows or texts of a file with the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, needs = "predict", "predictions", ("run",)
+    kind, folder, needs, version = "predict", "predictions", ("run",), 2
+    PARAMETERS = (*_OfFile.PARAMETERS, DECISION)
 
     def seconds_per_byte(self):
         run = load("train", self.inputs["run"])
         data = in_use_or_saved(run.fingerprint)
         row_bytes = 1 + VALUE_BYTES * data.X_test.nnz / data.n_test
-        return run.times["predict_ms_per_row"] / 1000 / row_bytes
+        return (1 + DECIDING) * run.times["predict_ms_per_row"] / 1000 / row_bytes
 
     def model(self, progress):
         run, model = kept_run_and_model(self.inputs["run"], progress)
+        model = deciding(model, self.inputs["run"], self.params["decision"], progress)
         return with_names(model, in_use_or_saved(run.fingerprint))
 
     def unlike(self, X, ranking, texts):
@@ -220,7 +316,7 @@ class PredictFile(_OfFile):
 class PredictFileOpened(_OfFile):
     """Predict the labels of the rows of a file with a model that was opened from a file."""
 
-    kind, folder, needs = "predict_opened", "opened-predictions", ("packed",)
+    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 2
 
     def dataset_name(self):
         try:
