@@ -7,7 +7,7 @@ from decisions.held_out_examples import parts
 
 from xmlcore import Ranking, decisions, metrics
 from xmlcore.decisions.calibrating import METHODS, calibration_of
-from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.held_out import HeldOut, held_out, held_out_parts
 
 
 def error(Y, labels, probabilities):
@@ -54,7 +54,13 @@ def test_the_place_is_that_in_the_ranking_of_the_row():
     found, ranking = held_out(model, X, Y, 10), model.predict_topk(X, 10)
     assert (ranking.labels[found.row, found.place] == found.scores.indices).all()
     np.testing.assert_array_equal(ranking.scores[found.row, found.place], found.scores.data.astype(np.float32))
-    assert held_out(model, X, Y, 10, 50).Y.shape == (50, 40)
+
+
+def test_parts_of_the_held_out_rows_have_their_own_numbers_of_candidates():
+    model, (X, Y), _ = parts()
+    few, others = held_out_parts(model, X, Y, [(50, 10), (None, 3)])
+    assert few.Y.shape == (50, 40) and few.place.max() == 9 and others.place.max() == 2
+    assert ((few.Y.sum(axis=0) + others.Y.sum(axis=0)) == held_out(model, X, Y, 10).Y.sum(axis=0)).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -115,7 +121,7 @@ def test_scores_that_are_none_are_refused():
             return Ranking(np.zeros((X.shape[0], 1), np.int32), np.full((X.shape[0], 1), 7, np.float32))
 
     _, (X, Y), _ = parts()
-    with pytest.raises(ValueError, match="the score 7 of row 0 is not between 0 and 1"):
+    with pytest.raises(ValueError, match="the score 7 is not between 0 and 1"):
         decisions.calibrate(Large(), X, Y)
     with pytest.raises(TypeError, match="not for dict"):
         decisions.calibrate({}, X, Y)

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from xmlcore.decisions.held_out import HeldOut, held_out
+from xmlcore.decisions.held_out import HeldOut, held_out_parts
 from xmlcore.models.rules import CANDIDATES, PLACES, Calibration
 from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.validation import check_count
 
 ROWS = 5000  # more held-out rows change the error by less than its noise
+FULL = 1000  # so many of these rows have all candidates, the others the FEW first ones: no more changes the error
+FEW = PLACES[3]
 END = 14.0  # log odds: scores of 1e-6 and less, or 1 - 1e-6 and more, count as alike
 BINS = 700  # of log odds, to which curves are fitted
 BETA_KNOTS = 200
@@ -28,7 +31,7 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     X, Y : rows and labels, as the model's ``fit`` takes them
         Rows that the model was not fitted to: scores of training rows are too sure. Of more than 5,000, as many count.
     n_candidates : int
-        How many labels of each row count.
+        How many labels of each row count; of more than 1,000 rows, the first five of the others.
 
     Returns
     -------
@@ -47,24 +50,13 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     A. P. Oron, N. Flournoy, "Centered isotonic regression", Statistics in Biopharmaceutical Research 2017.
     M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
     """
-    return calibration_of(held_out(model, X, Y, n_candidates, ROWS))
+    most = check_count(n_candidates, "n_candidates")
+    return calibration_of(*held_out_parts(model, X, Y, [(FULL, most), (ROWS - FULL, min(FEW, most))]))
 
 
-def calibration_of(found: HeldOut) -> Calibration:
+def calibration_of(*parts: HeldOut) -> Calibration:
     """Return the calibration of held-out rows: for each curve the method that predicts half of the rows best."""
-    scores = found.scores.data
-    bad = np.flatnonzero(~((scores >= 0) & (scores <= 1)))
-    if bad.size:
-        raise ValueError(
-            f"the score {scores[bad[0]]:g} of row {found.row[bad[0]]} is not between 0 and 1 ({bad.size:,} are not): "
-            "calibration needs a model with such scores"
-        )
-    # Sums over bins of scores, of the halves of the rows: nothing is sorted.
-    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2
-    curve = np.searchsorted(PLACES, found.place, side="right") - 1
-    cell = (curve * 2 + half[found.row]) * BINS + (_odds(scores) + END) * ((BINS - 1) / (2 * END))
-    cell, n_cells = cell.astype(np.int64), len(PLACES) * 2 * BINS
-    n, hits, sums = (np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, found.right, scores))
+    n, hits, sums = sum(map(_sums, parts))
     curves, methods = [], []
     for curve in range(len(PLACES)):
         if curve == 0 or n[curve].any():  # else those of the places before
@@ -76,6 +68,22 @@ def calibration_of(found: HeldOut) -> Calibration:
     knots = np.unique(np.concatenate([made[0] for made in curves]))
     probabilities = np.stack([_rising(np.interp(knots, *made)) for made in curves])
     return Calibration(knots, probabilities, ", ".join(methods))
+
+
+def _sums(found) -> np.ndarray:
+    """Return how many labels, right ones, and scores in sum there are of each curve, half of the rows and bin."""
+    scores = found.scores.data
+    bad = np.flatnonzero(~((scores >= 0) & (scores <= 1)))
+    if bad.size:
+        raise ValueError(
+            f"the score {scores[bad[0]]:g} is not between 0 and 1 ({bad.size:,} are not): "
+            "calibration needs a model with such scores"
+        )
+    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2
+    curve = np.searchsorted(PLACES, found.place, side="right") - 1
+    cell = (curve * 2 + half[found.row]) * BINS + (_odds(scores) + END) * ((BINS - 1) / (2 * END))
+    cell, n_cells = cell.astype(np.int64), len(PLACES) * 2 * BINS
+    return np.stack([np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, found.right, scores)])
 
 
 def _odds(scores) -> np.ndarray:
@@ -132,14 +140,15 @@ def _features(scores) -> np.ndarray:
 
 def _logistic(x, n, hits) -> np.ndarray:
     """Return the weights of logistic regression, by Newton's method with steps that change no log odds by much."""
-    w = np.zeros(x.shape[1])
+    w = np.append(np.ones(x.shape[1] - 1), 0.0)  # probabilities are the scores
+    ridge = RIDGE * np.eye(w.size)
     for _ in range(MOST_STEPS):
         p = 1 / (1 + np.exp(-x @ w))
-        curvature = x.T @ (x * (n * p * (1 - p))[:, None]) + RIDGE * np.eye(w.size)
+        curvature = x.T @ (x * (n * p * (1 - p))[:, None]) + ridge
         step = np.linalg.solve(curvature, x.T @ (hits - n * p) - RIDGE * w)
         change = np.abs(x @ step).max()
         w += step * min(1.0, LARGEST_STEP / max(change, 1e-12))
-        if change < 1e-4:
+        if change < 1e-2:
             break
     return w
 

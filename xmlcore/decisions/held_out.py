@@ -1,5 +1,6 @@
 """Held-out rows as all decisions see them: the best labels of each row, their scores, and which are right."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,24 +61,28 @@ def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: b
     return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates, seen=seen)
 
 
-def held_out(model, X, Y, n_candidates: int, most_rows: int | None = None) -> HeldOut:
-    """Return the candidates of held-out rows, or of so many of them; raise if there are no rows, or no labels."""
-    most = check_count(n_candidates, "n_candidates")
+def held_out(model, X, Y, n_candidates: int) -> HeldOut:
+    """Return the candidates of held-out rows; raise if there are no rows, or no labels."""
+    return next(held_out_parts(model, X, Y, [(None, check_count(n_candidates, "n_candidates"))]))
+
+
+def held_out_parts(model, X, Y, parts: Iterable[tuple[int | None, int]]) -> Iterator[HeldOut]:
+    """Yield parts of the held-out rows, in a random order: so many rows (None: all) with so many candidates."""
     if hasattr(model, "label_ids"):  # its labels are names
         Y = model.label_ids(Y)
     inner, rows = rows_of(model, X)
     Y = true_ids(inner, Y)
-    L = inner.n_labels_
-    every = check_labels(Y, n_rows=rows.shape[0], n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
-    if most_rows is not None and rows.shape[0] > most_rows:
-        some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:most_rows])
-        rows, every = rows[some], every[some]
-    known = every[:, :L]
-    Y = sp.csr_array((known.data, known.indices, known.indptr), shape=(rows.shape[0], L))
-    if Y.nnz == 0:
-        raise ValueError(f"none of the {Y.shape[0]} held-out rows has a label: there is nothing to learn from")
-    scores, place = candidates(inner, rows, most)
-    entries = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
-    right = np.zeros(scores.nnz)
-    right[entries.multiply(Y).data.astype(np.int64) - 1] = 1.0
-    return HeldOut(scores, place, right, Y, np.diff(every.indptr) - np.diff(Y.indptr), model, most)
+    n, L = rows.shape[0], inner.n_labels_
+    every = check_labels(Y, n_rows=n, n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
+    if every[:, :L].nnz == 0:
+        raise ValueError(f"none of the {n} held-out rows has a label: there is nothing to learn from")
+    order = np.random.default_rng(0).permutation(n)
+    for size, most in parts:
+        some, order = np.sort(order[:size]), order[size:]
+        known = every[some, :L]
+        Y = sp.csr_array((known.data, known.indices, known.indptr), shape=(some.size, L))
+        scores, place = candidates(inner, rows[some], most)
+        entries = sp.csr_array((np.arange(1.0, scores.nnz + 1), scores.indices, scores.indptr), shape=scores.shape)
+        right = np.zeros(scores.nnz)
+        right[entries.multiply(Y).data.astype(np.int64) - 1] = 1.0
+        yield HeldOut(scores, place, right, Y, np.diff(every[some].indptr) - np.diff(Y.indptr), model, most)
