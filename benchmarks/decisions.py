@@ -1,16 +1,17 @@
 """Measure what decisions are worth: measures with and without, calibration, promises, and the time beside xCOLUMNs.
 
-    python -m benchmarks.decisions FOLDER [--data bibtex ...] [--out FILE]
+    python -m benchmarks.decisions FOLDER [--data bibtex ...] [--only calibration] [--out FILE]
 
 FOLDER is that of `benchmarks.compare`. Of each data set, a random fifth of the training rows, 20,000 at most, is held
 out; `PLT()` is trained on the others; rules are learnt on the held-out rows and measured on the test rows, which
 decide nothing. Promises are given 200 times, each time by another half of the test rows (5,000 at most), and looked
 at on the other half; one is served over HTTP, which answers 10,000 test rows. Sets for all test rows together are
 chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
-Writes results/decisions.json and .md.
+Writes results/decisions.json and .md; `--only calibration` measures anew what is said of calibration.
 """
 
 import argparse
+import json
 import tempfile
 import time
 from datetime import UTC, datetime
@@ -36,6 +37,7 @@ MEASURES = (*FREE_BY_CUT, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", 
             "PSP@5", "coverage@5")  # fmt: skip
 PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
 SPLITS, RISK, SEED = 200, 0.1, 0
+ONLY = "calibration"  # what can be measured alone
 BACKED_OFF, MOST, ROWS = {"wordnet-class": 0.6, "wordnet-hyper": 0.8}, (3, 5, 10), 2000  # promised recall, entries
 ALARM, LOST = 0.05, (0.0, 0.2, 0.5)  # p-value; shares of the values of rows that are lost
 SERVED, ROWS_SERVED = ("wordnet-hyper",), 10_000
@@ -47,15 +49,14 @@ def read(folder):
     return read_text_dataset(folder / "train.jsonl.gz", folder / "test.jsonl.gz")
 
 
-def measured(name, folder, say):
-    """Return all figures of a data set."""
+def measured(name, folder, say, only=None):
+    """Return all figures of a data set, or only those of calibration."""
     data = read(folder / name)
     order = np.random.default_rng(SEED).permutation(data.n_train)
     n = min(data.n_train // 5, 20_000)
     kept, out = np.sort(order[n:]), np.sort(order[:n])
-    start = time.perf_counter()
-    model = PLT().fit(data.X_train[kept], data.Y_train[kept])
-    times = {"training": time.perf_counter() - start}
+    model = PLT()
+    times = {"training": calibrating.trained(model, data, kept)}
     X, Y = data.X_train[out], data.Y_train[out]
     decisions.learn(model, X[:100], Y[:100], "macro F1@3")  # compiles
     calibration = decisions.calibrate(model, X, Y)
@@ -63,16 +64,19 @@ def measured(name, folder, say):
     inv_ps = metrics.inverse_propensity(data.Y_train)
     say(f"{name}: trained in {times['training']:.1f} s")
     found = {"data": name, "held_out": n, "test": data.n_test, "labels": data.n_labels, "times": times}
+    found["calibration"] = [calibrating.before_and_after(model, times["training"], (X, Y), test)]
+    if name in calibrating.ALL_MODELS_ON:
+        found["calibration"] += calibrating.of_other_models(data, kept, out)
+    found["ways"] = calibrating.ways(model, (X, Y), data.X_test, test)
+    say(f"{name}: calibration")
+    if only:
+        return found
     found["threshold"] = [
         100 * metrics.precision_recall_f1(data.Y_test, model.predict(data.X_test, cut), average="micro").f1
         for cut in (0.5, None)
     ]
     found["measures"] = {one: of_measure(one, model, (X, Y), test, calibration, inv_ps) for one in MEASURES}
-    found["calibration"] = [calibrating.before_and_after(model, times["training"], (X, Y), test)]
-    if name in calibrating.ALL_MODELS_ON:
-        found["calibration"] += calibrating.of_other_models(data, kept, out)
-    found["ways"] = calibrating.ways(model, (X, Y), data.X_test, test)
-    say(f"{name}: measures and calibration")
+    say(f"{name}: measures")
     found["promises"] = [of_promise(test, calibration, **given) for given in PROMISES]
     found["drift"] = of_drift(decisions.learn(model, X[::2], Y[::2]), X[1::2])
     if name in BACKED_OFF:
@@ -230,6 +234,7 @@ def markdown(results):
                  tables.number(one["seconds"] / one["seconds of xCOLUMNs"], 2)]
                 for name, one in run["together"].items()]  # fmt: skip
 
+    anew = tables.measured_text(results[ONLY]) if ONLY in results else ""
     parts = [
         ("`predict` without a decision: micro-F1 with a cut at 0.5, and with the cut that trials chose", "",
          ["data", "at 0.5", "chosen"], 1, lambda run: [[*map(tables.points, run["threshold"])]]),
@@ -237,11 +242,13 @@ def markdown(results):
          "Without: the k labels of the largest scores, or those from 0.5 on. Rule: one row at a time. Together: sets "
          "for all test rows at once, by the same probabilities.",
          ["data", "measure", "without", "rule", "together"], 2, of_measures),
-        ("Expected calibration error on the test rows, in points (15 bins of equal count)", "",
-         ["data", "model", "first label", "first 5", "time, of a training"], 2, calibrating.cells_of_models),
+        ("Expected calibration error on the test rows, in points (15 bins of equal count)",
+         "Floor: the error, of the first label and of the first 5, that the calibrated probabilities would have if "
+         f"labels were drawn from them (mean of {calibrating.DRAWS} draws). {anew}",
+         ["data", "model", "first label", "first 5", "floor", "time, of a training"], 2, calibrating.cells_of_models),
         ("Ways to calibrate the scores of PLT: that error of the first 5 / 1000 times the log loss of 100 candidates",
          "By depth: the factors of the nodes have a curve for each depth, and their product has another one; not for "
-         "trees of one level. By place: as `calibrate` does it.",
+         f"trees of one level. By place: as `calibrate` does it. {anew}",
          ["data", "as they are", "temperature", "one curve", "by depth", "by place"], 1, calibrating.cells_of_ways),
         (f"Promises, of {SPLITS} draws of half of the test rows",
          "Failed: on the other half the share was below the promised one. Refused: no cut could promise it.",
@@ -275,11 +282,17 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", nargs="+", default=list(DATA))
     parser.add_argument("--out", type=Path, default=files.RESULTS / "decisions.json")
+    parser.add_argument("--only", choices=[ONLY])
     options = parser.parse_args()
-    results = machine.header("decisions", 2) | {"date": datetime.now(UTC).date().isoformat(), "runs": []}
-    for name in options.data:
-        results["runs"].append(measured(name, options.folder, lambda text: print(text, flush=True)))
-    results["xmlcore_code_end"] = machine.code_now()
+    header = machine.header("decisions", 2) | {"date": datetime.now(UTC).date().isoformat()}
+    runs = [measured(name, options.folder, lambda text: print(text, flush=True), options.only) for name in options.data]
+    header["xmlcore_code_end"] = machine.code_now()
+    results = header | {"runs": runs}
+    if options.only:
+        results = json.loads(options.out.read_text()) | {ONLY: header}
+        by_name = {run["data"]: run for run in runs}
+        for run in results["runs"]:
+            run |= {part: by_name[run["data"]][part] for part in (ONLY, "ways") if run["data"] in by_name}
     files.write(options.out, files.as_json(results))
     files.write(options.out.with_suffix(".md"), markdown(results))
     print(markdown(results))

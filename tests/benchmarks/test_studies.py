@@ -9,13 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import frontier, one_vs_rest, partial_fit, readers, texts
-from benchmarks.library import comparison, files, reading, scaling_tables, studies
+from benchmarks.library import calibrating, comparison, files, reading, scaling_tables, studies
 from xmlcore import PLT, Ranking, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
+from xmlcore.decisions.held_out import HeldOut
 
 STUDIES = ("ldsm", "fals", "double_sampling", "robustness")
-SMALL = ("annif", "cluster", "cold_start", "dashboard", "estimates", "frontier", "load", "many_results", "one_vs_rest",
-         "partial_fit", "readers", "serving", "soak", "texts")  # fmt: skip
+SMALL = ("annif", "cluster", "cold_start", "dashboard", "decisions", "estimates", "frontier", "load", "many_results",
+         "one_vs_rest", "partial_fit", "readers", "serving", "soak", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
     "scaling": scaling_tables.markdown,
@@ -118,3 +119,16 @@ def test_methods_and_their_mixture_are_measured_and_slow_ones_are_left_out(monke
     assert [line["run"] for line in slow] == ["a", "b"] and all("left out" in line["failed"] for line in slow)
     text = frontier.markdown({"data": {"small": {"date": "2026-01-01", "runs": [*lines, *slow]}}})
     assert "left out" in text and "**" in text
+
+
+@pytest.mark.parametrize("n", [200, 5000])
+def test_the_floor_of_the_calibration_error_is_what_chance_leaves(n):
+    """The sum of a bin is off by a normal number, whose mean size is sqrt(2 / pi) times its standard deviation."""
+    p = np.random.default_rng(1).random((n, 10))
+    place = np.tile(np.arange(10), n)
+    found = HeldOut(None, place, np.zeros(10 * n), None)
+    for k, floor in zip((1, 5), calibrating.floor(p.ravel(), found)):
+        bins = np.array_split(np.sort(p[:, :k].ravel()), 15)
+        assert floor == pytest.approx(
+            100 * sum(np.sqrt(2 / np.pi * (part * (1 - part)).sum()) for part in bins) / (k * n), rel=0.1
+        )
