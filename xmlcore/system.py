@@ -264,6 +264,11 @@ def _jobs_of_joblib() -> int:
     return 1 if (backend.nesting_level or 0) > 0 else -1
 
 
+def is_busy() -> bool:
+    """Return whether much more work waits for the processors than they can do, where the system tells."""
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
+
+
 def usable_cores() -> int:
     """Return the number of cores that this process may use, as ``joblib.cpu_count`` does."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,7 +12,7 @@ from pages.shared import actions, format, jobs, server
 from pages.shared.process import job_queue, room
 from pages.shared.workspaces import dataset_list, made, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
-from xmlcore import experiment, store
+from xmlcore import experiment, store, system
 from xmlcore.experiment.engine import given
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
@@ -29,9 +29,12 @@ MARKS = {
 
 def takes(seconds: float, *tasks) -> str:
     """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
-    compiling = max(map(job_queue.compiling_seconds, tasks or (None,)))
-    about = f"about {format.roughly(max(seconds, 1.0) + compiling)}"
-    return f"{about}, with compiling code, once" if compiling else about
+    compiling = [job_queue.compiling_seconds(task) for task in tasks or (None,)]
+    known = max(filter(None, compiling), default=0.0)
+    about = f"about {format.roughly(max(seconds, 1.0) + known)}"
+    if any(part is None or part for part in compiling):
+        about += ", after compiling code, once" if None in compiling else ", with compiling code, once"
+    return f"{about}, more as this machine is busy" if system.is_busy() else about
 
 
 def time_in_brackets(task, unknown: bool) -> str:

@@ -52,7 +52,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
         st.caption("Trained already with these settings: the button shows the result at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
-        short = seconds < 1.5 and not job_queue.compiling_seconds(task)
+        short = seconds < 1.5 and job_queue.compiling_seconds(task) == 0
         st.caption(f"Takes {'about a second' if short else tasks.takes(seconds, task)}.")
 
 

@@ -196,7 +196,9 @@ def server(own_cache, monkeypatch):
 
     from pages.shared.process import job_queue
     from pages.shared.workspaces import removed
-    from xmlcore import jobs
+    from xmlcore import jobs, system
+
+    monkeypatch.setattr(system, "is_busy", lambda: False)  # whatever else runs while tests do
 
     st.cache_resource.clear()
     monkeypatch.setattr(removed, "_REMOVALS", [])

@@ -22,13 +22,12 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
-def compiling_seconds(task=None) -> float:
-    """Return how long the compiling of kernels that a task waits for goes on; 0 when it is over or not known."""
+def compiling_seconds(task=None) -> float | None:
+    """Return how long the compiling of kernels that a task waits for goes on; None where that is not known yet."""
     job = warm_up()
-    if job is None or not job.active:
+    if job is None or not job.active or job.elapsed < LONG_COMPILING:
         return 0.0
-    done, spent = job.fraction, job.elapsed
-    return spent * share_left(done, task) / done if done >= 0.05 and spent >= LONG_COMPILING else 0.0
+    return job.elapsed * share_left(job.fraction, task) / job.fraction if job.fraction >= 0.05 else None
 
 
 def drivers() -> dict:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -13,10 +14,11 @@ from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
 from tests.pages.making import damage, fields_of, said_plainly, written
-from xmlcore import experiment, store
+from xmlcore import experiment, store, system
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
 
+REALLY_BUSY = system.is_busy  # the fixtures of pages say that no machine is
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
 
 
@@ -30,10 +32,21 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
     )
     assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s", "its kernels are compiled"
     assert said_plainly(tasks.takes(2.0, trained, selected)) == "about 8.0 s, with compiling code, once"
+    compiling.fraction = 0.01
+    assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s, after compiling code, once", "how long is not known"
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
     compiling.elapsed, compiling.active = 30.0, False
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
+
+
+def test_an_estimate_says_that_a_busy_machine_takes_longer(monkeypatch):
+    monkeypatch.setattr(system, "is_busy", REALLY_BUSY)
+    for load, said in ((0.5, "about 50 s"), (4.0, "about 50 s, more as this machine is busy")):
+        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load * os.cpu_count(), 0.0, 0.0), raising=False)
+        assert said_plainly(tasks.takes(50.0)) == said
+    monkeypatch.delattr(os, "getloadavg")
+    assert said_plainly(tasks.takes(50.0)) == "about 50 s", "Windows does not tell"
 
 
 def test_a_job_that_has_just_begun_has_taken_no_time_so_far():
