@@ -78,7 +78,7 @@ def kept(measurements, settings) -> None:
     for level in sorted(wide.columns):
         name = noise.level_text(settings.kind, level) if level else "no noise"
         short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
-        columns[f"{level:g}"] = tables.number(short, 48, "%.1f", f"P@1 at {name}: mean over repeats.")
+        columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     tables.show(shown, "robustness.kept", columns, most=220)
 

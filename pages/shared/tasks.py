@@ -191,7 +191,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
         if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
-    title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
+    title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
     jobs.submit(task, fingerprint, title=title, again=again or foreign, note=note, asked=asked)
     return False
 

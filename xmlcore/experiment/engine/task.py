@@ -176,11 +176,14 @@ class Task:
     @property
     def title(self) -> str:
         """Sentence for users that says what the task does: ``Training PLT on bibtex (Trees: 3)``."""
-        title = self.title_on(self.dataset_name())
-        if "run" in self.inputs:
+        return self.titled(self.dataset_name())
+
+    def titled(self, dataset: str, about: str = "") -> str:
+        """Return the title with a name of the data set, and what else it is about: by default the model of its run."""
+        if "run" in self.inputs and not about:
             with contextlib.suppress(store.StoreError, KeyError):  # the result is not kept any more
-                title += f" ({store.info(KINDS[MADE_BY['run']].folder, self.inputs['run'])['model']})"
-        return title
+                about = store.info(KINDS[MADE_BY["run"]].folder, self.inputs["run"])["model"]
+        return self.title_on(dataset) + (f" ({about})" if about else "")
 
     @cached_property
     def fingerprint(self) -> str:
