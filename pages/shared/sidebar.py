@@ -59,7 +59,8 @@ def _automatic():
 
 def _links(page):
     """Show the addresses of this view: one to work with, and one for looking only."""
-    shown = st.popover("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links", on_change="rerun")
+    # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
+    shown = st.expander("Copy a link", icon=":material/link:", type="compact", key="sidebar.links", on_change="rerun")
     if not shown.open:
         return
     with shown:
@@ -68,7 +69,7 @@ def _links(page):
         if page.title == "Compare":
             fields[addresses.RUN] = st.query_params.get(addresses.RUN)
         query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
-        st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
+        st.markdown("**For looking only**: whoever opens it sees this workspace, and can start or change nothing.")
         looking = workspace.address() if workspace.only_looks() else workspace.get("look")
         if looking is None:
             st.button("Make this link", key="make-look", on_click=workspace.look_token)

@@ -37,6 +37,19 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 
 
+def test_another_page_is_opened_while_the_links_are_shown(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('links'), trained=1)}")
+    one.text("ranks a true label first")
+    for name in ("Explain", "Storage", "Compare"):
+        one.page.get_by_test_id("stSidebar").get_by_text("Copy a link").click()
+        one.text("For looking only")
+        one.link(name).click()
+        one.page.get_by_role("heading", name=name, exact=True).wait_for()
+        one.page.wait_for_timeout(1000)  # a page that went blank did so after its title
+        one.idle()
+        assert len(one.page.get_by_test_id("stMain").inner_text()) > 100, name
+
+
 def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_same(tab, prepared):
     one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
     one.text("ranks a true label first")
