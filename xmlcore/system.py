@@ -266,7 +266,10 @@ def _jobs_of_joblib() -> int:
 
 def is_busy() -> bool:
     """Return whether much more work waits for the processors than they can do, where the system tells."""
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
+    try:
+        return os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
+    except (AttributeError, OSError):
+        return False
 
 
 def usable_cores() -> int:

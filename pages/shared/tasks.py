@@ -34,7 +34,7 @@ def takes(seconds: float, *tasks) -> str:
     about = f"about {format.roughly(max(seconds, 1.0) + known)}"
     if any(part is None or part for part in compiling):
         about += ", after compiling code, once" if None in compiling else ", with compiling code, once"
-    return f"{about}, more as this machine is busy" if system.is_busy() else about
+    return f"{about}, longer while this machine is busy" if system.is_busy() else about
 
 
 def time_in_brackets(task, unknown: bool) -> str:

@@ -71,7 +71,8 @@ def share_left(done: float, task: Task | None = None) -> float:
     Only trainings and selections are known to need less than everything.
     """
     named = {} if task is None or task.kind not in ("train", "sweep", "select") else task.params
-    needed = NEEDED.get(named.get("model", named.get("method")))
+    of = named.get("model", named.get("method"))
+    needed = NEEDED.get(of, None if of is None else set())  # other selections wait for no kernel
     if needed is None:
         return 1.0 - done
     every = pieces()
