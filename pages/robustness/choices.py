@@ -182,7 +182,7 @@ def _choose_settings(data, fingerprint, runs, kind):
     def seconds(n_rows):
         wanted = settings(n_rows)
         pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
-        return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
+        return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=None)
 
     n_rows = fields.sample(
         1,

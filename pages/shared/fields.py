@@ -91,10 +91,12 @@ def number(label: str, low, high, key: str, value, take, *, place=st, **settings
 
 def sample(low: int, n_rows: int, key: str, seconds, most_seconds: float, samples, **settings) -> int:
     """Return a number of rows: first all if that is quick, else the largest quick sample, also if estimates change."""
-    if key not in workspace.get("widgets"):
+    first = n_rows
+    if key not in workspace.get("widgets") and seconds(n_rows) is not None:  # there is something to estimate
         quick = (n for n in (n_rows, *samples) if n <= n_rows and seconds(n) <= most_seconds)
-        workspace.remember(key, next(quick, min(n_rows, samples[-1])))
-    return whole(f"Rows, up to {n_rows:,}", low, n_rows, key, n_rows, **settings)
+        first = next(quick, min(n_rows, samples[-1]))
+        workspace.remember(key, first)
+    return whole(f"Rows, up to {n_rows:,}", low, n_rows, key, first, **settings)
 
 
 def described(parameter, key: str, *, place=st, **own):
