@@ -4,15 +4,15 @@ import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured, results
+from pages.shared.results import measured, results, run_names
 from pages.train import labels
-from xmlcore import experiment, figures, metrics
+from xmlcore import figures, metrics
 
 HEIGHT = 340  # of the figures, in pixels
 
 
-def sentence(data, name, run) -> None:
-    """Say how well the run predicts, or what can be trained when ``run`` is None."""
+def sentence(data, name, run, title) -> None:
+    """Say how well the run, called ``title``, predicts, or what can be trained when ``run`` is None."""
     if run is None:
         st.markdown(
             f"No model has been trained on **{format.plain(name)}** in this workspace yet: "
@@ -20,13 +20,10 @@ def sentence(data, name, run) -> None:
         )
         return
     st.markdown(
-        f"On **{format.plain(name)}**, **{format.plain(title(run))}** ranks a true label first for "
-        f"**{format.percent(value(run.measures, 'P@k', 1))}** of the {format.count(data.n_test, 'test row')} (P@1)."
+        f"On **{format.plain(name)}**, **{format.plain(title)}** ranks a true label first for "
+        f"**{format.percent(value(run.measures, 'P@k', 1))}** of the {format.count(data.n_test, 'test row')} (P@1).",
+        help=run_names.footnote([title]) or None,
     )
-
-
-def title(run) -> str:
-    return run.model if run.has_model else experiment.model_title(run.model, run.params)
 
 
 def show(run, record) -> None:

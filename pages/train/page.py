@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.figures import examples
-from pages.shared.results import results
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import (
     about,
@@ -36,7 +36,7 @@ def main(used) -> None:
     record = _record_to_show(fingerprint, runs)
     run = results.run(record) if record else None
     if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
-        answer.sentence(data, name, run)
+        answer.sentence(data, name, run, run_names.names(runs).get(record["key"]) if record else None)
     file_name = "" if run is None else f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
     if run is not None:
         answer.show(run, record)

@@ -122,7 +122,8 @@ def _buttons(record, task, result, state):
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
         elif result.best is not None:
             finals = result.final_tasks()
-            if not all(one.exists() for one in finals):
+            listed = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
+            if not all(one.key in listed and one.exists() for one in finals):
                 many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
                 actions.button(
                     f"Train it on all training rows{many}",

@@ -9,7 +9,7 @@ from pages.shared import format, tables
 from pages.trees import words
 
 
-def sentence(data, name, model) -> None:
+def sentence(name, title, model) -> None:
     trees = model.trees_
     sizes = [tree.parent.size for tree in trees]
     is_one = len(trees) == 1
@@ -17,8 +17,9 @@ def sentence(data, name, model) -> None:
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
     deepest = max(int(tree.depth.max()) for tree in trees)
     st.markdown(
-        f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'decision tree')}** of {nodes}; the "
-        f"deepest group of rows is **{format.count(deepest, 'split')}** below the root. {_quality(model)}",
+        f"On **{format.plain(name)}** {format.plain(title)} has grown "
+        f"**{format.count(len(trees), 'decision tree')}** of {nodes}; the deepest group of rows is "
+        f"**{format.count(deepest, 'split')}** below the root. {_quality(model)}",
         help="A tree splits the training rows again and again, into groups with similar labels. A new row goes down "
         "each tree to one group or several, and gets the labels that are frequent there. J is small if all children of "
         "a node get about equally many rows, the rows of a label stay together, and each row goes only one way.",

@@ -36,10 +36,10 @@ def main(used) -> None:
         return
     run, model = both
     if run.model == words.MODEL:
-        answer.sentence(data, name, model)
+        answer.sentence(name, titles[key], model)
         answer.cards(data, model)
     else:
-        plt_page.answer(name, model)
+        plt_page.answer(name, titles[key], model)
     results.choose("trees.run", fingerprint, runs, titles, key, HELP)
     if len(runs) == 1:
         st.caption(results.trained(runs[0]))

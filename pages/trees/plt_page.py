@@ -16,12 +16,13 @@ from pages.trees.plt_view import WalkedTree
 from xmlcore import experiment, store
 
 
-def answer(name, model) -> None:
+def answer(name, title, model) -> None:
     plain = experiment.label_tree_model(model)
     tree, several = plain.trees_[0], len(plain.trees_) > 1
     inner, deepest = tree.n_nodes - tree.n_labels, int(tree.depth[-1])
     has = f"**{len(plain.trees_):,} label trees**. The first one has" if several else "a label tree with"
-    text = f"On **{format.plain(name)}** PLT has learned {has} **{format.count(tree.n_labels, 'label')}** as leaves"
+    text = f"On **{format.plain(name)}** {format.plain(title)} has learned {has} "
+    text += f"**{format.count(tree.n_labels, 'label')}** as leaves"
     if deepest == 1:
         text += ", all of them children of the root: each label has its own classifier, and all are tried for each row."
     else:

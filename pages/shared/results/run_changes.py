@@ -6,8 +6,8 @@ A result is given as its record in the workspace. ``page`` is the name of the pa
 import streamlit as st
 
 from pages.shared import actions, format
-from pages.shared.results import results
-from pages.shared.workspaces import removed, result_list
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import removed, result_list, workspace
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
 MOST_TAGS = 20  # of a result
@@ -113,6 +113,8 @@ def _set(records, **fields) -> None:
 
 
 def _delete(records) -> None:
-    names = [record.get("name") or record["model"] for record in records]
+    of = {record["fingerprint"] for record in records}
+    every = run_names.names([record for record in workspace.get("runs") if record["fingerprint"] in of])
+    names = [every[record["key"]] for record in records if record["key"] in every]
     title = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
     removed.remove("train", [record["key"] for record in records], title)
