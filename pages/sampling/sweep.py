@@ -10,7 +10,7 @@ from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
 from xmlcore import figures
-from xmlcore.metrics.calibration import Z95
+from xmlcore.metrics.calibration import wilson
 
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MOST_REPEATS = 20  # trainings per value
@@ -55,9 +55,9 @@ def sweep(view, name) -> None:
 
 def _margin(data, accuracy) -> np.ndarray:
     """Return half of the 95 % interval of accuracies over test rows, of which each is right or wrong."""
-    n_rows = max(1, np.count_nonzero(np.diff(data.Y_test.indptr)))
-    right = accuracy.to_numpy(dtype=np.float64) * data.Y_test.nnz / n_rows
-    return Z95 * np.sqrt(right * (1 - right) * n_rows) / max(1, data.Y_test.nnz)
+    n_rows, n_true = max(1, np.count_nonzero(np.diff(data.Y_test.indptr))), max(1, data.Y_test.nnz)
+    low, high = wilson(accuracy.to_numpy(dtype=np.float64) * n_true / n_rows, np.array(n_rows))
+    return (high - low) / 2 * n_rows / n_true
 
 
 def _as_trained(view):
@@ -116,8 +116,7 @@ def _choose(view):
         f"sampling.repeats {short}",
         first[2],
         place=right,
-        help="Trainings per value, each with its own seed. The bars are 95\u00a0% intervals over seeds; one training "
-        "has none.",
+        help="Trainings per value, each with its own seed.",
     )
     return kappas, examples, int(n_repeats)
 

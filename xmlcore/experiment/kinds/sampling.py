@@ -28,12 +28,13 @@ class Sampling:
 
     run_key: str
     params: dict
-    # A row per training. Columns: `axis` ("n_adversarial" or "examples_per_class", the parameter that is varied while
-    # the others are those of the run); `n_adversarial`, `examples_per_class`, `seed`; `accuracy`, `macro_f1` and
-    # `candidate_recall` of the test rows, in [0, 1]; `fit_s` and `predict_ms_per_row`; `n_pairs`; `pair_bytes` (memory
-    # of the pairs that f is trained on) and `model_bytes` (memory of the model); `empirical_risk`; `failed` (why this
-    # training failed, or ""; its measures are nan then). A value of `n_adversarial` above :func:`most_adversaries`
-    # gives the same training as that limit. Such trainings are made once, and `n_adversarial` is then the limit.
+    # A row per training, two of one that is on both axes. Columns: `axis` ("n_adversarial" or "examples_per_class", the
+    # parameter that is varied while the others are those of the run); `n_adversarial`, `examples_per_class`, `seed`;
+    # `accuracy`, `macro_f1` and `candidate_recall` of the test rows, in [0, 1]; `fit_s` and `predict_ms_per_row`;
+    # `n_pairs`; `pair_bytes` (memory of the pairs that f is trained on) and `model_bytes` (memory of the model);
+    # `empirical_risk`; `failed` (why this training failed, or ""; its measures are nan then). A value of
+    # `n_adversarial` above :func:`most_adversaries` gives the same training as that limit. Such trainings are made
+    # once, and `n_adversarial` is then the limit.
     sweep: "DataFrame"
     # of the run's own model. Columns: `n_candidates`; `recall` (the share of pairs of a test row and its class for
     # which the class is among the candidates); `accuracy`, `macro_f1`, `predict_ms_per_row`.
@@ -81,7 +82,7 @@ def sampling_study(
     Returns
     -------
     sweep : DataFrame
-        A row per training; :class:`Sampling` has the columns, as for the others.
+        A row per training, two of one that is on both axes; :class:`Sampling` has the columns, as for the others.
     candidates : DataFrame
         A row per number of candidates.
     buckets : DataFrame
