@@ -77,9 +77,9 @@ def _tail(data, counts):
     if has_long_tail(counts):
         tail = counts[label_buckets(counts) == "tail"]
         share, most = format.percent(tail.size / counts.size), format.count(max(int(tail.max()), 1), "training row")
-        return f" with a long tail: the {tail.size:,} rarest labels ({share}) have at most {most} each"
+        return f" with a long tail of {tail.size:,} labels ({share}), which have at most {most} each"
     number = int(np.count_nonzero(counts <= RARE))
     if not number:
-        return f", each with more than {RARE} training rows" if counts.size > 1 else ""
+        return f", each with {int(counts.min()):,} training rows or more" if counts.size > 1 else ""
     have, share = "has" if number == 1 else "have", format.percent(number / counts.size)
     return f"; {number:,} of the labels ({share}) {have} at most {format.count(RARE, 'training row')}"

@@ -11,6 +11,7 @@ CLOSE = "data.start.close"  # key of a button: in the session's state while the 
 INTRODUCTION = "**New here?** Each row of data has several labels out of very many; models learn to predict them."
 API_DOCS = "In **api-docs**, a row is the documentation of a Python function, its labels are its parameters."
 OTHER = "The data in use: **{}**."
+ADDRESS = "The address of this page leads back to your work: keep it."
 
 
 def show(used: dict | None) -> None:
@@ -20,7 +21,7 @@ def show(used: dict | None) -> None:
     if is_closed() and not stays:
         return
     with st.container(border=True):
-        st.markdown(f"{INTRODUCTION} {about(used)}")
+        st.markdown(f"{INTRODUCTION} {about(used)} {ADDRESS}")
         with st.container(horizontal=True, vertical_alignment="center"):
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
             add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}

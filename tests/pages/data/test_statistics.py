@@ -47,7 +47,7 @@ def test_the_sentence_and_the_figure_have_the_same_tail(rows, words):
     figure = figures.label_frequency(pd.DataFrame({"n_train": counts, "bucket": label_buckets(counts)}))
     tail = figure.layout.meta["buckets"]["tail"]
     said = said_plainly(answer._tail(SimpleNamespace(n_train=100), counts))
-    assert f"the {tail} rarest labels" in said and said.endswith(f"have at most {words} each")
+    assert f"a long tail of {tail} labels" in said and said.endswith(f"have at most {words} each")
     assert np.sort(counts)[tail - 1] == (int(words[0]) if counts.min() else 0)
 
 
