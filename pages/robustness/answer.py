@@ -49,7 +49,7 @@ def _first_to_fall(run, measurements, settings) -> str:
     worst = max(lost, key=lambda name: np.nan_to_num(lost[name][0]))
     if not lost[worst][1] > lost[run][2]:
         return ""
-    at, left = noise.level_short(settings.kind, level), format.percent(measurements.value(worst, "P@k", 1, level))
+    at, left = noise.level_text(settings.kind, level), format.percent(measurements.value(worst, "P@k", 1, level))
     return f" **{format.plain(worst)}** falls first: to {left} at {at}."
 
 

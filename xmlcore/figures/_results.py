@@ -87,6 +87,8 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     about = names
     if of_trees:
         names = [f"arity {arity}, {name}" for arity, name in zip(frame["arity"], names)]
+        if frame["loss"].nunique() > 1:
+            names = [f"{name}, {loss.replace('_', ' ')}" for name, loss in zip(names, frame["loss"])]
         about = [
             f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
             for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])

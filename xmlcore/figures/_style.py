@@ -20,7 +20,7 @@ BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 # A measure or a bucket has the same colour in every figure, and the same mark, for print. Colours of measures are
 # shades of one hue that no model has; each has a contrast of at least 2.5 on a white and on a dark page.
 MEASURE_SHADES = ("#4A5C6E", "#6A8095", "#8AA1B8", "#5A6E82", "#7A91A7")
-BAR_SHADES = ("#3C4C5C", "#7A91A7", "#B4C6D6")  # of bars beside each other, which have an edge
+BAR_SHADES = ("#566B80", "#8FA6BC", "#C9D7E3")  # of bars beside each other, which have an edge
 MEASURE_COLORS = dict(zip(("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k"), MEASURE_SHADES))
 MEASURE_MARKS = {"P@k": "circle", "nDCG@k": "square", "PSP@k": "diamond", "R@k": "triangle-up", "PSnDCG@k": "x"}
 RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
