@@ -183,7 +183,7 @@ class Task:
         if "run" in self.inputs and not about:
             with contextlib.suppress(store.StoreError, KeyError):  # the result is not kept any more
                 about = store.info(KINDS[MADE_BY["run"]].folder, self.inputs["run"])["model"]
-        return self.title_on(dataset) + (f" ({about})" if about else "")
+        return self.title_on(dataset) + (f" ({about})" if about not in ("", dataset) else "")
 
     @cached_property
     def fingerprint(self) -> str:
