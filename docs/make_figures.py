@@ -12,9 +12,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from xmlcore import FALS, PLT, DoubleSampling, LdSM, explain, figures, metrics, robustness
+from xmlcore import FALS, PLT, DoubleSampling, LdSM, decisions, explain, figures, metrics, robustness
 from xmlcore.datasets import load
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.selection import frames as selection_frames
@@ -114,6 +115,26 @@ def noise_with_and_without_training():
     return figures.robustness_curves(frame, "P@k", 1, title="P@1 under Gaussian noise on the features a row has")
 
 
+def from_precise_to_complete():
+    """Draw what cuts give on test rows: with the best one for micro-F1, and with 90 % precision, by held-out rows."""
+    order = np.random.default_rng(0).permutation(data().n_train)
+    rows, others = np.split(order, [3 * order.size // 4])
+    model = PLT(random_state=0).fit(data().X_train[rows], data().Y_train[rows])
+    held_out, test = (data().X_train[others], data().Y_train[others]), (data().X_test, data().Y_test)
+    points = {}
+    for name, wanted in {
+        "best for micro-F1": {},
+        "90 % right": {"measure": "micro R", "least": {"micro P": 0.9}},
+    }.items():
+        sets = decisions.learn(model, *held_out, **wanted).predict(test[0])
+        hits = sets.multiply(test[1]).nnz
+        about = {"micro P": hits / sets.nnz, "micro R": hits / test[1].nnz, "labels": sets.nnz / data().n_test}
+        points[f"{name} of held-out rows"] = pd.Series(about)
+    cuts = decisions.cuts(model, *test)
+    places = np.searchsorted(cuts["micro R"], np.linspace(0, cuts["micro R"].max(), 300))
+    return figures.precision_recall(cuts.iloc[np.unique(places)], points)
+
+
 def frontier_on(name):
     """Return a function that draws what precision costs on a data set, from the results of ``benchmarks.frontier``."""
 
@@ -176,6 +197,7 @@ FIGURES = {
     "double-sampling-candidates": candidates_of_double_sampling,
     "fals-features": features_of_a_label,
     "robustness-noise": noise_with_and_without_training,
+    "decisions-cuts": from_precise_to_complete,
     "cluster-scaling": scaling_of_a_cluster,
     **{f"frontier-{name}": frontier_on(name) for name in ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")},
 }
