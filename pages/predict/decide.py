@@ -137,7 +137,8 @@ def _keep(run_key: str, name: str) -> None:
             key="predict.decide.keep",
             on_click=_take,
             args=(run_key, None if is_kept else name),
-            help="A packed model (*Save the model*) predicts by it: predict, xmlcore predict --decided, xmlcore serve.",
+            help="A packed model (*Save the model*) predicts by it: `predict`, `xmlcore predict --decided`, and "
+            '`xmlcore serve` where a request has `"decided": true`, as in the lines of *Serve it*.',
         )
 
 

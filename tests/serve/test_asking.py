@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from serve.running import served
 
-from xmlcore import PLT
+from xmlcore import PLT, decisions
 from xmlcore.models import PackedModel
 from xmlcore.serve import commands
 
@@ -58,6 +58,17 @@ def test_a_row_is_sent_by_the_names_of_features_or_their_ids_and_a_long_one_in_p
             found = answer(commands(packed, row, k=3), url)
             assert [one["id"] for one in found] == labels[0].tolist()
             np.testing.assert_allclose([one["score"] for one in found], scores[0], rtol=1e-5)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None or sys.platform == "win32", reason="needs curl and a POSIX shell")
+def test_a_model_with_a_kept_decision_is_asked_for_what_it_predicts(tmp_path):
+    X = np.random.default_rng(0).random((60, 5), np.float32)
+    Y = [[i % 3, 3 + i % 4] for i in range(60)]
+    model = decisions.learn(PLT(n_jobs=1).fit(X, Y), X, Y, "macro F1@2").keep()
+    PackedModel(model).save(tmp_path / "model.zip")
+    with served(tmp_path / "model.zip") as url:
+        found = answer(commands(PackedModel(model), X[[7]]), url)
+    assert sorted(one["id"] for one in found) == model.predict(X[[7]]).indices.tolist() and len(found) == 2
 
 
 def test_an_example_is_asked_without_a_question_and_no_text_of_a_model_of_rows(of_rows, of_texts):

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models import PackedModel
+from xmlcore.models.rules import innermost
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_features
 
@@ -17,6 +18,7 @@ MOST_VALUES = 50  # features of a row in a command line: those of the largest ab
 def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model.zip", k: int = 5) -> str:
     """Return the lines for a POSIX shell that serve a packed model, and ask it for k labels of a text or a row.
 
+    A model with a kept decision is asked for the labels that it predicts, however many these are.
     A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. Without
     ``asked`` an example is asked. ValueError if a model that takes rows only is asked for a text.
     """
@@ -36,8 +38,9 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
         row = check_features(asked, packed.n_features)[[0]]
         body = {"row": _values(packed, row)}
         cut = f"\n# its {MOST_VALUES} largest of {row.nnz:,} values" if row.nnz > MOST_VALUES else ""
-    sent = json.dumps(body | {"k": k}, ensure_ascii=False)
-    sent = sent if sent.isprintable() else json.dumps(body | {"k": k})
+    body |= {"k": k} if innermost(packed.model).rule_ is None else {"decided": True}
+    sent = json.dumps(body, ensure_ascii=False)
+    sent = sent if sent.isprintable() else json.dumps(body)
     header = "-H 'Content-Type: application/json'"
     return f"{serve}{cut}\ncurl http://127.0.0.1:8000/predict {header} -d {shlex.quote(sent)}"
 
