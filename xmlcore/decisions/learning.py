@@ -164,7 +164,8 @@ def best_sets(
 ) -> sp.csr_array:
     """Choose labels for many rows together, so that the expected measure over these rows is best.
 
-    A rule decides for each row alone; this knows all rows, and so gives more where they are the rows to be judged.
+    The expected measure takes the probabilities for true. A label of which less than a row is expected then gains much
+    by macro recall and balanced accuracy, which can end below the k most probable labels: for these, :func:`learn`.
 
     Parameters
     ----------
