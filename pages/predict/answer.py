@@ -10,7 +10,7 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
-from xmlcore.models.rules import decided_sets, decision_of
+from xmlcore.models.rules import calibrated, decided_sets, decision_of
 
 NAMED = 3  # labels in the sentence
 
@@ -42,6 +42,14 @@ class Answer:
     def scores(self) -> np.ndarray:
         return explain.label_values(self.predictor.model, self.x, self.ranked)
 
+    @functools.cached_property
+    def decisions(self) -> list[str]:
+        """Whether each ranked label is predicted, with the calibrated probability where that decides."""
+        found = calibrated(self.predictor.model, self.x)
+        of = {} if found is None else {j: f"{100 * p:.0f} %" for j, p in zip(found.indices.tolist(), found.data)}
+        both = (("yes" if j in self.decided else "", of.get(j)) for j in self.ranked.tolist())
+        return [", ".join(filter(None, parts)) for parts in both]
+
     def name(self, label: int) -> str:
         return self.predictor.packed.label_name(int(label))
 
@@ -65,7 +73,8 @@ def sentence(answer: Answer) -> str:
         text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
         text += f"{answer.ranked.size:,}."
     predicted = len(answer.decided & set(answer.ranked.tolist()))
-    text += f" Of these it predicts {predicted:,}: {format.plain(decision_of(answer.predictor.model))}."
+    by = format.plain(decision_of(answer.predictor.model))
+    text += f" Of the first {answer.ranked.size:,} it predicts {predicted:,}: {by}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text
@@ -80,8 +89,8 @@ def labels(answer: Answer, explained: int | None) -> None:
         {
             "rank": np.arange(1, answer.ranked.size + 1),
             "name": [answer.name(label) for label in answer.ranked],
+            "decided": answer.decisions,
             "score": explaining.column(answer.kind, answer.scores),
-            "decided": ["yes" if label in answer.decided else "" for label in answer.ranked.tolist()],
             "label": answer.ranked,
         }
     )

@@ -17,7 +17,7 @@ from xmlcore.datasets.readers.sources import stem
 from xmlcore.experiment.kinds.predictions import given_rows
 
 ROW, TEXT, FEATURES, FROM_FILE = "A test row", "A text", "Features", "A row of a file"
-MOST_LABELS = 100  # labels predicted at most
+MOST_LABELS = 100  # labels shown at most
 LONGEST_TEXT = 100_000  # characters
 WAY = "predict.way"  # key of the choice between these
 COUNT = "predict.count"
@@ -54,7 +54,7 @@ def ask(predictor) -> Question | None:
         way = fields.pick("What to predict", dict(zip(ways, ways)), WAY, way, take, widget="radio", horizontal=True)
     question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](predictor)
     most = min(MOST_LABELS, predictor.packed.n_labels)
-    fields.whole(f"Labels predicted, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
+    fields.whole(f"Labels shown, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
     return question
 
 

@@ -234,6 +234,8 @@ def test_predictions_of_one_file_under_other_decisions_are_other_results(key, ea
         sets = sets_of(found.decided, found.ranking, easy.n_labels)
         np.testing.assert_array_equal(sets, expected.toarray() > 0)
     assert made["macro F1@3"].load().decided.by == "the best labels for macro F1@3"
+    percent = f"{100 * float(cut.removeprefix('cut ')):.4g} %"
+    assert made[cut].load().decided.by == f"labels with a calibrated probability of at least {percent}"
     assert experiment.load_run_model(key).rule_ is None
 
 

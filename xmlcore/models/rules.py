@@ -348,7 +348,7 @@ def decision_of(model) -> str:
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
     if measure.startswith(CUT):
-        return f"labels with a probability of at least {measure.removeprefix(CUT)[:6]}"
+        return f"labels with a calibrated probability of at least {-100 * inner.rule_.offsets[0, 0]:.4g} %"
     return f"the best labels for {measure}"
 
 
@@ -364,6 +364,12 @@ def rows_of(model, X):
 def decided_sets(model, X: Matrix) -> sp.csr_array:
     """Return the labels that ``predict`` returns as sets, csr_array of bool, also of a model that returns classes."""
     return model._decided(X).astype(bool)
+
+
+def calibrated(model, X: Matrix) -> sp.csr_array | None:
+    """Return the probabilities of candidates by which the kept rule of a model decides; None without a rule."""
+    rule = rule_of(model)
+    return None if rule is None else rule._probabilities(*rows_of(model, X))
 
 
 def decided_ranking(model, X, most: int | None = None) -> Ranking:

@@ -13,6 +13,7 @@ from tests.pages.making import fields_of, figure, numbers, put_file, train, word
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.decisions.held_out import held_out
 from xmlcore.experiment.engine import given
 from xmlcore.models import read_packed
 
@@ -66,6 +67,7 @@ def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, m
     true = set(data.Y_test[[3]].indices.tolist())
     assert [line.startswith("✓") for line in frame["correct"]] == [int(j) in true for j in labels]
     assert f"first for test row 3: **topic *{labels[0]}***" in page.text()
+    assert page.at.number_input(key="predict.count").label.startswith("Labels shown, 1 to ")
     page.at.number_input(key="predict.row").set_value(0)
     assert len(page.set("predict.count", 7).frame("rank", "name", "score")) == 7
     x = data.X_test[[0]]
@@ -119,6 +121,7 @@ def test_a_text_is_predicted_marked_escaped_kept_and_changed_and_may_have_no_kno
         assert ("hl-for" if value > 0 else "hl-against") in shown.split(f">{word}</mark>")[0].rsplit("<mark", 1)[1]
     assert NOTHING_YET in typed(texts, "").text()
     before = [tab.label for tab in page.at.tabs]
+    assert before[0] == "What if"
     assert "No word of the text is known" in typed(texts, "xyzzy").text()
     assert [tab.label for tab in typed(texts, "an apple").at.tabs] == before
     page = texts.go("data").go("predict")
@@ -325,7 +328,11 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     assert "Kept with the model" in page.text() and "the best labels for macro F1@3" in page.text()
     frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]
     decided = found.rule("macro F1@3").decided(model, x).indices.tolist()
-    assert frame["label"][frame["decided"] == "yes"].tolist() == [j for j in frame["label"] if j in decided]
+    held = held_out(model, x, word_data().Y_test[:1], 100).probabilities(found.rule("macro F1@3").calibration)
+    of = {j: f"{100 * p:.0f} %" for j, p in zip(held.indices.tolist(), held.data)}
+    assert frame["decided"].tolist() == [f"yes, {of[j]}" if j in decided else of[j] for j in frame["label"]]
+    assert [*frame] == ["rank", "name", "correct", "decided", "score", "label"]
+    assert f"Of the first 5 it predicts {len({*decided} & {*frame['label']})}: the best labels for" in page.text()
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})
     X = word_data().X_test
