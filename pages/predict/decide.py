@@ -57,11 +57,10 @@ def decide(chosen) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with right:
-        name, line = _pick(found, kept(chosen.key))
-        _numbers(found, name, line)
+        name = _pick(found, kept(chosen.key))
+        _numbers(found, name)
         _keep(chosen.key, name)
-    by_measure = found.measures.set_index("measure")
-    points = {"this decision": by_measure.loc[name] if line is None else line, AS_IT_IS: by_measure.loc[AS_IT_IS]}
+    points = {"this decision": _line(found, name), "predict, now": _line(found, kept(chosen.key))}
     with left:
         figure = figures.precision_recall(found.cuts, points)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
@@ -76,15 +75,15 @@ def decide(chosen) -> None:
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
 
-def _pick(found: Decisions, kept: str | None):
-    """Return the decision looked at, and the line of its cut if it is one; at first the kept one."""
+def _pick(found: Decisions, kept: str | None) -> str:
+    """Return the decision looked at; at first the kept one."""
     is_cut = (kept or CUT).startswith(CUT)
     options = [BY_CUT, AT_LEAST, *MEASURES]
     by = st.selectbox(
         "Best for", options, 0 if is_cut else options.index(kept), key="predict.decide.by", help=_meanings()
     )
     if by not in (BY_CUT, AT_LEAST):
-        return by, None
+        return by
     cuts = found.cuts["cut"].to_numpy()
     if by == AT_LEAST:
         least = st.number_input(
@@ -96,18 +95,21 @@ def _pick(found: Decisions, kept: str | None):
             most = 100 * found.cuts[HELD_OUT + "micro P"].max()
             st.caption(f"No cut is that precise on the held-out rows: at most {most:.1f} %.")
         place = np.flatnonzero(precise)[-1] if precise.any() else 0
-        return f"{CUT}{float(cuts[place])}", found.cuts.iloc[place]
-    at = (
-        np.abs(cuts - float(kept.removeprefix(CUT)))
-        if kept and is_cut
-        else np.abs(found.cuts["micro R"] - found.measures.set_index("measure").loc[AS_IT_IS, "micro R"])
-    )
+        return f"{CUT}{float(cuts[place])}"
+    at = np.abs(found.cuts["micro R"] - _line(found, kept if is_cut else None)["micro R"])
     place = st.select_slider(
         "From precise to complete", range(len(cuts)), int(at.argmin()), key="predict.decide.cut",
         format_func=lambda at: f"{100 * found.cuts['micro P'].iloc[at]:.1f} % right",
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
-    return f"{CUT}{float(cuts[place])}", found.cuts.iloc[place]
+    return f"{CUT}{float(cuts[place])}"
+
+
+def _line(found: Decisions, name: str | None) -> pd.Series:
+    """Return what a decision gives on the test rows; without one, what ``predict`` gives as it comes."""
+    if name is not None and name.startswith(CUT):
+        return found.cuts.loc[(found.cuts["cut"] - float(name.removeprefix(CUT))).abs().idxmin()]
+    return found.measures.set_index("measure").loc[name or AS_IT_IS]
 
 
 def _meanings() -> str:
@@ -115,14 +117,14 @@ def _meanings() -> str:
     return "\n\n".join(f"**{name}**: {known[name.partition('@')[0] + '@k'].meaning}." for name in MEASURES)
 
 
-def _numbers(found, name, line) -> None:
-    if line is not None:
+def _numbers(found, name) -> None:
+    one = _line(found, name)
+    if name.startswith(CUT):
         tables.cards([
-            (title, f"{times * line[name]:.1f}{unit}", ON, f"held-out {times * line[HELD_OUT + name]:.1f}{unit}")
-            for title, name, times, unit in OF_CUT
+            (title, f"{times * one[of]:.1f}{unit}", ON, f"held-out {times * one[HELD_OUT + of]:.1f}{unit}")
+            for title, of, times, unit in OF_CUT
         ])  # fmt: skip
         return
-    one = found.measures.set_index("measure").loc[name]
     without = "by the best scores" if "@" in name else "cut at 0.5"
     tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
 
@@ -165,4 +167,4 @@ def _changed(chosen, rule):
 
     parts = (before > after, after > before, Y)
     lines = [[int(row), *(names(part, row) for part in parts)] for row in rows[:: max(1, rows.size // SHOWN)][:SHOWN]]
-    return pd.DataFrame(lines, columns=["test row", "no longer predicted", "predicted now", "true labels"])
+    return pd.DataFrame(lines, columns=["test row", "no longer predicted", "newly predicted", "true labels"])

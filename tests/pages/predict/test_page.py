@@ -309,6 +309,13 @@ def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_s
     assert "labels asked for" not in page.set("predict.count", 3).text()
 
 
+def drawn(page):
+    """The recall and the precision of the two decisions of the figure, in percent."""
+    cuts, *points = figure(page, "From precise to complete")["data"]
+    assert cuts["name"] == "cuts" and [point["name"] for point in points] == ["this decision", "predict, now"]
+    return {point["name"]: (*numbers(point["x"]), *numbers(point["y"])) for point in points}
+
+
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
     """The cut begins where predict is now; the kept decision is the one that the packed model predicts by."""
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
@@ -316,8 +323,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     now = found.measures.set_index("measure").loc["predict, as it is"]
     precision = {metric.label: metric.value for metric in page.at.metric}["Precision"]
     assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
-    spec = figure(page, "From precise to complete")
-    assert [trace["name"] for trace in spec["data"]] == ["cuts", "this decision", "predict, as it is"]
+    assert drawn(page)["predict, now"] == pytest.approx((100 * now["micro R"], 100 * now["micro P"]))
     page.set("predict.decide.by", "As much recall as a least precision leaves").set("predict.decide.least", 80.0)
     held = found.cuts[found.cuts["held-out micro P"] >= 0.8].iloc[-1]
     shown = {metric.label: (metric.value, metric.delta) for metric in page.at.metric}["Recall"]
@@ -326,6 +332,17 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     told = found.measures.set_index("measure").loc["macro F1@3"]
     assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"
     assert "Kept with the model" in page.text() and "the best labels for macro F1@3" in page.text()
+    points = drawn(page)
+    assert (
+        points["predict, now"]
+        == points["this decision"]
+        == pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
+    )
+    assert "whose labels change" not in page.text()
+    page.set("predict.decide.by", "A cut between precise and complete")
+    assert drawn(page)["predict, now"] == points["predict, now"] != drawn(page)["this decision"]
+    assert "whose labels change" in page.text()
+    page.set("predict.decide.by", "macro F1@3")
     frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]
     decided = found.rule("macro F1@3").decided(model, x).indices.tolist()
     held = held_out(model, x, word_data().Y_test[:1], 100).probabilities(found.rule("macro F1@3").calibration)
