@@ -106,7 +106,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
             "rank": tables.number("Rank", 50, "%d"),
             "correct": tables.text("Right?", 72),
             "score": column_config(kind, frame["score"]) if kind == "score" else _bars(kind, frame["score"]),
-            "decided": tables.text("Predicted", 76, "By the model's decision. The others are only ranked."),
+            "decided": tables.text("Predicted", 76, "By the model's decision; in percent the calibrated probability."),
             "label": tables.number("Id", 60, "%d"),
         },
         key,
