@@ -99,7 +99,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             _costs(lines, keys, known, choice, file_name, compared)
     with right:
         if len(keys) > 1:
-            _differences(keys, names, choice.measure, file_name)
+            _differences(keys, names, choice.measure, file_name, compared)
 
 
 def _costs(lines, keys, known, choice, file_name, compared) -> None:
@@ -128,15 +128,15 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     )
 
 
-def _differences(keys, names, measure, file_name) -> None:
+def _differences(keys, names, measure, file_name, compared) -> None:
     frame = of_runs.differences(keys, names, measure)
     charts.show_figure(
-        of_runs.differences_figure(keys, names, measure),
+        of_runs.differences_figure(keys, compared, measure),
         frame,
         f"{file_name}-differences",
         f"Each point is how much better or worse a result is than {names[keys[0]]}; lines are 95\u00a0% intervals, by "
-        f"drawing the test rows again {metrics.RESAMPLES:,} times. A filled point differs surely: if both were "
-        f"equally good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases "
+        f"drawing the test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if both "
+        f"were equally good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases "
         "(permutation test).",
         key="compare.differences",
         of=keys,

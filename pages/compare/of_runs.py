@@ -170,15 +170,16 @@ def differences(keys: list[str], names: dict, measure: str):
 
 
 @server.shared(max_entries=20)
-def _differences_figure(keys: str, names: str, measure: str):
-    named = dict(zip(keys.split(), json.loads(names)))
-    (first,) = figures.cut_apart([next(iter(named.values()))], NAME).values()
+def _differences_figure(keys: str, compared: str, measure: str):
+    styled = pd.DataFrame(json.loads(compared))
+    named = dict(zip(keys.split(), styled["run"]))
+    (first,) = figures.cut_apart([styled["run"].iloc[0]], NAME).values()
     title = f"Better or worse than {first}"
-    return figures.differences(differences(list(named), named, measure), title).update_layout(height=HEIGHT)
+    return figures.differences(differences(list(named), named, measure), title, styled).update_layout(height=HEIGHT)
 
 
-def differences_figure(keys: list[str], names: dict, measure: str):
-    return _differences_figure(" ".join(keys), json.dumps([names[key] for key in keys]), measure)
+def differences_figure(keys: list[str], compared, measure: str):
+    return _differences_figure(" ".join(keys), json.dumps(compared.to_dict("list")), measure)
 
 
 def styled(lines) -> pd.DataFrame:

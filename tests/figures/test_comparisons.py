@@ -111,18 +111,23 @@ def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_w
             assert hover.replace(" ", "") == of[trace.name].replace(" ", "")
 
 
-def test_differences_have_a_panel_per_measure_and_only_sure_ones_are_filled():
+def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_faint():
     frame = pd.DataFrame(
         {"run": ["b", "c"] * 2, "model": "PLT", "measure": ["P@1", "P@1", "PSP@5", "PSP@5"], "p_value": [0.2, 0.01] * 2}
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
     figure = figures.differences(frame)
     first, second = figure.data
-    assert figure.layout.title.subtitle.text == "hollow: may be chance"
+    assert figure.layout.title.subtitle.text == "faint: may be chance"
     assert list(first.x) == [1.0, -2.0] and list(first.y) == ["b", "c"] and list(second.x) == [3.0, 0.0]
     assert list(first.error_x.array) == [3.0, 6.0] and list(first.error_x.arrayminus) == [4.0, 1.0]
-    assert list(first.marker.symbol) == ["circle-open", "circle"]
+    assert first.marker.opacity[0] < first.marker.opacity[1] == 1
     first, _ = figures.differences(frame.assign(model=["OneVsRest", "LdSM"] * 2)).data
-    assert list(first.marker.symbol) == [f"{run_style('OneVsRest')['mark']}-open", run_style("LdSM")["mark"]]
+    assert list(first.marker.symbol) == [run_style("OneVsRest")["mark"], run_style("LdSM")["mark"]]
+    compared = pd.DataFrame({"run": ["a", "b", "c"], "model": "PLT", "s": 1.0, "P@1": 50.0})
+    points = figures.differences(frame, compared=compared).data[0].marker
+    there = styles(figures.frontier(compared, {"s": "s"}, ["P@1"]))
+    assert dict(zip(("b", "c"), zip(points.color, points.symbol))) == {run: there[run] for run in ("b", "c")}
+    assert points.symbol[0] == "circle-open", "the first, which is not drawn, has the mark of the model"
 
 
 def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():

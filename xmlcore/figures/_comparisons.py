@@ -12,6 +12,7 @@ from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_c
 from xmlcore.metrics.significance import SURE
 
 LEGEND = 40  # letters of a name in a legend
+FAINT = 0.45  # opacity of a point that may be chance
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
 
@@ -67,12 +68,14 @@ def _intervals(own, ks, shift, style, name) -> dict:
     }
 
 
-def differences(frame: pd.DataFrame, title: str = "Better or worse than the first") -> go.Figure:
+def differences(
+    frame: pd.DataFrame, title: str = "Better or worse than the first", compared: pd.DataFrame | None = None
+) -> go.Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
     The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``:
-    see ``xmlcore.experiment.side_by_side.differences``. A point has the mark of its run; where
-    ``p_value`` is 0.05 or more, it is hollow.
+    see ``xmlcore.experiment.side_by_side.differences``. A point is faint where ``p_value`` is 0.05 or
+    more. Runs of ``compared``, the first among them, have the colours and marks that :func:`frontier` gives them.
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_value"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
@@ -80,18 +83,18 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
         rows=1, cols=max(1, len(measures)), shared_yaxes=True, subplot_titles=measures, horizontal_spacing=0.04,
         figure=new_figure(title, shown=len(frame), total=len(frame)),
     )  # fmt: skip
-    styles, names = run_colors(frame.drop_duplicates("run")), apart(runs, LEGEND // 2)
+    styles, names = run_colors(frame.drop_duplicates("run"), compared), apart(runs, LEGEND // 2)
     for column, measure in enumerate(measures, start=1):
         own = frame[frame["measure"] == measure]
         points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
         colors = [styles[run]["color"] for run in own["run"]]
-        marks = [styles[run]["symbol"].partition("-open")[0] for run in own["run"]]
         figure.add_scatter(
             x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False,
             error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
             marker={
                 "size": 9, "color": colors, "line": {"width": 2, "color": colors},
-                "symbol": [mark if p < SURE else f"{mark}-open" for mark, p in zip(marks, own["p_value"])],
+                "symbol": [styles[run]["symbol"] for run in own["run"]],
+                "opacity": [1.0 if p < SURE else FAINT for p in own["p_value"]],
             },
             customdata=[whole(name) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",
@@ -102,7 +105,7 @@ def differences(frame: pd.DataFrame, title: str = "Better or worse than the firs
     figure.update_yaxes(autorange="reversed", range=[len(runs) - 0.5, -0.5])
     figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
     if (frame["p_value"] >= SURE).any():
-        figure.update_layout(title_subtitle_text="hollow: may be chance")
+        figure.update_layout(title_subtitle_text="faint: may be chance")
     return figure
 
 

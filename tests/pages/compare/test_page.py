@@ -49,6 +49,17 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
+def test_a_result_has_one_colour_and_mark_in_both_figures(ready, words):
+    made = make(9, words, seeds=1)
+    for number, record in enumerate(made):
+        record["name"] = f"result {number}"
+    ticked(listed(ready, made, words), [made[at]["key"] for at in (0, 4, 8)])  # of one model
+    points = figure(ready, "Better or worse than")["data"][0]
+    there = {trace["name"]: trace["marker"] for trace in figure(ready, "P@1 against training time")["data"][1:]}
+    marks = [(there[name]["color"], there[name]["symbol"]) for name in points["customdata"]]
+    assert list(zip(points["marker"]["color"], points["marker"]["symbol"])) == marks
+
+
 @pytest.mark.slow
 def test_1000_results_are_filtered_in_moments(ready, words):
     page = listed(ready, make(1000, words), words)
