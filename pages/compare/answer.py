@@ -19,14 +19,15 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 }
 
 
-def sentence(lines, choice) -> None:
+def sentence(lines, choice, of_figures: str | None) -> None:
+    """Say which is best on the data set of the figures, and then on others."""
     measured_lines = lines[lines[choice.measure].notna()]
     if measured_lines.empty:
         st.markdown("No result fits what is chosen below.")
         return
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
-    first = used if used in fingerprints else fingerprints[0]
+    first = of_figures if of_figures in fingerprints else fingerprints[0]
     if used is not None and not results.kept("runs", used):
         name = format.plain(tasks.dataset_name(used) or "the data set in use")
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")

@@ -37,12 +37,12 @@ def main() -> None:
     sentence, pictures = st.container(), st.container()
     choice = listed.choose(frame)
     lines = listed.table(results, choice)
-    with sentence:
-        answer.sentence(lines, choice)
     rows, buttons, below = st.container(), st.container(), st.container()
     ticked = [k for k in table.chosen_keys() if k in records]
     with below:  # first, as marks in the table depend on what is compared
         compared = side.compared(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)
+    with sentence:
+        answer.sentence(lines, choice, compared.fingerprint)
     with rows:
         table.show(lines, choice, frame, compared.marks())
         table.missing(frame, records)

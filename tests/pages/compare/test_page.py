@@ -368,6 +368,14 @@ def test_the_data_set_is_chosen_below_the_header_that_names_it(ready, words):
     assert order.index("Results on") - order.index("2 side by side on second") in range(1, 4)
 
 
+def test_the_first_sentence_is_about_the_data_set_of_the_figures(ready, words):
+    other = small_data("second", 1)
+    made = make(3, words, seeds=1)
+    listed(ready, [*made, *make(3, other, first=100)], words, other)  # which is in use
+    said = plainly(ticked(ready, [made[0]["key"], made[1]["key"]]))
+    assert "2 side by side on words" in said and "On words, " in said and " on second (" in said
+
+
 @pytest.mark.sections("Over several data sets")
 def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     others = [small_data("second", 1), small_data("third", 2)]
