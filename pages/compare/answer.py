@@ -28,7 +28,7 @@ def sentence(lines, choice, of_figures: str | None) -> None:
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
     first = of_figures if of_figures in fingerprints else fingerprints[0]
-    if used is not None and not results.kept("runs", used):
+    if used is not None and used not in fingerprints and not results.kept("runs", used):
         name = format.plain(tasks.dataset_name(used) or "the data set in use")
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
     _best(measured_lines[measured_lines["fingerprint"] == first], choice)
@@ -56,7 +56,7 @@ def _best(lines, choice) -> None:
     ]
     a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
     following = f"**{format.plain(lines['title'].iloc[1])}**"
-    difference = of_runs.difference(a, b, measure)
+    difference, behind = of_runs.difference(a, b, measure), []
     if difference is None:
         text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
     elif difference.difference == 0:
@@ -67,24 +67,29 @@ def _best(lines, choice) -> None:
         sure = difference.p_value < metrics.SURE
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
-        text += _sure_elsewhere(a, b, measure, following)
+        ahead, behind = _sure_elsewhere(a, b, measure)
+        if ahead:
+            also = ", too" if sure else ""
+            text.append(f" In {format.listed(ahead)} it is surely better than {following}{also}.")
+        if behind:
+            text.append(f" In {format.listed(behind)} {following} is surely better.")
         k = of_runs.ks(a)[-1]
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
-        text.append(f" Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
+        text.append(f" Label by label, F1@{k} of {best} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
-        name = "It" if rare["key"] == lines["key"].iloc[0] else f"But **{format.plain(rare['title'])}**"
-        text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
+        place = list(lines["key"]).index(rare["key"])
+        name = f"{'But ' if place else ''}**{format.plain(rare['title'])}**"
+        if not (place == 1 and RARE in behind):  # which was just said
+            text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
 
 
-def _sure_elsewhere(a, b, measure, following) -> list[str]:
-    """Return sentences on the other measures of the figure in which two results differ surely."""
+def _sure_elsewhere(a, b, measure) -> tuple[list[str], list[str]]:
+    """Return the other measures of the figure in which the first of two results is surely better, and the second."""
     frame = of_runs.differences([a, b], {}, measure)
     sure = frame[(frame["measure"] != measure) & (frame["p_value"] < metrics.SURE)]
-    ahead, behind = (list(sure.loc[side, "measure"]) for side in (sure["difference"] < 0, sure["difference"] > 0))
-    too, other = f"it is surely better than {following}, too", f"{following} is surely better"
-    return [f" In {format.listed(some)} {who}." for some, who in ((ahead, too), (behind, other)) if some]
+    return tuple(list(sure.loc[side, "measure"]) for side in (sure["difference"] < 0, sure["difference"] > 0))
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

@@ -41,7 +41,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "one result, PLT:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(11, words, first=1), words))
     assert all(fact in said for fact in ("has the highest P@1 of 6 settings", "results in 6 lines", "4 side by side"))
-    assert all(fact in said for fact in ("It leads", "points (", "its F1@5 is higher for", "has the highest PSP@5"))
+    assert all(fact in said for fact in ("It leads", "points (", "Label by label, F1@5 of", "has the highest PSP@5"))
     assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
     assert ready.at.radio(key="compare.cost").label == "x axis"
     table = next(table for table in ready.at.dataframe if "fit_s" in table.value.columns)
@@ -58,6 +58,24 @@ def test_a_result_has_one_colour_and_mark_in_both_figures(ready, words):
     there = {trace["name"]: trace["marker"] for trace in figure(ready, "P@1 against training time")["data"][1:]}
     marks = [(there[name]["color"], there[name]["symbol"]) for name in points["customdata"]]
     assert list(zip(points["marker"]["color"], points["marker"]["symbol"])) == marks
+
+
+@pytest.mark.parametrize("p_value", [0.01, 0.5])
+@pytest.mark.parametrize("first", [0, 4])
+def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkeypatch, p_value, first):
+    test, real = SimpleNamespace(difference=0.067, low=0.01, high=0.1, p_value=p_value), of_runs.differences
+    found = {"P@1": -0.067, "P@5": -0.1, "PSP@5": 0.1}
+    monkeypatch.setattr(of_runs, "difference", lambda *of: test)
+    monkeypatch.setattr(
+        of_runs, "differences", lambda *of: real(*of).assign(p_value=0.01, difference=lambda f: f["measure"].map(found))
+    )
+    made = make(2, words, seeds=1, first=first)
+    said = plainly(listed(ready, made, words))
+    best, other = ready.frame("run", "PSP@5")["run"]
+    assert f" In P@5 it is surely better than {other}{', too' if p_value < 0.05 else ''}." in said
+    assert f" In PSP@5 {other} is surely better. Label by label, F1@5 of {best} is higher for" in said
+    rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
+    assert (f"{rarest} has the highest PSP@5" in said) == (rarest == best)
 
 
 @pytest.mark.slow
@@ -283,6 +301,16 @@ def test_the_four_best_or_those_ticked_are_compared_and_only_they_are_read(ready
     page = ticked(page, list(records(page)))
     assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
     assert len(read) <= 14
+
+
+def test_an_archived_result_that_is_shown_is_one_on_the_data_set_in_use(ready, words):
+    other = small_data("second", 1)
+    made = make(1, words)
+    made[0]["archived"] = True
+    page = listed(ready, [*made, *make(3, other, first=100)], other, words)
+    assert "There is no result on words, which is in use." in plainly(page)
+    said = plainly(page.set("compare.archived", True))
+    assert "On words there is one result" in said and "There is no result" not in said
 
 
 def test_archived_and_deleted_results_come_back(ready, words):
