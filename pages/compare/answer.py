@@ -119,6 +119,8 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         for end in ends:  # of a mean over seeds there is none
             frame[f"{measure} {end}"] = 100 * lines["key"].map(ends[end]).where(lines["n"] == 1)
     drawn = lines[lines[cost] > 0]
+    without = len(lines) - len(drawn)
+    left_out = f" Results without a known cost are left out: {without} of {len(lines)}." if without else ""
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
         "both. Thin lines are 95\u00a0% intervals of those compared: where other test rows would put them. Training "
@@ -128,7 +130,7 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),
         frame,
         f"{file_name}-frontier",
-        f"{caption} Results without a known cost are left out: {len(lines) - len(drawn)} of {len(lines)}.",
+        caption + left_out,
         key="compare.frontier",
         of=list(drawn["key"]),
     )

@@ -6,7 +6,10 @@ from xmlcore import experiment, metrics
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
 COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
-OF_DECISION = "Of the labels that predict returns for test rows, by the model's own decision. Older results lack it."
+OF_DECISION = (
+    "Of the labels that predict returns for test rows, by the decision that the model had after training; one that is "
+    "kept on Predict is measured there. Older results lack it."
+)
 
 
 def choose() -> tuple[str, ...]:

@@ -192,11 +192,11 @@ def _settings(keys, names, wanted) -> None:
         present = {name: values[name] for name in values if name in line["params"]}
         text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
         any_changed = any_changed or bool(text)
-        lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
+        lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'none changed by hand')}.")
     if any_changed:
         st.markdown("Settings in which they differ. " + " ".join(lists))
     else:
-        st.markdown("Each has its model’s default settings.")
+        st.markdown("No setting was changed by hand.")
 
 
 def _say_who_chose_settings(keys, names, wanted) -> None:
@@ -237,8 +237,8 @@ def _coordinates(lines, measure, file_name) -> None:
     of_models = side_by_side.settings_of_models(lines, measure)
     if not of_models:
         st.caption(
-            "No model has three lines or more in the table that differ in their settings. Choose *settings* under *One "
-            "line for*, or train a model with other settings."
+            "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
+            "columns*, choose *settings, seeds together* under *One line for*, or train a model with other settings."
         )
         return
     model = next(iter(of_models))

@@ -440,6 +440,23 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     assert "PLT chose settings by trials on training rows, LdSM (Trees 20) did not and may do better" in said
 
 
+@pytest.mark.sections("Side by side")
+def test_beside_a_result_whose_settings_were_chosen_by_trials_none_is_called_the_default(ready, monkeypatch):
+    keys = [train(ready, model) for model in ("OneVsRest", "LdSM")]
+    monkeypatch.setattr(of_runs, "has_trials", lambda key: key == keys[0])
+    said = plainly(ready.go("compare"))
+    assert "OneVsRest chose settings by trials" in said and "No setting was changed by hand." in said
+
+
+@pytest.mark.sections("Which settings matter")
+def test_help_is_exact_on_menus_decisions_and_what_a_figure_leaves_out(ready, words):
+    made = make(6, words)
+    said = plainly(listed(ready, made, words))
+    assert "In the menu Lines and columns, choose settings, seeds together under One line for" in said
+    assert "are left out" not in said
+    assert "one that is kept on Predict is measured there" in ready.at.multiselect(key="compare.more").help
+
+
 def give(page, name, content):
     """Give a file of another program's predictions, and have it compared."""
     (field,) = (one.key for one in page.at.get("file_uploader") if one.key.startswith("compare.given."))
