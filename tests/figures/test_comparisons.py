@@ -191,6 +191,18 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
     assert figure.layout.xaxis.ticktext[-1] == "0.009"
 
 
+@pytest.mark.parametrize(
+    "costs", [(0.17, 0.2), (2.5, 3.5), (0.31, 0.39), (1.0001, 1.0002), (98.0, 101.0), (2.0, 11.0), (0.5, 900.0)]
+)
+def test_a_logarithmic_axis_says_so_and_has_two_ticks_or_more_between_its_points(costs):
+    runs = pd.DataFrame({"run": ["a", "b"], "model": "PLT", "s": costs, "P@1": [50.0, 60.0]})
+    axis = figures.frontier(runs, {"s": "Seconds"}, ["P@1"]).layout.xaxis
+    ticks = axis.tickvals or [10.0**power for power in range(-3, 4)]
+    seen = [tick for tick in ticks if costs[0] <= tick <= costs[1]]
+    assert axis.title.text == "Seconds (log)" and 2 <= len(seen) <= 12
+    assert len(set(axis.ticktext or ticks)) == len(ticks)
+
+
 def test_a_point_of_a_frontier_has_its_interval_where_there_is_one():
     ends = {"P@1 low": [48.0, np.nan, 59.5, 60.0], "P@1 high": [53.0, np.nan, 60.5, 63.0]}
     figure = figures.frontier(RUNS.assign(**ends), {"fit_s": "s"}, ["P@1"])

@@ -72,7 +72,7 @@ def frontier(
             _points(figure, named, cost, measure, row, column, styles, legend)
             figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
             if row == len(measures):
-                figure.update_xaxes(title_text=costs[cost], row=row, col=column)
+                figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
     meta = {**figure.layout.meta, "frontier": best}
     figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True, meta=meta)
@@ -109,11 +109,16 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
 
 
 def _ticks(costs) -> dict:
-    """Return the ticks of a logarithmic axis: the closer the costs, the more between powers of ten."""
+    """Return the ticks of a logarithmic axis, two at least: the closer the costs, the more between powers of ten."""
     costs = costs.dropna()
     if not (len(costs) > 0 and 0 < costs.max() < 100 * costs.min()):
         return {"dtick": 1}
-    least, most = (math.floor(math.log10(cost)) for cost in (costs.min(), costs.max()))
-    digits = (1, 2, 5) if costs.max() >= 5 * costs.min() else range(1, 10)
-    values = [float(f"{digit}e{power}") for power in range(least, most + 1) for digit in digits]
+    least, most = costs.min(), costs.max()
+    powers = range(math.floor(math.log10(least)), math.floor(math.log10(most)) + 1)
+    digits = (1, 2, 5) if most >= 5 * least else range(1, 10)
+    values = [float(f"{digit}e{power}") for power in powers for digit in digits]
+    if least < most and sum(least <= value <= most for value in values) < 2:  # equal steps, of which two fit
+        power = math.floor(math.log10(most - least))
+        step = next(s for s in (float(f"{d}e{power + p}") for p in (0, -1) for d in (5, 2, 1)) if 2 * s <= most - least)
+        values = [float(f"{step * n:.12g}") for n in range(math.ceil(least / step), math.floor(most / step) + 1)]
     return {"tickvals": values, "ticktext": [np.format_float_positional(value, trim="-") for value in values]}
