@@ -12,6 +12,7 @@ from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
 
 MOST_WORKSPACES = 20  # of a user that are listed
+LINKS = "sidebar.links"  # key of st.session_state: whether the addresses of this view are shown
 
 
 def show(page):
@@ -60,10 +61,10 @@ def _automatic():
 def _links(page):
     """Show the addresses of this view: one to work with, and one for looking only."""
     # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
-    shown = st.expander("Copy a link", icon=":material/link:", type="compact", key="sidebar.links", on_change="rerun")
-    if not shown.open:
+    st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_turn_links)
+    if not st.session_state.get(LINKS):
         return
-    with shown:
+    with st.container(border=True):
         url = st.context.url.split("?")[0] if st.context.url else ""
         fields = {view.FIELD: view.now().text(), sections.FIELD: sections.opened(page.title)}
         if page.title == "Compare":
@@ -78,6 +79,10 @@ def _links(page):
         if not workspace.only_looks():
             st.markdown("**To work with**: whoever opens it can do all that you can.")
             st.code(f"{url}?{workspace.QUERY}={workspace.address()}{query}", language=None)
+
+
+def _turn_links():
+    st.session_state[LINKS] = not st.session_state.get(LINKS)
 
 
 def _account():

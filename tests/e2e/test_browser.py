@@ -40,8 +40,8 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
 def test_another_page_is_opened_while_the_links_are_shown(tab, prepared):
     one = tab(f"/train{prepared(easy_data('links'), trained=1)}")
     one.text("ranks a true label first")
-    for name in ("Explain", "Storage", "Compare"):
-        one.page.get_by_test_id("stSidebar").get_by_text("Copy a link").click()
+    one.page.get_by_test_id("stSidebar").get_by_text("Copy a link").click()
+    for name in ("Explain", "Storage", "Compare"):  # the links stay in sight
         one.text("For looking only")
         one.link(name).click()
         one.page.get_by_role("heading", name=name, exact=True).wait_for()
@@ -147,7 +147,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     p_at = {int(r["k"]): float(r["value"]) for r in rows if r["measure"] == "P@k"}
     assert sorted(p_at) == [1, 2, 3, 4, 5]
-    assert [round(100 * p_at[k], 2) for k in (1, 5)] == [measures["P@1"], measures["P@5"]]
+    assert [round(100 * p_at[k], 1) for k in (1, 5)] == [measures["P@1"], measures["P@5"]]
 
     one.section("Single predictions")
     name, content = one.download("All predictions, CSV")
@@ -155,7 +155,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     assert {r["row"] for r in rows} == {str(i) for i in range(60)}
     assert all(r["name"] == f"fruit {r['label']}" for r in rows)
     first = [r["correct"] == "True" for r in rows if r["rank"] == "1"]
-    assert 100 * sum(first) / len(first) == pytest.approx(measures["P@1"], abs=0.01)
+    assert 100 * sum(first) / len(first) == pytest.approx(measures["P@1"], abs=0.06)
 
     name, content = one.download("Figure, HTML", of=1)
     assert name.endswith(".html")
