@@ -60,8 +60,8 @@ def main() -> None:
     else:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is a text (Ctrl+Enter) or a feature.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
-        "What if": lambda: changed.changed(prediction, label),
         "Contributions": lambda: why.contributions(prediction, label),
+        "What if": lambda: changed.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen),
         "A file": lambda: many.many(chosen),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
