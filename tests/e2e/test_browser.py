@@ -398,6 +398,7 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
         # While a job's end draws the page anew, Streamlit may forget for a moment what belongs to the address. It also
         # forgets it when a busy browser has not drawn all fields at the click; and a page may take a second click.
         one.page.get_by_text("Compiling code, once").wait_for(state="detached")
+        one.page.locator(".js-plotly-plot .main-svg").first.wait_for()  # the example of a result is drawn
         one.idle()
         first = one.page.evaluate("history.length")
         if one.go("Explain") + one.go("Trees") == 2 and one.page.evaluate("history.length") == first + 2:

@@ -199,7 +199,7 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     assert "0 jobs run and 3 are paused" in said, "one is a job, the others are to come"
     assert "0 of 3 trainings, paused" in said
     assert "OneVsRest: C" not in said and not any(training.id in str(button.key) for button in page.at.button)
-    assert not page.at.sidebar.button, "the page itself shows it"
+    assert [button.label for button in page.at.sidebar.button] == ["Copy a link"], "the page itself shows it"
     page.at.session_state[f"jobs.trainings.{task.key}"] = True  # as a click on "Trainings" does
     assert "OneVsRest: C, weight of the loss: 1" in page.run().text() and page.at.button(key=f"jobs.stop.{training.id}")
     assert page.go("storage").at.button(key=f"stop-sweep-side-{task.key}")
