@@ -31,10 +31,12 @@ def takes(seconds: float, *tasks) -> str:
     """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
     compiling = [job_queue.compiling_seconds(task) for task in tasks or (None,)]
     known = max(filter(None, compiling), default=0.0)
-    about = f"about {format.roughly(max(seconds, 1.0) + known)}"
+    seconds = max(seconds, 1.0) + known
+    about = f"about {format.roughly(seconds)}"
     if any(part is None or part for part in compiling):
         about += ", after compiling code, once" if None in compiling else ", with compiling code, once"
-    return f"{about}, longer while this machine is busy" if system.is_busy() else about
+    slowdown = system.slowdown()
+    return f"{about}, or {format.roughly(slowdown * seconds)} if this machine stays as busy" if slowdown > 1 else about
 
 
 def time_in_brackets(task, unknown: bool) -> str:

@@ -198,7 +198,7 @@ def server(own_cache, monkeypatch):
     from pages.shared.workspaces import removed
     from xmlcore import jobs, system
 
-    monkeypatch.setattr(system, "is_busy", lambda: False)  # whatever else runs while tests do
+    monkeypatch.setattr(system, "slowdown", lambda: 1.0)  # whatever else runs while tests do
 
     st.cache_resource.clear()
     monkeypatch.setattr(removed, "_REMOVALS", [])
