@@ -11,6 +11,7 @@ from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets.readers.visible import visible
+from xmlcore.experiment.engine import looks
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
 from xmlcore.models.rules import decision_of
 
@@ -142,8 +143,8 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
 def _column(file) -> str | None:
     """Return the column of the texts: the guessed one, unless the user chooses another."""
     try:
-        guess = datasets.guess_columns(file)
-    except (ValueError, OSError):  # the task says what is wrong with the file
+        guess, _ = looks.look(datasets.guess_columns, file)
+    except (ValueError, OSError, MemoryError):  # the task says what is wrong with the file
         return None
     if len(guess.columns) < 2:
         return guess.text

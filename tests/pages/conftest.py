@@ -92,6 +92,15 @@ class Session:
         self.at.button(key=key).click()
         return self.run()
 
+    def make(self, key):
+        """Press the button of a form, and wait until a worker has done what it asks for."""
+        from pages.shared.process import job_queue
+
+        self.press(key)
+        while any(job.active for job in job_queue.queue().jobs(owner=self.token)):
+            wait_for_a_job()
+        return self.run() if self.at.session_state["workspace.snapshot"]["jobs"] else self
+
     def set(self, key, value):
         """Give the field with this key a value."""
         next(element for element in self.at._tree if getattr(element, "key", None) == key).set_value(value)
@@ -197,6 +206,7 @@ def server(own_cache, monkeypatch):
     from pages.shared.process import job_queue
     from pages.shared.workspaces import removed
     from xmlcore import jobs, system
+    from xmlcore.experiment.engine import looks
 
     monkeypatch.setattr(system, "slowdown", lambda: 1.0)  # whatever else runs while tests do
 
@@ -205,6 +215,7 @@ def server(own_cache, monkeypatch):
     with ThreadPoolExecutor(2) as threads:
         queue = jobs.Queue(executor=threads)
         monkeypatch.setattr(job_queue, "queue", lambda: queue)
+        monkeypatch.setattr(looks, "_pool", lambda: threads)
         yield queue
         queue.shutdown()
     st.cache_resource.clear()

@@ -19,6 +19,8 @@ from xmlcore.experiment.engine.task import Task
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
 
+SHORT = 0.6  # seconds; of what is expected to take longer the form says how long
+
 
 class Request(NamedTuple):
     """What the fields of a form ask for."""
@@ -132,7 +134,7 @@ def _runs(form, request) -> bool:
 
 def _estimate(task):
     estimate = server.estimated(task)
-    if estimate is None or estimate.seconds < uploads.AT_ONCE:
+    if estimate is None or estimate.seconds < SHORT:
         return
     st.caption(f"It takes {tasks.takes(estimate.seconds)} and {format.size(estimate.bytes)} of memory.")
     free = free_bytes()
@@ -150,7 +152,7 @@ def _press(form):
 
 
 def _make(form, request):
-    """Have a data set made, at once if that is short; when that fails, remember why. Then rerun the whole page."""
+    """Have a worker make a data set; when that cannot start, remember why. Then rerun the whole page."""
     st.session_state.pop(form.error, None)
     for record, _ in jobs.failed(form.kind):
         jobs.dismiss(record["id"])
@@ -170,7 +172,7 @@ def _make(form, request):
 
 
 def _started(form, request):
-    """Give the files to the task, run it at once if that is short, and else have a worker run it; return it."""
+    """Give the files to the task, have a worker run it, and return it."""
     if request.start is not None:
         request.start()
         return request.task
@@ -179,9 +181,7 @@ def _started(form, request):
     sizes = sum(getattr(file, "size", 0) for file in files.values())
     with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):
         task = request.task if isinstance(request.task, Task) else request.task()
-        if task.estimate().seconds < uploads.AT_ONCE or task.exists():
-            uploads.run(task, files)
-        elif files and not jobs.active(key=task.key):
+        if files and not task.exists() and not jobs.active(key=task.key):
             given.give(task.key, files)
     tasks.make_dataset(task, name=request.name, notes=request.notes, files=names)
     return task

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shared import format
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.datasets.readers.looks import Look, look
+from xmlcore.experiment.engine import looks
 
 LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
 TITLES = {
@@ -26,8 +27,8 @@ def look_at(file):
     known, found = st.session_state.get(_LOOKED, (None, None))
     if known != file.file_id:
         try:
-            found = look(file)
-        except DatasetFormatError as error:
+            found, _ = looks.look(look, file)
+        except (DatasetFormatError, MemoryError) as error:
             found = error
         st.session_state[_LOOKED] = (file.file_id, found)
     return found

@@ -1,6 +1,5 @@
 """Which columns of a file of documents are texts and labels: the guess, fields to change it, the first documents."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from pages.shared import format, tables
 from xmlcore import datasets
 from xmlcore.datasets.texts.guess import FORMATS
 from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
+from xmlcore.experiment.engine import looks
 
 LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and what its beginning says
 FIRST = 1000  # documents that are read for a look
@@ -34,23 +34,20 @@ class ColumnFields:
     texts: list
 
 
-def _seen(key, made):
-    """Return what ``made`` returns for a key, or a message why it cannot; remembered for the last key of its kind."""
+def _seen(key, function, file, **options):
+    """Return what ``look`` returns, or a message why it cannot, and None; remembered for the last key of its kind."""
     known = st.session_state.setdefault(LOOKED, {})
     if known.get(key[0], (None,))[0] != key:
         try:
-            with warnings.catch_warnings(record=True, action="always", category=datasets.DatasetWarning) as caught:
-                found = made()
-            notes = [str(note.message) for note in caught if issubclass(note.category, datasets.DatasetWarning)]
-            known[key[0]] = key, found, notes
-        except (ValueError, TypeError, OSError) as error:
+            known[key[0]] = key, *looks.look(function, file, **options)
+        except (ValueError, TypeError, OSError, MemoryError) as error:
             known[key[0]] = key, uploads.explain(error), None
     return known[key[0]][1:]
 
 
 def may_be_encoded_otherwise(train) -> bool:
     """Return whether a file cannot be read as UTF-8."""
-    found, notes = _seen(("utf-8", train.file_id), lambda: datasets.guess_columns(train))
+    found, notes = _seen(("utf-8", train.file_id), datasets.guess_columns, train)
     return notes is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
 
 
@@ -58,7 +55,7 @@ def holds_texts(train, beginning) -> bool:
     """Return whether a file has a column of texts, by its beginning, as ``label_choice.look_at`` returns it."""
     if getattr(beginning, "format", "csv") != "csv":
         return False
-    guess, notes = _seen(("guess", train.file_id, "utf-8"), lambda: datasets.guess_columns(train))
+    guess, notes = _seen(("guess", train.file_id, "utf-8"), datasets.guess_columns, train)
     if notes is None or guess.text is None:
         return False
     return np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
@@ -66,7 +63,7 @@ def holds_texts(train, beginning) -> bool:
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
     """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
-    guess, notes = _seen(("guess", train.file_id, encoding), lambda: datasets.guess_columns(train, encoding=encoding))
+    guess, notes = _seen(("guess", train.file_id, encoding), datasets.guess_columns, train, encoding=encoding)
     if notes is None:
         st.error(guess)
         return None
@@ -81,7 +78,7 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
         options |= fields
     seen = ("first", train.file_id, getattr(names, "file_id", None), repr(options))
     read = {name: value for name, value in options.items() if name != "format" or guess.format != "folder"}
-    found, notes = _seen(seen, lambda: datasets.read_texts(train, **read, names=names, max_documents=FIRST))
+    found, notes = _seen(seen, datasets.read_texts, train, **read, names=names, max_documents=FIRST)
     if notes is None:
         st.error(found)
         return None

@@ -1,17 +1,11 @@
-"""Read uploaded files into a saved data set, or say what is wrong with them."""
+"""The task that reads uploaded files into a data set, and what is wrong with them in the words of the page."""
 
 import re
-import threading
 
 from pages.shared import format, sending
-from pages.shared.operator import audit, limits
-from pages.shared.workspaces import made
 from xmlcore import datasets, experiment
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.experiment.engine import given
-
-AT_ONCE = 0.6  # seconds; what is expected to take longer is done by a worker, while the page can be used
-_lock = threading.Lock()  # two sessions may give the same files for the same task, which takes them once
 
 
 def reading(train, test, **options):
@@ -28,30 +22,6 @@ def names_of(files: dict) -> dict:
     if "train" in names and names["train"] == names.get("test"):
         names["train"], names["test"] = f"{names['train']} (training)", f"{names['train']} (test)"
     return names
-
-
-def read(train, test, **options) -> tuple[str, list[str]]:
-    """Read and save a data set now; return its fingerprint and notes on its files."""
-    task, files = reading(train, test, **options)
-    result = run(task(), files)
-    return result.dataset, [on_page(made.with_names(note, names_of(files))) for note in result.notes]
-
-
-def run(task, files: dict):
-    """Run a task that reads files now, and return its result; errors have what the user calls the files."""
-    with _lock:
-        if task.exists():
-            return task.load()
-        if (why := limits.full()) is not None:
-            audit.note("refused", kind=task.kind, key=task.key)
-            raise ValueError(why)
-        given.give(task.key, files)
-        try:
-            experiment.keep(task)
-        except datasets.DatasetFormatError as error:
-            texts = [made.with_names(text, names_of(files)) for text in (error.source, error.found, error.remedy)]
-            raise datasets.DatasetFormatError(*texts, error.line, error.column) from error
-    return task.load()
 
 
 def failures(kind: str, beginning: str) -> None:

@@ -1,12 +1,12 @@
 """How words become features: the settings of the vectoriser, and what they give on the first documents."""
 
-import time
-
 import streamlit as st
 
 from pages.data.forms import uploads
 from pages.shared import fields, format, tables
 from xmlcore.datasets import TextVectorizer
+from xmlcore.experiment.engine import looks
+from xmlcore.experiment.engine.looks import try_vectorizer
 
 TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
@@ -49,13 +49,24 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     if isinstance(outcome, str):
         st.warning(outcome)
         return
-    n_features, n_values, n_empty, seconds, characters = outcome
-    rate = seconds / max(characters, 1)
+    rate = outcome.seconds / max(outcome.n_characters, 1)
     tables.cards(
         [
-            ("Features", f"{n_features:,}", "Words, or words in a row, that enough of the first documents have."),
-            ("Per document", f"{n_values / len(texts):.1f}", f"{n_values:,} values that are not 0 in all."),
-            ("Without features", f"{n_empty:,}", "Documents none of whose words is a feature: nothing to learn from."),
+            (
+                "Features",
+                f"{outcome.n_features:,}",
+                "Words, or words in a row, that enough of the first documents have.",
+            ),
+            (
+                "Per document",
+                f"{outcome.n_values / len(texts):.1f}",
+                f"{outcome.n_values:,} values that are not 0 in all.",
+            ),
+            (
+                "Without features",
+                f"{outcome.n_empty:,}",
+                "Documents none of whose words is a feature: nothing to learn from.",
+            ),
             ("Seconds per million letters", f"{1e6 * rate:.2g}", "Time to turn texts into features on this machine."),
         ]
     )
@@ -69,13 +80,8 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
 
 
 def _tried(params, texts):
-    """Return what a vectoriser gives on texts: numbers, or a message why it cannot be used."""
-    vectorizer, start = TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}), time.perf_counter()
+    """Return what a vectoriser gives on texts, or a message why it cannot be used."""
     try:
-        X = vectorizer.fit_transform(texts)
+        return looks.call(try_vectorizer, params, texts, name="the first documents")
     except ValueError as error:
         return f"On the first {format.count(len(texts), 'document')}: {format.plain(uploads.on_page(str(error)))}"
-    seconds = time.perf_counter() - start
-    used = int((vectorizer.idf_ > 0).sum())
-    n_empty = int((X.indptr[1:] == X.indptr[:-1]).sum())
-    return used, X.nnz, n_empty, seconds, sum(map(len, texts))

@@ -18,7 +18,7 @@ def upload(session, train, **others):
     for name, content in others.items():
         making.put_file(session, f"upload.{kinds[name]}.{round_}", f"{name}.txt", content)
     session.run()
-    return session.press("upload.make")
+    return session.make("upload.make")
 
 
 def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(session, ready, server):

@@ -21,7 +21,7 @@ def choose(session, name, content, what="train"):
 
 
 def upload(session, name, content):
-    return choose(session, name, content).press("upload.make")
+    return choose(session, name, content).make("upload.make")
 
 
 def table(session):
@@ -67,7 +67,7 @@ def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(
     choose(ready, "mine.txt", content).set("upload.name.0", "Mine").go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
     assert ready.at.text_input(key="upload.name.0").value == "Mine"
-    assert ready.press("upload.make").metrics()["Training rows"] == "48"
+    assert ready.make("upload.make").metrics()["Training rows"] == "48"
     assert "**Mine**" in ready.text()
     choose(ready, "other.txt", content).go("train").go("data").press("upload.train.1.clear")
     assert "Chosen before" not in ready.text()
@@ -95,8 +95,7 @@ def test_the_same_content_keeps_its_name_and_that_of_its_file_is_not_told_to_ano
     assert "secret" not in stranger.text() and "fruit" not in ready.run().text()
 
 
-def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatch):
-    monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
+def test_a_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatch):
     going_on, read = threading.Event(), datasets.read_dataset
 
     def held(*args, progress, **options):
@@ -105,7 +104,7 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
         return read(*args, progress=progress, **options)
 
     monkeypatch.setattr("xmlcore.experiment.kinds.read.read_dataset", held)
-    upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
+    choose(ready, "fruit.txt", xmlc(small_data("other", seed=1))).press("upload.make")
     ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
     assert "**Reading fruit**" in ready.text() and ready.at.button(key="upload.make").disabled
     ready.click("Random row")  # the page answers meanwhile
@@ -114,13 +113,11 @@ def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monk
     assert ready.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
 
 
-def test_a_large_file_that_cannot_be_read_is_named_with_line_and_remedy(ready, monkeypatch):
-    monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
+def test_a_file_that_cannot_be_read_is_named_with_line_and_remedy(ready):
     upload(ready, "fruit.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     said = ready.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
     assert "fruit.txt, line 3, column 5: " in said
     assert ready.at.session_state["upload.round"] == 0, "the files stay chosen"
-    monkeypatch.setattr(uploads, "AT_ONCE", 1.0)
     assert not upload(ready, "fruit.txt", xmlc(small_data("other", seed=1))).at.error
 
 
@@ -131,7 +128,7 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
                         xml=tmp_path / "a.xml")  # fmt: skip
     choose(ready, "fruit.arff", (tmp_path / "a.arff").read_bytes())
     choose(ready, "fruit.xml", (tmp_path / "a.xml").read_bytes(), "label_file")
-    assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.press("upload.make").text()
+    assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.make("upload.make").text()
     assert {"Mean imbalance (IRLbl)", "Rare with frequent (SCUMBLE)"} <= ready.metrics().keys()
     ready.at.selectbox(key="manage.format").set_value("npz")
     ready.run().press("manage.write").until(lambda s: any(label.startswith("fruit.zip") for label in s.downloads()))
@@ -207,10 +204,10 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
     assert "fruit.csv is a table of 4 columns." in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
     assert next(n.value for n in ready.at.number_input if n.label == "How many columns") == 2
-    assert counts(ready.press("upload.make")) == ["32", "8", "2", "2"]
+    assert counts(ready.make("upload.make")) == ["32", "8", "2", "2"]
     choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
     assert selectbox(ready, "Labels are").value is None
-    assert "Say at “Labels are”" in ready.press("upload.make").at.error[0].value.replace("\\", "")
+    assert "Say at “Labels are”" in ready.make("upload.make").at.error[0].value.replace("\\", "")
     header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -220,7 +217,7 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
     choose(ready, "fruit.zip", packed.getvalue())
     assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text()
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    assert counts(ready.press("upload.make")) == ["2", "1", "1", "2"]
+    assert counts(ready.make("upload.make")) == ["2", "1", "1", "2"]
 
 
 def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
@@ -228,13 +225,13 @@ def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
     selectbox(ready, "Labels are").set_value("named").run()
     assert ready.at.multiselect[0].value == ["apple", "red"]
     ready.at.multiselect[0].set_value(["red"]).run()
-    assert counts(ready.press("upload.make"))[2:] == ["3", "1"]
+    assert counts(ready.make("upload.make"))[2:] == ["3", "1"]
     choose(ready, "fruit.arff", ARFF)
     assert "fruit.arff is an ARFF file with 3 attributes." in ready.text()
     xml = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="apple"></label></labels>'
     choose(ready, "fruit.xml", xml, "label_file")
     assert not any(box.label == "Labels are" for box in ready.at.selectbox)
-    assert counts(ready.press("upload.make"))[2:] == ["2", "1"]
+    assert counts(ready.make("upload.make"))[2:] == ["2", "1"]
 
 
 @pytest.mark.parametrize(
@@ -248,4 +245,4 @@ def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready, name, conte
     upload(ready, name, content)
     assert f"tick “{offer}”" in ready.at.error[0].value.replace("\\", "")
     next(box for box in ready.at.checkbox if box.label == offer).check().run()
-    assert counts(ready.press("upload.make"))[2] == n_features
+    assert counts(ready.make("upload.make"))[2] == n_features

@@ -125,7 +125,7 @@ def test_a_missing_column_or_another_encoding_is_asked_for(ready):
 def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
     page = choose(ready).press("texts.make").until(lambda s: "60 rows" in s.text())
     first = page.at.session_state["workspace.snapshot"]["dataset"]
-    page.set("reword.ngrams", "1 2").press("reword.make")
+    page.set("reword.ngrams", "1 2").make("reword.make")
     page.until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
     kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert "**news, pairs of words**" in page.run().text() and kept.vectorizer.ngrams == (1, 2)

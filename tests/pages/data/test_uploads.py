@@ -1,13 +1,12 @@
 """Uploaded files become data sets, or messages in the words of the page."""
 
 import io
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pages.data.forms import form, upload, uploads
 from pages.shared.workspaces import made
-from xmlcore import datasets, store, system
+from xmlcore import datasets, experiment, store, system
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds.read import ReadFiles
@@ -23,19 +22,31 @@ ARFF = b"@relation 'r: -C -1'\n@attribute a numeric\n@attribute b {0,1}\n@attrib
 FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
 
 
+def read(train, test=None, **options):
+    """Read files as a worker does; return the fingerprint of the data set and notes as pages show them."""
+    make_task, files = uploads.reading(train, test, **options)
+    task = make_task()
+    given.give(task.key, files)
+    experiment.keep(task)
+    result = task.load()
+    return result.dataset, [said(note, files) for note in result.notes]
+
+
+def said(text, files):
+    """A note or the message of an error as pages show it."""
+    return uploads.on_page(made.with_names(str(text), uploads.names_of(files)))
+
+
 def test_an_upload_is_saved_without_names_of_its_files_also_twice_at_once():
-    one, notes = uploads.read(file("secret-client.txt", FRUIT), None)
-    two, other_notes = uploads.read(file("fruit.txt", FRUIT), None)
+    one, notes = read(file("secret-client.txt", FRUIT))
+    two, other_notes = read(file("fruit.txt", FRUIT))
     assert one == two  # the same content is kept once, for all sessions
     assert "2 of the 10 rows of secret-client.txt" in notes[0]
     assert other_notes == [notes[0].replace("secret-client", "fruit")]
     saved, task = datasets.load_saved(one), uploads.reading(file("secret-client.txt", FRUIT), None)[0]()
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
-    assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
-    with ThreadPoolExecutor(4) as sessions:
-        results = sessions.map(lambda _: uploads.read(file("fruit.txt", FRUIT), None)[0], range(8))
-        assert set(results) == {one}
+    assert len([*(system.cache_root() / "given").iterdir()]) == 1, "files are removed when they have been read"
 
 
 def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(monkeypatch):
@@ -68,18 +79,19 @@ def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, nam
 
 def test_names_are_cleaned_noted_and_told_apart():
     names = file("labels.txt", "\u202ereap\nred\x07apple\n".encode())
-    fingerprint, notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)
+    fingerprint, notes = read(file("fruit.txt", FRUIT), label_names=names)
     assert datasets.load_saved(fingerprint).label_names == ["�reap", "red�apple"]
     assert any(note.startswith("2 label names have control characters") for note in notes)
+    same = {"train": file("fruit.txt", FRUIT), "test": file("fruit.txt", b"1 3 2\n0 a:1\n")}
     with pytest.raises(DatasetFormatError) as caught:
-        uploads.read(file("fruit.txt", FRUIT), file("fruit.txt", b"1 3 2\n0 a:1\n"))
-    assert caught.value.source == "fruit.txt (test)" and caught.value.line == 2
+        read(**same)
+    assert said(caught.value, same).startswith("fruit.txt (test), line 2")
     names = file("labels.txt", b"pear\npear\n")
-    notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)[1]
+    notes = read(file("fruit.txt", FRUIT), label_names=names)[1]
     assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
 
 
-@pytest.mark.parametrize(("train", "options", "said"), [
+@pytest.mark.parametrize(("train", "options", "words"), [
     (b"2 2 2\n1 1:1\n2 2:1\n", {}, "choose 1 at “Ids start at”"),
     (b"2 2 2\n0 0:1\n1 1:1\n", {"first_index": 1}, "but “Ids start at” is 1. Choose 0 at “Ids start at”"),
     (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
@@ -91,46 +103,42 @@ def test_names_are_cleaned_noted_and_told_apart():
     (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
     (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
 ])  # fmt: skip
-def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, said):
+def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, words):
     options = {what: file(f"{what}.txt", o) if isinstance(o, bytes) else o for what, o in options.items()}
     with pytest.raises(ValueError) as caught:
-        uploads.read(file("mine.txt", train), None, **options)
-    message = uploads.explain(caught.value).replace("\\", "").replace("  \n", " ")
-    assert said in message
+        read(file("mine.txt", train), **options)
+    message = said(caught.value, {"train": file("mine.txt", train)})
+    assert words in message
     for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names=", "labels="):
         assert argument not in message
 
 
 def test_warnings_speak_of_the_controls_and_refusals_not_of_folders(monkeypatch):
-    notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
+    notes = read(file("mine.arff", ARFF), test_size=0.5)[1]
     assert any(note.endswith("say so at “Labels are”.") for note in notes)
-    notes = uploads.read(file("mine.arff", ARFF.replace(b"a numeric", b"a {1,2,3}")), None, test_size=0.5)[1]
+    notes = read(file("mine.arff", ARFF.replace(b"a numeric", b"a {1,2,3}")), test_size=0.5)[1]
     assert "1 nominal attribute became 3 features, one for each value: 'a'." in notes
-    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
+    notes = read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), test_size=0.5)[1]
     assert any("choose 1 at “Ids start at”" in note and "first_index" not in note for note in notes)
     monkeypatch.setattr(given, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
-        uploads.read(file("mine.txt", FRUIT), None)
-    said = uploads.explain(caught.value).replace("\\", "")
-    assert "max_bytes" not in said and "The dashboard takes no more" in said
-
-    def full(*args):
-        raise OSError(28, "No space left on device", "/home/owner/cache")
-
-    monkeypatch.setattr(uploads.given, "give", full)
-    with pytest.raises(OSError) as caught:
-        uploads.read(file("fruit.txt", FRUIT), None)
-    assert uploads.explain(caught.value) == "The files could not be read: No space left on device."
+        read(file("mine.txt", FRUIT))
+    message = said(caught.value, {})
+    assert "max_bytes" not in message and "The dashboard takes no more" in message
+    message = uploads.explain(OSError(28, "No space left on device", "/home/owner/cache"))
+    assert message == "The files could not be read: No space left on device."
     error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
-    said = uploads.explain(error).replace("\\", "")
-    assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.") and said.endswith("Give a number.")
+    message = uploads.explain(error).replace("\\", "")
+    assert message.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.") and message.endswith(
+        "Give a number."
+    )
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
 def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
     with pytest.raises(DatasetFormatError, match=f"promises 2,000,000,000 {what}, but the rows have only 2") as caught:
-        uploads.read(file("a.txt", text), file("b.txt", text))
+        read(file("a.txt", text), file("b.txt", text))
     assert "max_columns" not in uploads.explain(caught.value)
     assert store.entries("datasets") == []
 
@@ -140,5 +148,5 @@ def test_more_than_the_dashboard_takes_is_refused_before_anything_is_made_of_it(
     monkeypatch.setattr(f"xmlcore.experiment.kinds.read.{limit}", 4)
     text = b"2 5 5\n1 0:1\n2 1:1\n"
     with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4. Is the header right"):
-        uploads.read(file("a.txt", text), file("b.txt", text))
+        read(file("a.txt", text), file("b.txt", text))
     assert store.entries("datasets") == []

@@ -1,0 +1,58 @@
+"""Files of users are looked at in processes of their own, within limits of time and memory."""
+
+import io
+import os
+import sys
+import time
+
+import pytest
+
+from xmlcore.datasets import DatasetFormatError, guess_columns, read_texts
+from xmlcore.experiment.engine import looks
+from xmlcore.jobs.pool import WorkerPool
+
+
+@pytest.fixture(autouse=True, scope="module")
+def process():
+    pool = WorkerPool(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looks, "_pool", lambda: pool)
+        yield
+    pool.shutdown(kill=True)
+
+
+def named(content, name="news.csv"):
+    file = io.BytesIO(content)
+    file.name = name
+    return file
+
+
+def test_a_look_in_another_process_says_what_the_function_says_here():
+    content = b"story,topics\n" + b"".join(b"a text of number %d,x;y\n" % i for i in range(30))
+    guess, notes = looks.look(guess_columns, named(content))
+    assert (guess, notes) == (guess_columns(named(content)), [])
+    names = named(b"<http://x/1>\tpear\n", "names.tsv")
+    (texts, labels), _ = looks.look(read_texts, named(content), text="story", labels="topics", names=names)
+    assert (len(texts), labels[0]) == (30, ["x", "y"])
+    with pytest.raises(DatasetFormatError) as caught:
+        looks.look(guess_columns, named(b"\xff\xfe\xff", "odd.csv"))
+    assert caught.value.source == "odd.csv"
+
+
+def test_what_takes_too_long_or_ends_its_process_is_given_up_and_the_next_look_is_answered(monkeypatch):
+    assert looks.call(os.getpid, name="") != os.getpid()
+    monkeypatch.setattr(looks, "SECONDS", 0.3)
+    with pytest.raises(DatasetFormatError, match=r"slow.csv: it takes more than .* seconds to look at"):
+        looks.call(time.sleep, 60, name="slow.csv")
+    monkeypatch.setattr(looks, "SECONDS", 60)
+    assert looks.call(abs, -1, name="") == 1
+    with pytest.raises(DatasetFormatError, match="odd.csv: the process that looked at it ended"):
+        looks.call(os._exit, 3, name="odd.csv")
+    assert looks.call(abs, -1, name="") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system bounds the memory of a process so")
+def test_a_look_that_needs_too_much_memory_is_refused():
+    with pytest.raises(MemoryError):
+        looks.call(bytearray, looks.MEMORY + 1, name="")
+    assert looks.call(abs, -1, name="") == 1

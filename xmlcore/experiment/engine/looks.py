@@ -1,0 +1,108 @@
+"""Look at what users give in other processes: the server parses no file, so none can stop it."""
+
+import contextlib
+import functools
+import io
+import os
+import tempfile
+import time
+import warnings
+from concurrent.futures import BrokenExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, TextVectorizer
+from xmlcore.datasets.texts import words
+from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool
+from xmlcore.system import own_temporary_folder
+
+PROCESSES = 2
+SECONDS = 20.0  # after which a look is given up
+MEMORY = 2 << 30  # bytes that looks may take beside what their process had at first
+IDLE_SECONDS = 300.0  # after which an idle process ends
+_server = os.getpid()
+
+
+def look(function, file, **options) -> tuple:
+    """Return what a function of xmlcore says of a file, and its warnings; other files may be among the options.
+
+    Raises what the function raises, and DatasetFormatError if it takes too long or its process ends.
+    """
+    with tempfile.TemporaryDirectory(dir=own_temporary_folder()) as folder:
+        given = {name: value for name, value in {"": file, **options}.items() if hasattr(value, "getbuffer")}
+        for i, value in enumerate(given.values()):
+            Path(folder, str(i)).write_bytes(value.getbuffer())
+        files = {name: (os.path.join(folder, str(i)), value.name) for i, (name, value) in enumerate(given.items())}
+        others = {name: value for name, value in options.items() if name not in files}
+        return call(_looked, function, files, others, name=file.name)
+
+
+def call(function, *values, name: str):
+    """Return what a function of xmlcore makes of values; ``name`` is what users call them. Raises as :func:`look`."""
+    future = _pool().submit(_bounded, _server, function, values)
+    try:
+        return future.result(SECONDS)
+    except TimeoutError:
+        _pool().kill(future)
+        why = f"it takes more than {SECONDS:.0f} seconds to look at"
+        raise DatasetFormatError(name, why, "If it is right, read it in a notebook.") from None
+    except BrokenExecutor:
+        raise DatasetFormatError(name, "the process that looked at it ended", "Is there enough memory?") from None
+
+
+class VectorizerTrial(NamedTuple):
+    """What the settings of a vectoriser give on some texts."""
+
+    n_features: int
+    n_values: int  # that are not 0
+    n_empty: int  # texts without features
+    seconds: float
+    n_characters: int
+
+
+def try_vectorizer(params: dict, texts: list) -> VectorizerTrial:
+    """Return what a vectoriser gives on texts; raises as its ``fit_transform`` does. Its pattern is the user's."""
+    vectorizer, start = TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}), time.perf_counter()
+    X = vectorizer.fit_transform(texts)
+    seconds = time.perf_counter() - start
+    n_empty = int((X.indptr[1:] == X.indptr[:-1]).sum())
+    return VectorizerTrial(int((vectorizer.idf_ > 0).sum()), X.nnz, n_empty, seconds, sum(map(len, texts)))
+
+
+def _bounded(server, function, values):
+    if os.getpid() != server:
+        words.limit_search(words.SECONDS)
+        _bound_memory()
+    return function(*values)
+
+
+@functools.cache
+def _bound_memory():
+    try:
+        import resource
+
+        taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    except (ImportError, OSError, ValueError):  # no Linux
+        return
+
+
+def _looked(function, files, options):
+    with (
+        contextlib.ExitStack() as stack,
+        warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught,
+    ):
+        opened = {name: stack.enter_context(_opened(*file)) for name, file in files.items()}
+        found = function(opened.pop(""), **opened, **options)
+    return found, [str(note.message) for note in caught if issubclass(note.category, DatasetWarning)]
+
+
+def _opened(path, name):
+    file = io.FileIO(path)
+    file.name = name  # which messages name
+    return io.BufferedReader(file)
+
+
+@functools.cache
+def _pool() -> WorkerPool:
+    return WorkerPool(PROCESSES, idle_seconds=IDLE_SECONDS, niceness=SHORT_NICENESS)
