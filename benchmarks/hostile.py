@@ -1,4 +1,4 @@
-"""Damaged files, models and requests until the time is over: python -m benchmarks.hostile --minutes 3 --seed 1
+"""Damaged files, models, requests, and walks over the pages: python -m benchmarks.hostile --minutes 3 --seed 1
 
 What the tests damage in small numbers is damaged here for as long as asked, by the same functions. Each attempt follows
 from the seed and its number, and a fault is printed with both: ``--seed 1 --only 'csv 1234'`` makes this attempt alone.
@@ -8,7 +8,10 @@ The status is 1 if there was a fault.
 import argparse
 import itertools
 import json
+import os
 import random
+import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
+ROOT = Path(__file__).parents[1]
+WALK, WALK_EVERY = "walk over the pages", 300  # which takes as long as some thousand other attempts
 JSON = {"Content-Type": "application/json"}
 BODIES = (
     {"row": {"0": 1.5, "2": 2}, "k": 3},
@@ -29,7 +34,7 @@ BODIES = (
 
 def find_tests() -> None:
     """Have the modules of the tests found, although an installed library may have a package of their name."""
-    folder = str(Path(__file__).parents[1] / "tests")
+    folder = str(ROOT / "tests")
     sys.path.insert(1, folder)
     sys.modules["tests"] = types.ModuleType("tests")
     sys.modules["tests"].__path__ = [folder]
@@ -80,13 +85,27 @@ def requests():
     return {"requests": attempt}
 
 
+def pages():
+    """Return what walks over the pages at random, as ``tests/pages/test_monkey.py`` does, with a seed of its own."""
+
+    def walk(rng):
+        variables = {"XMLCORE_MONKEY_SEED": str(rng.randrange(1 << 30)), "XMLCORE_MONKEY_STEPS": "100"}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/pages/test_monkey.py"]
+        done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True)
+        assert done.returncode == 0, "\n".join(re.findall(r"^E .*", done.stdout, re.MULTILINE)) or done.stdout[-2000:]
+        return True
+
+    return {WALK: walk}
+
+
 def run(minutes: float, seed: int, only: str | None = None) -> int:
     """Make attempts of all kinds in turn; print how many of each there were, and the faults; return their number."""
     tried, taken, faults = Counter(), Counter(), defaultdict(list)
     end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
-        attempts = readers() | models(Path(folder)) | requests()
-        wanted = [only] if only else (f"{kind} {number}" for number in itertools.count() for kind in attempts)
+        attempts = pages() | readers() | models(Path(folder)) | requests()
+        every = (f"{kind} {i}" for i in itertools.count() for kind in attempts if kind != WALK or i % WALK_EVERY == 0)
+        wanted = [only] if only else every
         for name in wanted:
             kind = name.rpartition(" ")[0]
             if time.monotonic() > end:

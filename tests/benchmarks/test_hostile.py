@@ -14,6 +14,7 @@ def test_a_fault_is_printed_with_the_attempt_that_makes_it_again(monkeypatch, ca
     monkeypatch.setattr(hostile, "readers", lambda: {"csv": third})
     monkeypatch.setattr(hostile, "models", lambda folder: {})
     monkeypatch.setattr(hostile, "requests", dict)
+    monkeypatch.setattr(hostile, "pages", dict)
     assert hostile.run(0.001, seed=7) == 1
     text = capsys.readouterr().out
     assert f"| csv | {len(numbers):,} |" in text and "first --seed 7 --only 'csv 2': ValueError('the third" in text

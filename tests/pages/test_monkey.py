@@ -1,9 +1,11 @@
-"""A monkey that walks over the pages, and back, presses, ticks and types at random meets no exception.
+"""A monkey that walks over the pages, and back, presses, ticks, types and uploads at random meets no exception.
 
-Each walk has a seed and 100 steps, and is the same each time. ``XMLCORE_MONKEY_STEPS=10000 python -m pytest
-tests/pages/test_monkey.py`` goes 10,000 steps.
+Each walk has a seed, one of many states to begin with, and 100 steps, and is the same each time.
+``XMLCORE_MONKEY_STEPS=10000 python -m pytest tests/pages/test_monkey.py`` goes 10,000 steps; the seed of the first
+walk is ``XMLCORE_MONKEY_SEED``.
 """
 
+import contextlib
 import errno
 import os
 import random
@@ -12,10 +14,14 @@ import pytest
 from streamlit.runtime.state.common import TESTING_KEY
 
 from pages.shared import addresses, sections
-from tests.pages.making import failures, select, train, word_data
-from xmlcore import experiment
+from tests.pages.conftest import Session
+from tests.pages.making import damage, failures, predictions, put_file, select, train, use, word_data
+from tests.pages.small import xmlc
+from tests.pages.test_states import DATA
+from xmlcore import experiment, store
 
 STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 300))
+SEED = int(os.environ.get("XMLCORE_MONKEY_SEED", 0))
 WALK = 100  # steps with one seed
 SLOW = [] if "XMLCORE_MONKEY_STEPS" in os.environ else [pytest.mark.slow]
 ADDRESS = ("at", "section")  # what an address says besides the page
@@ -25,6 +31,21 @@ TEXTS += ["x" * 10_000]
 MOST_SECONDS = 3.0  # of a task, as it is estimated: others are refused, as on a full disk
 FIELDS = ("checkbox", "toggle", "selectbox", "multiselect", "radio", "number_input", "text_input", "text_area")
 FIELDS += ("slider", "select_slider", "button_group")
+FILES = {
+    "rows.txt": lambda: xmlc(word_data()),
+    "texts.csv": lambda: b"id,text,labels\n" + b"".join(b"%d,a text of %d,x;y%d\n" % (i, i, i % 3) for i in range(40)),
+    "numbers.csv": lambda: b"a,b,label\n" + b"1.5,2,1\n0,3,0\n" * 20,
+    "digits.csv": lambda: b"a,label\n" + b"1" * 30_000 + b",1\n",
+    "lines.jsonl": lambda: b'{"text": "one two", "labels": ["x"]}\n' * 30,
+    "rows.arff": lambda: b"@relation 'r: -C -1'\n@attribute a numeric\n@attribute b {0,1}\n@data\n1,0\n2,1\n" * 2,
+    "names.txt": lambda: b"one\ntwo\n",
+    "empty.txt": bytes,
+    "noise.zip": lambda: b"PK\x03\x04" + bytes(range(256)) * 9,
+    "letters.txt": lambda: b"\xff\xfe\x00\xd8 \xe9",
+}
+# Jobs may refuse what the monkey gives them, with a reason that a user can mend.
+REFUSALS = ("ValueError", "OSError", "DownloadError", "DatasetFormatError", "SeveralFilesError", "ModelFormatError")
+REFUSALS += ("WorkspaceFileError",)
 
 
 class Monkey:
@@ -62,7 +83,16 @@ class Monkey:
             line = self.chance.randrange(len(table.value))
             self.did.append(f"tick line {line} of the table with {list(table.value.columns)}")
             return self.again(lambda: self.page.tick(table, line))
-        if what < 0.45 and buttons:
+        uploaders = [field for field in self.page.at.get("file_uploader") if not field.proto.disabled]
+        if what < 0.26 and uploaders:
+            field = self.chance.choice(uploaders)
+            name = self.chance.choice(
+                [name for name in FILES if not field.proto.type or name.endswith(tuple(field.proto.type))]
+            )
+            self.did.append(f"give {name} to {field.key}")
+            put_file(self.page, field.key, name, FILES[name]())
+            return self.again(self.page.run)
+        if what < 0.47 and buttons:
             button = self.chance.choice(buttons)
             self.did.append(f"press {button.label!r} ({button.key})")
             button.click()
@@ -104,27 +134,73 @@ class Monkey:
         return self.chance.choice(options) if options else field.value
 
 
+def all_results(page):
+    """Results of all models, and a selection."""
+    for model in experiment.MODELS:
+        train(page, model, word_data())
+    select(page, "ChiSquared", word_data(), n_features=2)
+
+
+def given(page):
+    """Predictions of another program, beside a result."""
+    train(page)
+    predictions(page)
+
+
+def cut_short(page):
+    """A result that is damaged, and one without its data set."""
+    gone = DATA["one label"]()
+    train(page, "PLT", gone)
+    store.delete("datasets", gone.fingerprint)
+    damage("runs", train(page))
+
+
+def looking(page):
+    """A link for looking only."""
+    all_results(page)
+    return Session(page.look_only())
+
+
+def strange(name):
+    """A strange data set, and a result on it if the model takes it."""
+
+    def begin(page):
+        use(page, DATA[name]())
+        with contextlib.suppress(ValueError):
+            train(page, "PLT", DATA[name]())
+
+    return begin
+
+
+STATES = {
+    "all results": all_results,
+    "nothing": lambda page: None,
+    "data": lambda page: use(page, word_data()) and None,
+    "predictions": given,
+    "damaged": cut_short,
+    "a link for looking only": looking,
+} | {name: strange(name) for name in DATA}
+
+
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=SLOW) for seed in range(-(-STEPS // WALK))])
+@pytest.mark.parametrize("seed", [pytest.param(SEED + i, marks=SLOW) for i in range(-(-STEPS // WALK))])
 def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
-    data, submit = word_data(), experiment.submit
+    submit = experiment.submit
 
     def submit_if_quick(queue, task, **about):
         if task.estimate().seconds > MOST_SECONDS:
             raise OSError(errno.ENOSPC, "No space left on device")
         return submit(queue, task, **about)
 
-    for model in experiment.MODELS:
-        train(ready, model, data)
-    select(ready, "ChiSquared", data, n_features=2)
-    monkey = Monkey(ready, seed)
+    state = [*STATES][seed % len(STATES)]
+    monkey = Monkey(STATES[state](ready) or ready, seed)
     monkeypatch.setattr(experiment, "submit", submit_if_quick)
     monkeypatch.setattr(sections, "is_open", monkey.is_open)
     try:
-        for _ in range(WALK):
+        for _ in range(min(WALK, STEPS)):
             monkey.step()
             for job in server.jobs():
                 job.wait(10)  # a sweep of settings that hardly converge may go on behind the next steps
-            assert not (errors := failures(server, ("ValueError", "OSError", "DownloadError"))), "\n".join(errors)
+            assert not (errors := failures(server, REFUSALS)), "\n".join(errors)
     except Exception as error:
-        raise AssertionError("\n".join([str(error)[:3000], *monkey.did])) from error
+        raise AssertionError("\n".join([str(error)[:3000], f"begun with: {state}", *monkey.did])) from error
