@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from decisions.held_out_examples import parts
 
-from xmlcore import Ranking, decisions, metrics
+from xmlcore import PLT, DoubleSampling, Ranking, datasets, decisions, metrics
 from xmlcore.decisions.calibrating import METHODS, calibration_of
 from xmlcore.decisions.held_out import HeldOut, held_out, held_out_parts
 
@@ -47,6 +47,21 @@ def test_rankings_stay_as_they_are_where_later_labels_of_the_same_score_are_righ
     scores = np.sort(rng.random((2000, 4)))[:, ::-1]
     calibration = calibration_of(rows(scores, rng.random(scores.shape) < [0.3, 0.5, 0.7, 0.9]))
     assert (np.diff(calibration(scores)) < 0).all() and (np.diff(calibration(np.full(40, 0.5))) < 0).all()
+
+
+@pytest.mark.parametrize(("model", "expected"), [(PLT(max_leaf_labels=20), 800), (DoubleSampling(), 500)])
+def test_of_many_rows_few_have_all_candidates_and_a_model_of_a_sample_ranks_fewer(model, expected, monkeypatch):
+    data = datasets.make_synthetic(n_train=300, n_test=800, n_features=100, n_labels=20, random_state=0)
+    model, asked = model.fit(abs(data.X_train), data.Y_train), []
+    rank = type(model).predict_topk
+
+    def counted(self, X, k=5, **options):
+        asked.append((X.shape[0], k))
+        return rank(self, X, k, **options)
+
+    monkeypatch.setattr(type(model), "predict_topk", counted)
+    decisions.calibrate(model, abs(data.X_test), data.Y_test)
+    assert asked == [(300, 20), (expected - 300, 5)]
 
 
 def test_the_place_is_that_in_the_ranking_of_the_row():

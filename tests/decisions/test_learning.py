@@ -71,7 +71,7 @@ def test_as_much_recall_as_a_bound_on_precision_leaves():
 def test_the_table_of_cuts_has_what_each_cut_gives():
     model, (X, Y), _ = parts()
     table = decisions.cuts(model, X, Y)
-    calibration = decisions.calibrate(model, X, Y)
+    calibration = decisions.learn(model, X, Y).calibration
     ranking = model.predict_topk(X, 40)
     scores = sp.csr_array(_scores(ranking._replace(scores=calibration(ranking.scores)), 40))
     for line in table.iloc[[3, len(table) // 3, len(table) // 2]].itertuples(index=False):

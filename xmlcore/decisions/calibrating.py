@@ -3,12 +3,15 @@
 import numpy as np
 
 from xmlcore.decisions.held_out import HeldOut, held_out_parts
-from xmlcore.models.rules import CANDIDATES, PLACES, Calibration
+from xmlcore.models.rules import CANDIDATES, PLACES, Calibration, innermost
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_count
 
 ROWS = 5000  # more held-out rows change the error by less than its noise
-FULL = 1000  # so many of these rows have all candidates, the others the FEW first ones: no more changes the error
+FULL = 300  # so many of these rows have all candidates, the others the FEW first ones: no more changes the error
+# A model that was learnt from a sample ranks a row as slowly as it learns from an example: one row counts for so many
+# examples, but FEWEST rows, which halve the error.
+EXAMPLES, FEWEST = 6, 500
 FEW = PLACES[3]
 END = 14.0  # log odds: scores of 1e-6 and less, or 1 - 1e-6 and more, count as alike
 BINS = 700  # of log odds, to which curves are fitted
@@ -29,9 +32,10 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to: scores of training rows are too sure. Of more than 5,000, as many count.
+        Rows that the model was not fitted to: scores of training rows are too sure. Of more than 5,000, as many count;
+        with :class:`xmlcore.DoubleSampling`, of more than 500, a sixth of its sampled examples.
     n_candidates : int
-        How many labels of each row count; of more than 1,000 rows, the first five of the others.
+        How many labels of each row count; of more than 300 rows, the first five of the others.
 
     Returns
     -------
@@ -51,7 +55,9 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
     """
     most = check_count(n_candidates, "n_candidates")
-    return calibration_of(*held_out_parts(model, X, Y, [(FULL, most), (ROWS - FULL, min(FEW, most))]))
+    examples = getattr(innermost(model), "sampled_size_", None)
+    rows = ROWS if examples is None else min(ROWS, max(FEWEST, int(examples.sum()) // EXAMPLES))
+    return calibration_of(*held_out_parts(model, X, Y, [(FULL, most), (rows - FULL, min(FEW, most))]))
 
 
 def calibration_of(*parts: HeldOut) -> Calibration:

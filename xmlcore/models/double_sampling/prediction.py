@@ -12,7 +12,7 @@ from xmlcore.models.double_sampling.inputs import some_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.progress import Progress, silent
 
-BLOCK = 1024  # number of rows per task
+BLOCK = 256  # number of rows per task
 
 
 class ClassRanker(NamedTuple):
