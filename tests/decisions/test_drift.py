@@ -5,9 +5,12 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from decisions.held_out_examples import parts
+from scipy.stats import chi2_contingency
 
 from xmlcore import PLT, datasets, decisions, load_model
+from xmlcore.models import rules
 from xmlcore.models.saving import ModelFormatError
 
 
@@ -39,6 +42,35 @@ def test_rows_with_noise_are_found_and_so_by_a_saved_model(tmp_path):
         (tmp_path / "model/params.json").write_text(json.dumps(told))
         with pytest.raises(ModelFormatError):
             load_model(tmp_path / "model")
+
+
+def test_one_ranking_gives_the_sets_and_the_drift(monkeypatch):
+    model, held_out, (X, _) = parts()
+    rule = decisions.learn(model, *held_out)
+    sets, drift, ranked = rule.predict(X), rule.drift(X), []
+    rank = type(model).predict_topk
+    monkeypatch.setattr(type(model), "predict_topk", lambda self, X, *k: ranked.append(X.shape[0]) or rank(self, X, *k))
+    monkeypatch.setattr(rules, "ROWS_AT_ONCE", 200)
+    both = rule.predict_with_drift(X)
+    assert ranked == [200, 200, 100] and (both[0] != sets).nnz == 0 and both[1] == drift
+
+
+def test_the_p_value_is_that_of_scipy():
+    model, held_out, (X, _) = parts()
+    rule, rows = decisions.learn(model, *held_out), rules.Watch()
+    rule.decided(model, model._check_input(X), rows)
+    tables = [
+        [of["counts"], rules.in_bins(rows.numbers()[name], np.array(of["edges"]))] for name, of in rule.seen.items()
+    ]
+    p = min(chi2_contingency(table, correction=False).pvalue for table in tables)
+    assert rule.drift(X).p_value == pytest.approx(min(1, 2 * p))
+
+
+def test_of_many_rows_the_last_ones_are_watched():
+    rows = rules.Watch(3)
+    for first in (0, 2, 4):
+        rows.add(sp.csr_array(np.arange(first, first + 2)[:, None] / 10.0))
+    assert rows.numbers()["largest"].tolist() == [0.3, 0.4, 0.5] == rows.numbers()["sum"].tolist()
 
 
 def test_where_there_is_nothing_to_compare_it_is_said():

@@ -43,7 +43,7 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
     xmlcore predict model.zip --text "A text to label"
     """
     from xmlcore.models import read_packed
-    from xmlcore.models.rules import unlike_held_out
+    from xmlcore.models.rules import Watch, decided_ranking, unlike_held_out
 
     if bool(texts) == bool(rows):
         raise click.UsageError("give either a file of rows or texts, or --text")
@@ -53,9 +53,12 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
         packed = read_packed(model)
         inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)
         progress("Predicting", 0.0)
-        X = packed.rows(inputs)
-        ranking = packed.decided(X, k) if decided else packed.model.predict_topk(X, k or 5, progress=progress)
-        others = unlike_held_out(packed.model, X) if decided else None
+        X, seen = packed.rows(inputs), Watch()
+        if decided:
+            ranking = decided_ranking(packed.model, X, k, seen)
+        else:
+            ranking = packed.model.predict_topk(X, k or 5, progress=progress)
+        others = unlike_held_out(packed.model, seen)
     if others is not None:
         note(others)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")

@@ -411,10 +411,10 @@ class MultiLabelModel(Estimator):
         scores = scores.toarray() if sp.issparse(scores) else scores
         return scores[:, 1] - scores[:, 0] if self._one_class and self.n_labels_ == 2 else scores
 
-    def _decided(self, X, threshold=None) -> sp.csr_array:
-        """Return the labels that are predicted, with their probabilities."""
+    def _decided(self, X, threshold=None, watch=None) -> sp.csr_array:
+        """Return the labels that are predicted, with their probabilities; a rule lets a ``Watch`` see the rows."""
         if threshold is None and self.rule_ is not None:
-            return self.rule_.decided(self, self._check_input(X))
+            return self.rule_.decided(self, self._check_input(X), watch)
         if threshold is None and self._one_class:
             return candidates(self, X, 1)[0]
         return self.predict_proba(X, threshold=self.threshold_ if threshold is None else threshold)

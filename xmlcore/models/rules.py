@@ -1,6 +1,7 @@
 """Rules that decide which labels of a row are predicted; :mod:`xmlcore.decisions` learns them."""
 
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -134,21 +135,29 @@ class Rule:
         ValueError
             The rule was saved by a version that did not note what held-out rows are like, or there are no rows.
         """
-        from scipy.stats import chi2_contingency
+        rows = Watch()
+        self._in_blocks(*rows_of(self.model, X), rows.add)
+        return self.drift_of(rows)
 
+    def predict_with_drift(self, X: Matrix) -> tuple[sp.csr_array, "Drift"]:
+        """Return what :meth:`predict` and :meth:`drift` return, in little more than the time of one of them."""
+        rows = Watch()
+        return self.decided(*rows_of(self.model, X), rows).astype(bool), self.drift_of(rows)
+
+    def drift_of(self, rows: "Watch") -> "Drift":
+        """Return whether rows that were watched look drawn like the held-out ones."""
         if not self.seen:
             raise ValueError("the rule does not know what its held-out rows were like: learn it again")
-        model, rows = rows_of(self.model, X)
-        if not rows.shape[0]:
+        tables, numbers = [], rows.numbers()
+        if not numbers["sum"].size:
             raise ValueError("X has no rows: there is nothing to compare")
-        tables = []
-        for name, values in of_rows(self._probabilities(model, rows)).items():
+        for name, values in numbers.items():
             edges, counts = (np.asarray(self.seen[name][part]) for part in ("edges", "counts"))
             table = np.stack([counts, in_bins(values, edges)])
             tables.append(table[:, table.sum(axis=0) > 0])
-        p = min(chi2_contingency(table, correction=False).pvalue if table.shape[1] > 1 else 1.0 for table in tables)
         below = np.cumsum(tables[0] / tables[0].sum(axis=1, keepdims=True), axis=1)
-        return Drift(min(1.0, len(tables) * float(p)), float(np.abs(below[0] - below[1]).max()), rows.shape[0])
+        distance = float(np.abs(below[0] - below[1]).max())
+        return Drift(min(1.0, len(tables) * min(map(_chi_squared, tables))), distance, numbers["sum"].size)
 
     def keep(self) -> Any:
         """Return the model, whose ``predict`` uses this rule from now on; it is saved with the model."""
@@ -164,19 +173,25 @@ class Rule:
                 f"{model.n_labels_:,}: learn a rule for it"
             )
 
-    def decided(self, model: Ranker, X: sp.csr_array) -> sp.csr_array:
+    def decided(self, model: Ranker, X: sp.csr_array, watch: "Watch | None" = None) -> sp.csr_array:
         """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
         self._check_labels_of(model)
-        return self._probabilities(model, X, lambda found: chosen(found, self.take(found)))
 
-    def _probabilities(self, model, X, of_block=lambda found: found) -> sp.csr_array:
-        """Return the probabilities of the candidates of checked rows, or what becomes of them, block by block."""
-        parts = [
+        def of_block(found):
+            if watch is not None:
+                watch.add(found)
+            return chosen(found, self.take(found))
+
+        parts = self._in_blocks(model, X, of_block)
+        shape = (0, self.n_labels)
+        return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
+
+    def _in_blocks(self, model, X, of_block=lambda found: found) -> list:
+        """Return what becomes of the probabilities of the candidates of checked rows, block by block."""
+        return [
             of_block(self.calibration.of_entries(*candidates(model, X[first:end], self.n_candidates)))
             for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)
         ]
-        shape = (0, self.n_labels)
-        return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
 
     def take(self, candidates: sp.csr_array) -> np.ndarray:
         """Return which entries of a matrix of probabilities are predicted: ndarray of bool."""
@@ -243,14 +258,32 @@ class Drift(NamedTuple):
     rows: int
 
 
+NUMBERS = "largest", "sum"  # of the probabilities of a row's candidates
 BINS = 20  # of the numbers by which rows are compared
 FEW_ROWS, SURELY = 100, 0.001  # of fewer rows nothing is said unasked; nor with a larger p-value
+
+
+class Watch:
+    """The numbers by which rows are compared, of rows as they are decided: of the last ``most``, or of all."""
+
+    def __init__(self, most: int | None = None):
+        self._first, self._rows, self._changing = -most if most else None, np.empty((0, len(NUMBERS))), Lock()
+
+    def add(self, P: sp.csr_array) -> None:
+        """Note what rows are like, of which these are the probabilities of the candidates."""
+        found = np.stack([*of_rows(P).values()], axis=1)
+        with self._changing:
+            self._rows = np.concatenate([self._rows, found])[self._first :]
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Return them as :func:`of_rows` does."""
+        return dict(zip(NUMBERS, self._rows.T))
 
 
 def of_rows(P: sp.csr_array) -> dict[str, np.ndarray]:
     """Return the numbers by which rows are compared, of their calibrated probabilities."""
     most = P.max(axis=1).toarray() if P.shape[1] else np.zeros(P.shape[0])
-    return {"largest": np.ravel(most), "sum": np.ravel(P.sum(axis=1))}
+    return dict(zip(NUMBERS, (np.ravel(most), np.ravel(P.sum(axis=1)))))
 
 
 def seen_in(P: sp.csr_array) -> dict[str, dict[str, list]]:
@@ -260,6 +293,14 @@ def seen_in(P: sp.csr_array) -> dict[str, dict[str, list]]:
         edges = np.unique(np.quantile(values, np.arange(1, BINS) / BINS))
         found[name] = {"edges": edges.tolist(), "counts": in_bins(values, edges).tolist()}
     return found
+
+
+def _chi_squared(table) -> float:
+    """Return the p-value of Pearson's test that the two lines of a table of counts have the same shares."""
+    from scipy.special import chdtrc
+
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return float(chdtrc(table.shape[1] - 1, ((table - expected) ** 2 / expected).sum())) if table.shape[1] > 1 else 1.0
 
 
 def in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -272,7 +313,7 @@ def _is_seen(seen) -> bool:
     if seen == {}:
         return True
     try:
-        parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in ("largest", "sum")]
+        parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in NUMBERS]
         return all(
             edges.dtype == np.float64 and counts.dtype == np.int64 and edges.size == counts.size - 1 < BINS
             and (np.diff(edges) > 0).all() and np.isfinite(edges).all() and (counts >= 0).all() and counts.any()
@@ -325,10 +366,18 @@ def rule_of(model: Ranker) -> Rule | None:
     return None if rule is None else replace(rule, model=model)
 
 
-def unlike_held_out(model: Ranker, X: Matrix) -> str | None:
+def drift_told(model: Ranker, rows: Watch) -> dict[str, Any] | None:
+    """Return how many rows a model has decided for, and the p-value of their drift; None if it has no rule."""
+    rule, n = innermost(model).rule_, rows.numbers()["sum"].size
+    if rule is None or not rule.seen:
+        return None
+    return {"rows": n, "p": rule.drift_of(rows).p_value if n >= FEW_ROWS else None}
+
+
+def unlike_held_out(model: Ranker, rows: Watch) -> str | None:
     """Return a sentence if rows are not drawn like those from which the decision of a model was learnt."""
-    rule = rule_of(model)
-    if rule is None or not rule.seen or X.shape[0] < FEW_ROWS or rule.drift(X).p_value >= SURELY:
+    drift = drift_told(model, rows)
+    if drift is None or drift["p"] is None or drift["p"] >= SURELY:
         return None
     return (
         "The rows are not like those from which the decision of the model was learnt, by more than chance "
@@ -361,20 +410,20 @@ def rows_of(model, X):
     return model, model._check_input(X)
 
 
-def decided_sets(model, X: Matrix) -> sp.csr_array:
+def decided_sets(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array:
     """Return the labels that ``predict`` returns as sets, csr_array of bool, also of a model that returns classes."""
-    return model._decided(X).astype(bool)
+    return model._decided(X, watch=watch).astype(bool)
 
 
 def calibrated(model, X: Matrix) -> sp.csr_array | None:
     """Return the probabilities of candidates by which the kept rule of a model decides; None without a rule."""
     rule = rule_of(model)
-    return None if rule is None else rule._probabilities(*rows_of(model, X))
+    return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X)), format="csr")
 
 
-def decided_ranking(model, X, most: int | None = None) -> Ranking:
+def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
-    found = model._decided(X)
+    found = model._decided(X, watch=watch)
     ptr, indices, values = csr_parts(found)
     widest = int(np.diff(ptr).max(initial=0))
     width = max(1, widest if most is None else min(widest, most))

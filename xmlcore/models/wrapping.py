@@ -31,9 +31,9 @@ class WrapsModel(MultiLabelModel):
         self._check_fitted()
         return self.model_.predict_proba(X, threshold)
 
-    def _decided(self, X, threshold=None):
+    def _decided(self, X, threshold=None, watch=None):
         self._check_fitted()
-        return self.model_._decided(X, threshold)
+        return self.model_._decided(X, threshold, watch)
 
     def size(self) -> dict[str, Any]:
         self._check_fitted()

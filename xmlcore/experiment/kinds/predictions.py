@@ -31,7 +31,7 @@ from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
-from xmlcore.models.rules import ROWS_AT_ONCE, decided_sets, decision_of, innermost, unlike_held_out
+from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decided_sets, decision_of, innermost, unlike_held_out
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
@@ -82,11 +82,11 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
 
 def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent) -> Decided:
     """Return which labels a model predicts for rows of which it has ranked the first k."""
-    ranked, rule = np.zeros(ranking.labels.shape, bool), innermost(model).rule_
+    ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame()]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
-        sets = decided_sets(model, X[first:end])
+        sets = decided_sets(model, X[first:end], seen)
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
         ranked[first + both.row, both.data - 1] = True
@@ -100,7 +100,9 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
             rank[rank <= ranked.shape[1]] = 0  # a beam ranks more labels in another order
             further.append(pd.DataFrame({"row": first + rows[row], "rank": rank, "label": label, "score": score}))
     best_first = {"by": ["row", "score"], "ascending": [True, False], "ignore_index": True}
-    return Decided(decision_of(model), ranked, pd.concat(further).sort_values(**best_first), unlike_held_out(model, X))
+    return Decided(
+        decision_of(model), ranked, pd.concat(further).sort_values(**best_first), unlike_held_out(model, seen)
+    )
 
 
 def _places(labels, n_labels) -> sp.csr_array:

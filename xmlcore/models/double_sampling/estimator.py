@@ -295,9 +295,9 @@ class DoubleSampling(LearnsMore):
         """
         return super().predict(X, threshold)
 
-    def _decided(self, X, threshold=None):
+    def _decided(self, X, threshold=None, watch=None):
         if threshold is not None or self.rule_ is not None or not self.__sklearn_is_fitted__() or not self.multiclass_:
-            return super()._decided(X, threshold)
+            return super()._decided(X, threshold, watch)
         labels = self.predict_topk(X, 1).labels
         return label_matrix(labels, np.ones(labels.shape), self.n_labels_)
 
