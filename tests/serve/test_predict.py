@@ -76,6 +76,30 @@ def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked
     assert answer.status_code == 422 and "decided must be true or false" in answer.json()["error"]
 
 
+def test_a_server_tells_whether_the_rows_it_decided_for_last_are_like_those_of_the_decision(of_rows):
+    rng = np.random.default_rng(1)
+    X = rng.random((300, 4), np.float32)
+    served, place = Served("sizes", of_rows), "/v1/models/sizes"
+    client = client_of([served])
+    assert "drift" not in client.get(place).json()
+    try:
+        decisions.learn(of_rows.model, X, [[i % 3] for i in range(300)], "macro F1@2").keep()
+
+        def told(X, **more):
+            rows = [dict(zip(FEATURES, row)) for row in X.astype(float).tolist()]
+            assert client.post(PREDICT.format("sizes"), json={"rows": rows} | more).status_code == 200
+            return client.get(place).json()["drift"]
+
+        assert told(X[:50]) == {"rows": 0, "p": None} and told(X[:99], decided=True) == {"rows": 99, "p": None}
+        alike = told(rng.random((900, 4), np.float32), decided=True)
+        assert alike["rows"] == 999 and alike["p"] > 0.01
+        others = told(X * [[0, 0, 0, 1]], decided=True)
+        assert others["rows"] == 1000 and others["p"] < 1e-6
+        assert client.get("/v1/models").json()["models"][0]["drift"] == others
+    finally:
+        del of_rows.model.rule_
+
+
 def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_are_listed(client, of_rows):
     X = np.random.default_rng(1).random((3, 4), np.float32)
     want = as_lists(of_rows, X, 2)

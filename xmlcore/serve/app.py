@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from xmlcore import __version__
+from xmlcore.models.rules import decided_ranking
 from xmlcore.progress import Cancelled
 from xmlcore.serve import annif, bodies
 from xmlcore.serve.limits import Limits, Refused
@@ -88,7 +89,9 @@ def _failed(request, error):
 
 
 class _Service:
-    """The models and the threads that predict. Nothing of a request is kept after its answer.
+    """The models and the threads that predict.
+
+    Nothing of a request is kept after its answer, but for two numbers of each of the last rows, by which drift is told.
 
     Texts and rows are parsed, predicted and written as JSON on ``limits.at_once`` threads; kernels and regular work on
     arrays release the interpreter lock. The event loop only moves bytes.
@@ -165,7 +168,7 @@ class _Service:
         def work(progress):
             inputs, k, threshold, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
             rows = served.packed.rows(inputs)
-            labels, scores = _ranking(served.packed, rows, k, progress, decided)
+            labels, scores = _ranking(served, rows, k, progress, decided)
             empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
             labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
             found = {"model": served.name, "predictions": [
@@ -190,16 +193,16 @@ class _Service:
 
         def work(progress):
             wanted = annif.asked(body, kind, served, self.limits)
-            packed = served.packed
-            decided = packed.model.rule_ is not None
-            return annif.suggestions(*wanted, served, lambda rows, k: _ranking(packed, rows, k, progress, decided))
+            decided = served.packed.model.rule_ is not None
+            return annif.suggestions(*wanted, served, lambda rows, k: _ranking(served, rows, k, progress, decided))
 
         return await self._working(work)
 
 
-def _ranking(packed, rows, k, progress, decided=False):
+def _ranking(served, rows, k, progress, decided=False):
     """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
     progress("Predicting", 0.0)
+    model = served.packed.model
     if decided:
-        return packed.decided(rows, k)
-    return packed.model.predict_topk(rows, k=min(k, packed.n_labels), progress=progress)
+        return decided_ranking(model, rows, k, served.lately)
+    return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)

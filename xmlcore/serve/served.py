@@ -10,9 +10,10 @@ from typing import Any
 import scipy.sparse as sp
 
 from xmlcore.models import PackedModel, read_packed
-from xmlcore.models.rules import decision_of
+from xmlcore.models.rules import Watch, decision_of, drift_told
 from xmlcore.typing import FilePath
 
+LATELY = 1000  # rows of requests of which the numbers are kept that tell drift
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _URI = re.compile(r"<?([A-Za-z][A-Za-z0-9+.-]*:[^\s<>]+)>?")
 
@@ -80,6 +81,11 @@ class Served:
         return cls(name[:100], packed, datetime.fromtimestamp(path.stat().st_mtime, UTC), titles or {})
 
     @cached_property
+    def lately(self) -> Watch:
+        """What the rows were like for which the model has decided last."""
+        return Watch(LATELY)
+
+    @cached_property
     def feature_ids(self) -> dict[str, int]:
         """Ids of features by name; empty if they have no names."""
         return {name: j for j, name in enumerate(self.packed.feature_names or ())}
@@ -100,7 +106,7 @@ class Served:
     def warm_up(self) -> None:
         """Do what the first request would wait for: compile or load kernels, and make the tables of names."""
         packed = self.packed
-        self.feature_ids, self.subjects  # noqa: B018
+        self.feature_ids, self.subjects, self.lately  # noqa: B018
         packed.predict_topk(["warm up"] if packed.is_text else sp.csr_array((1, packed.n_features), dtype="f4"), k=1)
 
     def about(self) -> dict[str, Any]:
@@ -110,10 +116,11 @@ class Served:
         -------
         dict
             "name", "title", what it "takes", the numbers of "features" and "labels", its "decision", and when it was
-            "made".
+            "made". Of a model that keeps a decision also "drift": for how many of the last "rows" it has decided, and
+            the p-value "p" of :meth:`xmlcore.decisions.Rule.drift`, which is None for fewer than 100.
         """
-        packed = self.packed
-        return {
+        packed, drift = self.packed, drift_told(self.packed.model, self.lately)
+        about = {
             "name": self.name,
             "title": str(packed.card.get("name") or packed.card["model"])[:200],
             "takes": "texts" if packed.is_text else "rows",
@@ -122,3 +129,4 @@ class Served:
             "decision": decision_of(packed.model),
             "made": self.modified.isoformat(),
         }
+        return about if drift is None else about | {"drift": drift}
