@@ -35,4 +35,28 @@ def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path
     assert "no cut can promise" in run("decide", model, files / "test.txt", "--recall", 0.9999, status=2).err
     assert "either" in run("decide", model, files / "test.txt", "--recall", 0.5, "--precision", 0.5, status=2).err
     assert "--at-most" in run("decide", model, files / "test.txt", "--recall", 0.5, "--at-most", status=2).err
+    for wrong, said in (
+        (["micro P"], "'micro P' is no bound: give a measure and a number, such as 'micro P=0.9'"),
+        (["micro P=much"], "'micro P=much' is no bound"),
+        (["P=0.9"], "least has 'P': known are micro P, micro R, micro F1, samples F1"),
+        (["micro P=1.5"], "least['micro P'] must be"),
+        (["micro P=0.5", "micro P=0.6"], "there are two bounds of 'micro P'"),
+    ):
+        given = [part for bound in wrong for part in ("--least", bound)]
+        found = run("decide", model, files / "test.txt", "--measure", "micro R", *given, status=2).err
+        assert said in " ".join(found.replace("│", "").split()), found
+    assert "--least" in run("decide", model, files / "test.txt", "--recall", 0.5, "--least", "micro P=1", status=2).err
     assert model.read_bytes() == before
+
+
+def test_the_most_recall_at_a_precision_and_the_reverse(run, json_of, files, tmp_path):
+    model = tmp_path / "model.zip"
+    run("train", files / "train.txt", "-o", model, "--quiet")
+    found = {}
+    for bounds in (["micro P=0.3"], ["micro P=0.3", "samples F1 = 0.3"]):
+        given = [part for bound in bounds for part in ("--least", bound)]
+        told = json_of("decide", model, files / "test.txt", "--measure", "micro R", *given, "-o", tmp_path / "d.zip")
+        found[len(bounds)] = told["value"]
+    assert told["measure"] == "micro R with micro P ≥ 0.3 with samples F1 ≥ 0.3" and 0 < found[2] <= found[1]
+    told = json_of("decide", model, files / "test.txt", "--measure", "micro P", "--least", f"micro R={found[1]}")
+    assert told["measure"].startswith("micro P with micro R ≥ ") and told["value"] >= 0.3

@@ -10,6 +10,23 @@ from xmlcore.cli.output import ProgressLine, as_json, note
 from xmlcore.wording import hundredths
 
 
+def _bounds(context, option, given) -> dict[str, float]:
+    """Return the bounds of measures that are given as "micro P=0.9"."""
+    bounds = {}
+    for one in given:
+        name, equals, bound = one.rpartition("=")
+        try:
+            value = float(bound)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{one!r:.60} is no bound: give a measure and a number, such as 'micro P=0.9'")
+        if name.strip() in bounds:
+            raise click.BadParameter(f"there are two bounds of {name.strip()!r:.60}: give one")
+        bounds[name.strip()] = value
+    return bounds
+
+
 @click.command("decide")
 @click.argument("model", type=click.Path())
 @click.argument("data")
@@ -18,6 +35,9 @@ from xmlcore.wording import hundredths
     help="What is to be best: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
 )
 @click.option("--at-most", is_flag=True, help="The k of the measure is the largest number of labels, not the number.")
+@click.option("--least", multiple=True, callback=_bounds, metavar="MEASURE=BOUND",
+              help='A bound that the measure leaves, on the rows of DATA: "micro P=0.9" finds the most recall with '
+              "--measure 'micro R'. Of micro P, micro R, micro F1, samples F1; several can be given.")  # fmt: skip
 @click.option("--recall", type=float, help="Promise this share of the true labels instead, such as 0.9.")
 @click.option("--precision", type=float, help="Promise instead that this share of the predicted labels is right.")
 @click.option(
@@ -31,7 +51,7 @@ from xmlcore.wording import hundredths
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, data, measure, at_most, recall, precision, risk, output, to_json, quiet, **options):
+def command(model, data, measure, at_most, least, recall, precision, risk, output, to_json, quiet, **options):
     """Choose which labels MODEL predicts, by rows of DATA, to which it was not fitted.
 
     The decision is written with the model; load_model(...).predict, xmlcore predict --decided and xmlcore serve use it.
@@ -39,6 +59,8 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
     Keep other rows to measure it. For example:
 
     xmlcore decide model.zip held-out.txt --measure "macro F1@3"
+
+    xmlcore decide model.zip held-out.txt --measure "micro R" --least "micro P=0.9"
 
     xmlcore decide model.zip held-out.txt --recall 0.9 -o model-with-promise.zip
     """
@@ -49,8 +71,8 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
     promised = {name: share for name, share in promised.items() if share is not None}
     if len(promised) > 1:
         raise click.UsageError("give either --recall or --precision")
-    if promised and (at_most or measure):
-        raise click.UsageError("--measure and --at-most do not go with --recall and --precision")
+    if promised and (at_most or measure or least):
+        raise click.UsageError("--measure, --at-most and --least do not go with --recall and --precision")
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
@@ -61,7 +83,7 @@ def command(model, data, measure, at_most, recall, precision, risk, output, to_j
         if promised:
             rule = decisions.promise(packed.model, *rows, **promised, risk=risk)
         else:
-            rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most)
+            rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
         rule.keep()
         target = Path(output or model)
         packed.model.save(target) if target.is_dir() else packed.save(target)
