@@ -304,6 +304,29 @@ def test_a_sweep_that_is_not_what_it_says_is_refused_and_nothing_of_it_is_kept(s
     check_refused(sweep_file, change, reason)
 
 
+def without_a_rule(tree):
+    tree["rules"].pop("macro F1@3")
+
+
+def strange_rule(tree):
+    tree["rules"]["macro F1@3"][0]["k"] = "many"
+
+
+@pytest.mark.parametrize("change", [without_a_rule, strange_rule])
+def test_decisions_that_are_none_of_this_version_are_refused_and_true_ones_decide(file, tmp_path, change, monkeypatch):
+    experiment.import_workspace(file)
+    (run,) = (entry["key"] for entry in store.entries("runs"))
+    made = kept("decide", {"run": run})
+    path = tmp_path / "decisions.zip"
+    experiment.export_workspace(path, [made.key])
+    expected = made.load().rule("macro F1@3").offsets
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "elsewhere"))
+    experiment.import_workspace(path)
+    np.testing.assert_array_equal(made.load().rule("macro F1@3").offsets, expected)
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "a third place"))
+    check_refused(path, in_value("decisions", change), "no result of its kind")
+
+
 def test_a_file_that_unpacks_to_more_than_the_bound_is_refused(file):
     with pytest.raises(experiment.WorkspaceFileError, match="at most 1,000 are read"):
         experiment.import_workspace(file, max_bytes=1000)

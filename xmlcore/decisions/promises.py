@@ -85,12 +85,11 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
     """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError if there is none."""
     p = found.probabilities(calibration).data
     tried = np.unique(np.quantile(p, np.linspace(0, 1, MOST_CUTS)))
-    losses, labels, empty = _losses(found, p, tried, wanted)
+    losses, labels, empty = losses_at(found, p, tried, wanted)
     n = found.Y.shape[0]
     if wanted == "precision":  # from the safest: no labels at all
         tried, losses, labels, empty = tried[::-1], losses[::-1], labels[::-1], empty[::-1]
-    good = _controlled(losses, n, 1 - level) if risk is None else p_values(losses, n, 1 - level) <= risk
-    kept = int(np.argmin(good)) if not good.all() else good.size  # up to the first that fails
+    kept = kept_cuts(losses, n, level, risk)
     if not kept:
         how = "with all candidates" if wanted == "recall" else "with the surest labels alone"
         raise ValueError(
@@ -104,12 +103,18 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
     }  # fmt: skip
 
 
-def _losses(found, p, tried, wanted):
-    """Return, for each cut, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
+def kept_cuts(losses: np.ndarray, n: int, level: float, risk: float | None) -> int:
+    """Return how many cuts, of which the safest comes first, keep a promise: up to the first that fails."""
+    good = _controlled(losses, n, 1 - level) if risk is None else p_values(losses, n, 1 - level) <= risk
+    return int(np.argmin(good)) if not good.all() else good.size
+
+
+def losses_at(found: HeldOut, p: np.ndarray, tried: np.ndarray, wanted: str) -> tuple[np.ndarray, ...]:
+    """Return, for cuts that rise, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
     # All are sums over rows that change only at entries of the row: entries are put into the bins between cuts.
     n, (row, true) = found.Y.shape[0], (found.row, found.true)
     order, place = found.ranked(p)
-    right, at = found.right[order], np.searchsorted(tried, p[order], side="right") - 1
+    right, at = found.right[order], np.searchsorted(tried, p[order], side="right")  # 0: below all cuts
     hits = np.cumsum(right)
     hits -= np.concatenate([[0.0], hits])[found.scores.indptr[:-1]][row]
     if wanted == "recall":
@@ -120,7 +125,7 @@ def _losses(found, p, tried, wanted):
 
     def at_cuts(changes):
         """Return the sum of changes by entries at or above each cut."""
-        return np.bincount(at, changes, minlength=tried.size)[::-1].cumsum()[::-1]
+        return np.bincount(at, changes, minlength=tried.size + 1)[::-1].cumsum()[::-1][1:]
 
     loss = (of_none.sum() + at_cuts(of_set - before)) / n
     return loss, at_cuts(np.ones(row.size)) / n, 1 - at_cuts(place == 0) / n

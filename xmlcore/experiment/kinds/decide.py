@@ -1,8 +1,10 @@
 """Decisions of a kept run: learnt on training rows that a twin of its model did not see, measured on the test rows."""
 
+import contextlib
 import copy
+import itertools
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from xmlcore.decisions.calibrating import calibration_of
 from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
+from xmlcore.decisions.promises import kept_cuts, losses_at
 from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, resized, without_held_out
@@ -18,23 +21,50 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load,
 from xmlcore.experiment.engine.task_parameters import SEED
 from xmlcore.experiment.kinds.train import estimator, full_params
 from xmlcore.first_use import pd
+from xmlcore.metrics.measures import share
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import CANDIDATES, CUT, Rule
 from xmlcore.parameters import Parameter
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.typing import DataFrame, Dataset, Ranker
 
-MEASURES = ("micro F1", "samples F1", "macro F1", "macro F1@3", "macro F1@5", "PSP@5", "coverage@5")
+
+class Choice(NamedTuple):
+    """What a decision is best for: see :func:`xmlcore.decisions.learn`."""
+
+    group: str
+    measure: str | dict[str, float]
+    at_most: bool = False
+
+
+CHOICES = {
+    "micro F1": Choice("Pairs of row and label", "micro F1"),
+    "samples F1": Choice("Each row", "samples F1"),
+    "macro F1": Choice("Each label", "macro F1"),
+    "macro F1@3": Choice("Each label", "macro F1@3"),
+    "macro F1@5": Choice("Each label", "macro F1@5"),
+    "macro F1@5, at most 5": Choice("Each label", "macro F1@5", True),
+    "macro R@5": Choice("Each label", "macro R@5"),
+    "coverage@5": Choice("Each label", "coverage@5"),
+    "PSP@5": Choice("Rare labels count more", "PSP@5"),
+    "P@5 and macro F1@5": Choice("Half of each", {"P@5": 0.5, "macro F1@5": 0.5}),
+}
+MEASURES = tuple(CHOICES)
+PROMISE = "promise "  # how the name of a decision begins that is a promise: the share of a row's true labels follows
+RISK = 0.1  # of a promise
 AS_IT_IS = "predict, as it is"
 HELD_OUT = "held-out "  # how the names of columns begin that tell of held-out rows
-OF_CUT = ("micro P", "micro R", "labels")
+FOUND = "recall of rows"  # the mean share of a row's true labels that are predicted, of which promises are made
+EMPTY = "empty"  # the share of rows without a label
+OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
+SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels")  # what is told of any decision
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
 FEWEST = 10  # training rows, of which some can be held out
 EACH_ROW = 1e-3  # seconds to predict and to learn from a row
 DECISION = Parameter(
     "decision",
     "Decision",
-    "A measure of the task decide, or a cut, that decides which labels the model predicts. Empty: as it is.",
+    "What decides which labels the model predicts: a measure of the task decide, a cut or a promise. Empty: as it is.",
     "text",
     None,
     optional=True,
@@ -46,13 +76,23 @@ def can_decide(data: Dataset) -> bool:
     return data.n_train >= FEWEST and data.Y_test.nnz > 0
 
 
+def is_decision(name) -> bool:
+    """Return whether a value is the name of a measure, a cut or a promise."""
+    if not isinstance(name, str) or name in CHOICES:
+        return isinstance(name, str)
+    with contextlib.suppress(ValueError):
+        return 0 < float(name.removeprefix(CUT).removeprefix(PROMISE)) <= 1 and name.startswith((CUT, PROMISE))
+    return False
+
+
 @dataclass(frozen=True)
 class Decisions:
     """What decisions give on the test rows of a run."""
 
     model: str
     n_held_out: int  # training rows that a twin of the model did not see: they decide
-    # See decisions.cuts, of the test rows; and what each cut gives on the held-out rows, by which one is to be chosen.
+    # See decisions.cuts, of the test rows, with macro F1 and OF_CUT; and what each cut gives on the held-out rows, by
+    # which one is to be chosen.
     cuts: "DataFrame"
     # A line per measure, and one for AS_IT_IS: `measure`, `plain` (without a decision) and `decided`, in [0, 1]; and
     # what is then predicted: see metrics.sets.of_sets
@@ -61,28 +101,65 @@ class Decisions:
     rules: dict[str, Any]  # values and arrays of the rule of each measure
 
     def rule(self, name: str) -> Rule:
-        """Return the rule of a measure, or of a cut of the calibrated probabilities, such as "cut 0.25"."""
-        values, arrays = self.rules[MEASURES[0] if name.startswith(CUT) else name]
+        """Return the rule of a measure, of a cut such as "cut 0.25", or of a promise of recall: "promise 0.8"."""
+        is_cut = is_decision(name) and name not in CHOICES
+        line = self.line(name)
+        values, arrays = self.rules[MEASURES[0] if is_cut else name]
         found = Rule.restored(values, arrays, arrays["slopes"].shape[-1])
-        if not name.startswith(CUT):
+        if not is_cut:
             return found
-        cut = float(name.removeprefix(CUT))
-        line = self.cuts.iloc[int((self.cuts["cut"] - cut).abs().argmin())]
-        about = {"measure": name, "rows": self.n_held_out} | {of: float(line[HELD_OUT + of]) for of in OF_CUT}
+        told = {of: float(line[HELD_OUT + of]) for of in OF_CUT}
+        cut = float(line["cut"] if name.startswith(PROMISE) else name.removeprefix(CUT))
+        about = {"measure": name, "rows": self.n_held_out} | told
+        if name.startswith(PROMISE):
+            about = {"promise": "recall", "level": float(name.removeprefix(PROMISE)), "risk": RISK}
+            about |= {"rows": self.n_held_out, "cut": cut, "value": told[FOUND], "labels": told["labels"]}
+            about |= {"empty": told[EMPTY]}
         return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
+
+    def line(self, name: str | None) -> "pd.Series":
+        """Return what a decision gives on the test rows, at least :data:`SETS`; None: ``predict``, as it is."""
+        if name is not None and not is_decision(name):
+            raise ValueError(f"there is no decision {name!r:.60}: known are {', '.join(MEASURES)}, cuts and promises")
+        if name is None or name in CHOICES:
+            return self.measures.set_index("measure").loc[name or AS_IT_IS]
+        if name.startswith(CUT):
+            return self.cuts.iloc[int((self.cuts["cut"] - float(name.removeprefix(CUT))).abs().argmin())]
+        level = float(name.removeprefix(PROMISE))
+        if not self.promised(level):
+            raise ValueError(f"no cut can promise a recall of {level:g} on the {self.n_held_out:,} held-out rows")
+        return self.cuts.iloc[len(self.cuts) - self.promised(level)]
+
+    def promised(self, level: float) -> int:
+        """Return how many of the cuts, from the last one, hold the promise of a recall: see decisions.promise."""
+        losses = 1 - self.cuts[HELD_OUT + FOUND].to_numpy()[::-1]
+        return kept_cuts(losses, self.n_held_out, level, RISK) if level < 1 else 0
+
+    def check(self, n_labels: int) -> None:
+        """Raise an exception unless rules and tables are those of a model for so many labels."""
+        if {*self.rules} != {*MEASURES} or [*self.measures["measure"]] != [*MEASURES, AS_IT_IS]:
+            raise ValueError("its measures are not those of this version")
+        for values, arrays in self.rules.values():
+            Rule.restored(values, arrays, n_labels)
+        of_cuts = ["cut", *SETS, *OF_CUT, *(HELD_OUT + of for of in OF_CUT)]
+        shares = self.cuts[of_cuts].astype(float).drop(columns=["labels", HELD_OUT + "labels"]).to_numpy()
+        if not (len(shares) and ((shares >= 0) & (shares <= 1 + 1e-9)).all() and (np.diff(shares[:, 0]) < 0).all()):
+            raise ValueError("its cuts are none")
+        self.measures[["plain", "decided", *SETS]].astype(float)
+        self.abstention[["by hand", "P@1", "low", "high", "rows"]].astype(float)
 
 
 @register
 class Decide(Task):
     """Learn decisions for the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, result, needs, version = "decide", "decisions", Decisions, ("run",), 2
+    kind, folder, result, needs, version = "decide", "decisions", Decisions, ("run",), 3
     doing = "Learning decisions for a model of {dataset}"
 
     PARAMETERS = (VALIDATION, SEED)
 
     def earlier(self) -> None:
-        """Return None: results of earlier versions lack what cuts give on the held-out rows, and are made again."""
+        """Return None: results of earlier versions lack measures and what promises need, and are made again."""
 
     def estimate(self) -> Estimate:
         run, data = load("train", self.inputs["run"]), self.dataset()
@@ -105,29 +182,48 @@ class Decide(Task):
         test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
         P = test.probabilities(calibration)
         rules, lines = {}, []
-        for at, measure in enumerate(MEASURES):
-            progress("Learning decisions", 0.6 + 0.3 * at / len(MEASURES), measure)
-            goal = read_goal(measure)
+        for at, (name, choice) in enumerate(CHOICES.items()):
+            progress("Learning decisions", 0.6 + 0.3 * at / len(CHOICES), name)
+            goal = read_goal(choice.measure)
             weights = inv_ps if "PSP" in goal.parts else None
-            rule = learnt(held, calibration, goal, weights)
-            rules[measure] = list(rule.state())
+            rule = learnt(held, calibration, goal, weights, choice.at_most)
+            rules[name] = list(replace(rule, about=rule.about | {"measure": name}).state())
             marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
-            values = {name: value_of(goal, test, taken, weights) for name, taken in marks.items()}
-            lines.append({"measure": measure} | values | of_sets(test.Y, test.marked(marks["decided"])))
+            values = {way: value_of(goal, test, taken, weights) for way, taken in marks.items()}
+            lines.append({"measure": name} | values | of_sets(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
         lines.append({"measure": AS_IT_IS} | of_sets(test.Y, model.predict(data.X_test)))
         table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
-        table = table.iloc[np.unique(even.clip(max=len(table) - 1))]
-        of_held = cuts_of(held, held.probabilities(calibration).data)
-        at = np.searchsorted(-of_held["cut"], -table["cut"], side="right") - 1  # -1: nothing is predicted
-        for of in OF_CUT:
+        table = table.iloc[np.unique(even.clip(max=len(table) - 1))].copy()
+        p = held.probabilities(calibration).data
+        of_held, tried = cuts_of(held, p), table["cut"].to_numpy()
+        at = np.searchsorted(-of_held["cut"], -tried, side="right") - 1  # -1: nothing is predicted
+        for of in OF_CUT[:3]:
             table[HELD_OUT + of] = np.append(of_held[of], 1.0 if of == "micro P" else 0.0)[at]
+        table["macro F1"] = _macro_f1(test, P.data, tried)
+        for begin, found, of_found in (("", test, P.data), (HELD_OUT, held, p)):
+            losses, _, empty = (part[::-1] for part in losses_at(found, of_found, tried[::-1], "recall"))
+            table[begin + FOUND], table[begin + EMPTY] = (1 - losses).clip(0, 1), empty.clip(0, 1)
         found = Decisions(
             run.model, parts.n_test, table.reset_index(drop=True), pd.DataFrame(lines),
             decisions.abstention(model, data.X_test, data.Y_test), rules,
         )  # fmt: skip
         return as_plain(found)
+
+
+def _macro_f1(found, p, cuts) -> list[float]:
+    """Return the macro F1 of the labels from each cut on, of cuts that fall."""
+    order, L = np.argsort(-p, kind="stable"), found.Y.shape[1]
+    labels, right = found.scores.indices[order], found.right[order]
+    true = np.bincount(found.Y.indices, minlength=L)
+    hits, predicted, values = np.zeros(L), np.zeros(L), []
+    ends = np.searchsorted(-p[order], -cuts, side="right")
+    for first, end in itertools.pairwise([0, *ends.tolist()]):
+        hits += np.bincount(labels[first:end], right[first:end], L)
+        predicted += np.bincount(labels[first:end], minlength=L)
+        values.append(float(share(2 * hits, predicted + true)[true > 0].mean()))
+    return values
 
 
 def deciding(model: Ranker, run_key: str, name: str | None, progress: Progress = silent) -> Ranker:

@@ -233,6 +233,9 @@ def _check_result(value, artifact):
         if value["fingerprint"] != artifact.task.fingerprint or value["model"] != artifact.task.params["model"]:
             raise ValueError("it is of another model or data set")
         value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
+    elif artifact.task.kind == "decide":
+        if artifact.version == artifact.task.version:  # of earlier versions none is used
+            result.check(facts["n_labels"])
     elif artifact.task.kind == "trial":
         _check_trial(value, artifact.task)
     elif artifact.task.kind == "select":
