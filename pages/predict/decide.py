@@ -1,17 +1,34 @@
-"""Which labels are predicted: a cut between precise and complete, or the best for a measure."""
+"""Which labels are predicted: a cut between precise and complete, a promise, or the best for a measure."""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, tables, tasks
+from pages.shared import actions, format, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import AS_IT_IS, HELD_OUT, MEASURES, Decisions, can_decide
+from xmlcore import decisions, experiment, figures, metrics, store
+from xmlcore.experiment.kinds.decide import (
+    CHOICES,
+    FOUND,
+    HELD_OUT,
+    PROMISE,
+    RISK,
+    Decisions,
+    can_decide,
+    is_decision,
+)
 from xmlcore.models.rules import CUT
 
-BY_CUT, AT_LEAST = "A cut between precise and complete", "As much recall as a least precision leaves"
+BY_CUT, PROMISED = "A cut between precise and complete", "A promise: a share of each row’s true labels"
+BOUNDS = {  # of a measure that is to be as large as a least value of another one leaves
+    "As much recall as a least precision leaves": ("micro R", "micro P", "precision", 90.0),
+    "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
+}
+LEVEL = 80.0  # of a promise at first, in percent
+FEW = 5  # entries in the place of the labels of a larger set
 KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
@@ -23,6 +40,12 @@ CAPTION = (
 )
 ON = "On the test rows, which decide nothing; small, on the held-out rows from which decisions are learnt."
 OF_CUT = (("Precision", "micro P", 100, " %"), ("Recall", "micro R", 100, " %"), ("Labels a row", "labels", 1, ""))
+OF_PROMISE = (("True labels found", FOUND, 100, " %"), *OF_CUT[::2])
+OF_LEVEL = (
+    "The share of a row's true labels that are in its set, mean over rows, is at least this; the risk that this is "
+    f"false is {100 * RISK:.0f} %. It is promised for rows like the held-out ones, and for a twin of the model that "
+    "did not see these; the test rows show what came out for this model."
+)
 FOR_PEOPLE = (
     "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
     "interval."
@@ -30,17 +53,28 @@ FOR_PEOPLE = (
 
 
 def kept(run_key: str) -> str | None:
-    """Return the decision that is kept with the model of a result: a measure, or a cut."""
-    return workspace.get("widgets").get(f"{KEPT} {run_key}")
+    """Return the decision that is kept with the model of a result: a measure, a cut, or a promise."""
+    name = workspace.get("widgets").get(f"{KEPT} {run_key}")
+    return name if is_decision(name) else None
 
 
 def in_force(run_key: str) -> str | None:
     """Return the decision that is kept with the model of a result, if it has been learnt."""
-    return kept(run_key) if experiment.task("decide", {"run": run_key}).exists() else None
+    name = kept(run_key)
+    return None if name is None or measured(run_key) is None else name
 
 
-def decide(chosen) -> None:
-    """Show what decisions give on the test rows, and let one be kept with the model."""
+def measured(run_key: str) -> pd.Series | None:
+    """Return what the kept decision of a result gives on the test rows; None if there is none that was learnt."""
+    name, task = kept(run_key), experiment.task("decide", {"run": run_key})
+    try:
+        return server.loaded(task).line(name) if name is not None and task.exists() else None
+    except (store.StoreError, ValueError):  # damaged; or other rows were held out, which cannot promise it
+        return None
+
+
+def decide(chosen, prediction) -> None:
+    """Show what decisions give on the test rows and for the row in view, and let one be kept with the model."""
     if st.session_state.pop(TAKEN, False):
         st.rerun()  # the whole page, whose answer is by the decision in force
     st.header("Which labels are predicted?")
@@ -57,14 +91,19 @@ def decide(chosen) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with right:
-        name = _pick(found, kept(chosen.key))
-        _numbers(found, name)
-        _keep(chosen.key, name)
-    points = {"this decision": _line(found, name), "predict, now": _line(found, kept(chosen.key))}
+        name = _pick(found, in_force(chosen.key))
+        if name is not None:
+            _numbers(found, name)
+            _keep(chosen.key, name)
+            if name.startswith(PROMISE):
+                _few_entries(chosen, found.rule(name), prediction)
+    points = {"predict, now": found.line(in_force(chosen.key))}
+    if name is not None:
+        points = {"this decision": found.line(name)} | points
     with left:
         figure = figures.precision_recall(found.cuts, points)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
-    changed = _changed(chosen, found.rule(name))
+    changed = None if name is None else _changed(chosen, found.rule(name))
     if changed is not None:
         st.caption("Test rows whose labels change:")
         columns = {"test row": tables.number("Test row", 90, "%d")}
@@ -75,28 +114,26 @@ def decide(chosen) -> None:
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
 
-def _pick(found: Decisions, kept: str | None) -> str:
-    """Return the decision looked at; at first the kept one."""
-    is_cut = (kept or CUT).startswith(CUT)
-    options = [BY_CUT, AT_LEAST, *MEASURES]
+def _pick(found: Decisions, kept: str | None) -> str | None:
+    """Return the decision looked at, at first the kept one; None if there is none such."""
+    options, is_cut = [BY_CUT, *BOUNDS, PROMISED, *CHOICES], (kept or CUT).startswith(CUT)
+    is_promise = not is_cut and kept.startswith(PROMISE)
     by = st.selectbox(
-        "Best for", options, 0 if is_cut else options.index(kept), key="predict.decide.by", help=_meanings()
+        "Best for",
+        options,
+        options.index(BY_CUT if is_cut else PROMISED if is_promise else kept),
+        format_func=lambda name: f"{CHOICES[name].group}: {name}" if name in CHOICES else name,
+        key="predict.decide.by",
+        help=_meanings(),
     )
-    if by not in (BY_CUT, AT_LEAST):
+    if by in BOUNDS:
+        return _bounded(found, *BOUNDS[by])
+    if by == PROMISED:
+        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL)
+    if by in CHOICES:
         return by
     cuts = found.cuts["cut"].to_numpy()
-    if by == AT_LEAST:
-        least = st.number_input(
-            "Least precision, %", 1.0, 100.0, 90.0, 1.0, format="%.4g", key="predict.decide.least",
-            help="On the held-out rows: for other rows nothing is promised.",
-        )  # fmt: skip
-        precise = found.cuts[HELD_OUT + "micro P"].to_numpy() >= least / 100
-        if not precise.any():
-            most = 100 * found.cuts[HELD_OUT + "micro P"].max()
-            st.caption(f"No cut is that precise on the held-out rows: at most {most:.1f} %.")
-        place = np.flatnonzero(precise)[-1] if precise.any() else 0
-        return f"{CUT}{float(cuts[place])}"
-    at = np.abs(found.cuts["micro R"] - _line(found, kept if is_cut else None)["micro R"])
+    at = np.abs(found.cuts["micro R"] - found.line(kept if is_cut else None)["micro R"])
     place = st.select_slider(
         "From precise to complete", range(len(cuts)), int(at.argmin()), key="predict.decide.cut",
         format_func=lambda at: f"{100 * found.cuts['micro P'].iloc[at]:.1f} % right",
@@ -105,28 +142,71 @@ def _pick(found: Decisions, kept: str | None) -> str:
     return f"{CUT}{float(cuts[place])}"
 
 
-def _line(found: Decisions, name: str | None) -> pd.Series:
-    """Return what a decision gives on the test rows; without one, what ``predict`` gives as it comes."""
-    if name is not None and name.startswith(CUT):
-        return found.cuts.loc[(found.cuts["cut"] - float(name.removeprefix(CUT))).abs().idxmin()]
-    return found.measures.set_index("measure").loc[name or AS_IT_IS]
+def _bounded(found, best, bounded, noun, first) -> str | None:
+    """Return the cut with the best value of a measure on the held-out rows, of those that keep a bound of another."""
+    least = st.number_input(
+        f"Least {noun}, %", 1.0, 100.0, first, 1.0, format="%.4g", key=f"predict.decide.least {noun}",
+        help="On the held-out rows: for other rows nothing is promised.",
+    )  # fmt: skip
+    kept = found.cuts[found.cuts[HELD_OUT + bounded] >= least / 100]
+    if kept.empty:
+        most = 100 * found.cuts[HELD_OUT + bounded].max()
+        st.caption(f"No cut has that {noun} on the held-out rows: it is at most {most:.1f} %.")
+        return None
+    return f"{CUT}{float(kept.sort_values([HELD_OUT + best, HELD_OUT + bounded])['cut'].iloc[-1])}"
+
+
+def _promised(found, first) -> str | None:
+    """Return the promise of a share of true labels; None if none can be given."""
+    level = st.number_input(
+        "True labels found, at least, %", 1.0, 99.9, first, 1.0, format="%.4g", key="predict.decide.promised",
+        help=OF_LEVEL,
+    )  # fmt: skip
+    if found.promised(level / 100):
+        return f"{PROMISE}{level / 100:.6g}"
+    most = 100 * found.cuts[HELD_OUT + FOUND].max()
+    st.caption(
+        f"This cannot be promised: with all candidates, {most:.1f} % are found on the {found.n_held_out:,} held-out "
+        "rows. Promise less."
+    )
+    return None
 
 
 def _meanings() -> str:
-    known = metrics.MEASURES
-    return "\n\n".join(f"**{name}**: {known[name.partition('@')[0] + '@k'].meaning}." for name in MEASURES)
+    lines = []
+    for name, choice in CHOICES.items():
+        parts = [choice.measure] if isinstance(choice.measure, str) else choice.measure
+        said = ", and ".join(metrics.MEASURES[part.partition("@")[0] + "@k"].meaning for part in parts)
+        lines.append(f"**{name}**: {said}" + (", with labels only where they improve it." if choice.at_most else "."))
+    return "\n\n".join(lines)
 
 
 def _numbers(found, name) -> None:
-    one = _line(found, name)
-    if name.startswith(CUT):
-        tables.cards([
-            (title, f"{times * one[of]:.1f}{unit}", ON, f"held-out {times * one[HELD_OUT + of]:.1f}{unit}")
-            for title, of, times, unit in OF_CUT
-        ])  # fmt: skip
+    one = found.line(name)
+    if name in CHOICES:
+        without = "by the best scores" if "@" in name else "cut at 0.5"
+        tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
         return
-    without = "by the best scores" if "@" in name else "cut at 0.5"
-    tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
+    tables.cards([
+        (title, f"{times * one[of]:.1f}{unit}", ON, f"held-out {times * one[HELD_OUT + of]:.1f}{unit}")
+        for title, of, times, unit in (OF_PROMISE if name.startswith(PROMISE) else OF_CUT)
+    ])  # fmt: skip
+
+
+def _few_entries(chosen, rule, prediction) -> None:
+    """Show a few labels and groups of the label tree in place of a large set of the row in view."""
+    if prediction is None or prediction.problem:
+        return
+    rule = replace(rule, model=chosen.model)
+    n, names = rule.predict(prediction.x).nnz, [chosen.packed.label_name(j) for j in range(rule.n_labels)]
+    if n <= FEW:
+        return
+    try:
+        (entries,) = decisions.back_off(rule, prediction.x, FEW, names=names)
+    except ValueError:  # the model has no tree with groups
+        return
+    listed = "\n".join(f"- {format.plain(entry.name)}" for entry in entries)
+    st.markdown(f"**{n} labels** for {prediction.question.what}. In few words, with all of them:\n\n{listed}")
 
 
 def _keep(run_key: str, name: str) -> None:

@@ -62,7 +62,7 @@ def main() -> None:
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
-        "Decide": lambda: decide.decide(chosen),
+        "Decide": lambda: decide.decide(chosen, prediction),
         "A file": lambda: many.many(chosen),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,

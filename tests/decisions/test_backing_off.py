@@ -43,6 +43,13 @@ def test_a_promise_of_recall_holds_for_groups_of_the_label_tree():
         assert {*row.indices} <= {*held} and len(held) == len({*held})
     assert [entry.labels for entry in found[0]] == [(j,) for j in sets[[0]].indices] or 0 in wide
     assert decisions.back_off(promise, X_test[:0]) == []
+    named = decisions.back_off(promise, X_test, at_most=3, names=[f"label {j}" for j in range(40)])
+    assert [[entry.labels for entry in entries] for entries in named] == [
+        [e.labels for e in entries] for entries in found
+    ]
+    assert all(entry.name.startswith("label ") for entries in named for entry in entries if len(entry.labels) < 40)
+    with pytest.raises(ValueError, match="names has 1 names, but there are 40 labels"):
+        decisions.back_off(promise, X_test, names=["a"])
     assert any("…" in entry.name and "labels)" in entry.name for row in wide for entry in found[row])
 
 
@@ -75,6 +82,6 @@ def test_what_is_no_taxonomy_is_said():
 
 def test_a_taxonomy_may_have_groups_in_any_order_and_labels_that_it_does_not_name():
     model, _, _ = parts()
-    groups = _of_taxonomy(model, {"top": "all", "0": "low", "low": "top"})
+    groups = _of_taxonomy([str(j) for j in range(40)], {"top": "all", "0": "low", "low": "top"})
     assert [entry.name for entry in groups.entries([0, 1, 2], 1)] == ["any label"]
     assert [(entry.name, len(entry.labels)) for entry in groups.entries([0], 1)] == [("0", 1)]

@@ -1,7 +1,7 @@
 """Few entries in place of many labels: groups of a taxonomy or of the label tree that hold all labels of a set."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xmlcore.models.rules import Rule, innermost
@@ -20,7 +20,12 @@ class Entry(NamedTuple):
 
 
 def back_off(
-    rule: Rule, X: Matrix, at_most: int = 5, *, taxonomy: Mapping[str, str] | None = None
+    rule: Rule,
+    X: Matrix,
+    at_most: int = 5,
+    *,
+    taxonomy: Mapping[str, str] | None = None,
+    names: Sequence[str] | None = None,
 ) -> list[list[Entry]]:
     """Describe the set of labels of each row by a few entries, which are labels or groups of labels.
 
@@ -39,6 +44,8 @@ def back_off(
         The group in which each label, or group, is: names, or str of ids where the model has no names of labels. A
         label can be a group, too, such as "instrument" above "violin". What is in no group is at the top. By default
         the label tree of the model is the taxonomy; its groups are called after their most frequent labels.
+    names : sequence of str, optional
+        Names of the labels; by default those with which the model was fitted.
 
     Returns
     -------
@@ -53,7 +60,10 @@ def back_off(
     """
     at_most = check_count(at_most, "at_most")
     sets = rule.predict(X)
-    groups = _of_tree(rule.model) if taxonomy is None else _of_taxonomy(rule.model, taxonomy)
+    names = _names(rule.model) if names is None else [str(name) for name in names]
+    if len(names) != rule.n_labels:
+        raise ValueError(f"names has {len(names):,} names, but there are {rule.n_labels:,} labels")
+    groups = _of_tree(rule.model, names) if taxonomy is None else _of_taxonomy(names, taxonomy)
     return [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
 
 
@@ -123,8 +133,8 @@ def _names(model) -> list[str]:
     return [str(name) for name in (range(innermost(model).n_labels_) if names is None else names)]
 
 
-def _of_tree(model) -> _Groups:
-    inner, names = innermost(model), _names(model)
+def _of_tree(model, names) -> _Groups:
+    inner = innermost(model)
     trees = getattr(inner, "trees_", ())
     if not len(trees) or not hasattr(trees[0], "label") or trees[0].depth.max() < 2:
         raise ValueError("the model has no label tree of more than one level: give a taxonomy")
@@ -140,8 +150,8 @@ def _of_tree(model) -> _Groups:
     return _Groups(trees[0].parent.tolist(), trees[0].label.tolist(), name)
 
 
-def _of_taxonomy(model, taxonomy) -> _Groups:
-    names, known = _names(model), {str(name): str(group) for name, group in taxonomy.items()}
+def _of_taxonomy(names, taxonomy) -> _Groups:
+    known = {str(name): str(group) for name, group in taxonomy.items()}
     if not {*names} & {*known}:
         raise ValueError(
             f"the taxonomy has none of the {len(names):,} labels, such as {names[0]!r:.100}: give it names of labels"

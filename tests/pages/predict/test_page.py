@@ -170,6 +170,38 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
 
 
+def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):
+    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
+    found = experiment.task("decide", {"run": key}).load()
+    page.set("predict.decide.by", "A promise: a share of each row’s true labels").set("predict.decide.promised", 99.9)
+    assert "This cannot be promised: with all candidates" in page.text() and "this decision" not in drawn_names(page)
+    assert not any(button.key == "predict.decide.keep" for button in page.at.button)
+    level = next(level for level in range(99, 0, -1) if found.promised(level / 100))
+    page.set("predict.decide.promised", float(level))
+    line, rule = found.line(f"promise {level / 100}"), found.rule(f"promise {level / 100}")
+    told = f"{100 * line['recall of rows']:.1f} %", f"held-out {100 * line['held-out recall of rows']:.1f} %"
+    assert cards(page)["True labels found"] == told and line["held-out recall of rows"] > level / 100
+    x = word_data().X_test[[page.at.number_input(key="predict.row").value]]
+    n = rule.decided(model, x).nnz
+    assert ("In few words, with all of them" in page.text()) == (n > 5 and model.trees_[0].depth.max() > 1)
+    page.press("predict.decide.keep")
+    assert f"sets of labels whose recall is at least {level / 100}, with a risk of 0.1" in page.text()
+    content = xmlc(word_data(), "test")
+    upload(page, "predict.file", "new rows.txt", content)
+    page.until(lambda s: "of new rows.txt" in s.text())
+    assert predicted(page) == named(rule.decided(model, datasets.read_matrix(content)[0]).tocsr())
+
+
+def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, key):
+    with fields_of(page) as fields:
+        fields["widgets"][f"predict.decision {key}"] = "macro F2@3"
+    page.at.session_state["workspace.view"]["widgets"][f"predict.decision {key}"] = "macro F2@3"
+    page.run()
+    assert "labels with a score of at least" in page.text()
+    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
+    assert page.at.selectbox(key="predict.decide.by").value == "A cut between precise and complete"
+
+
 def predicted(page):
     """The labels that the table of a file says are predicted, by row."""
     frame = page.frame("row", "predicted", "labels").sort_values("row")
@@ -309,6 +341,14 @@ def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_s
     assert "labels asked for" not in page.set("predict.count", 3).text()
 
 
+def cards(page):
+    return {metric.label: (metric.value, metric.delta) for metric in page.at.metric}
+
+
+def drawn_names(page):
+    return [part["name"] for part in figure(page, "From precise to complete")["data"]]
+
+
 def drawn(page):
     """The recall and the precision of the two decisions of the figure, in percent."""
     cuts, *points = figure(page, "From precise to complete")["data"]
@@ -324,10 +364,19 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     precision = {metric.label: metric.value for metric in page.at.metric}["Precision"]
     assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
     assert drawn(page)["predict, now"] == pytest.approx((100 * now["micro R"], 100 * now["micro P"]))
-    page.set("predict.decide.by", "As much recall as a least precision leaves").set("predict.decide.least", 80.0)
-    held = found.cuts[found.cuts["held-out micro P"] >= 0.8].iloc[-1]
-    shown = {metric.label: (metric.value, metric.delta) for metric in page.at.metric}["Recall"]
-    assert shown == (f"{100 * held['micro R']:.1f} %", f"held-out {100 * held['held-out micro R']:.1f} %")
+    page.set("predict.decide.by", "As much recall as a least precision leaves").set(
+        "predict.decide.least precision", 80.0
+    )
+    order = ["held-out micro R", "held-out micro P"]
+    held = found.cuts[found.cuts["held-out micro P"] >= 0.8].sort_values(order).iloc[-1]
+    assert cards(page)["Recall"] == (
+        f"{100 * held['micro R']:.1f} %",
+        f"held-out {100 * held['held-out micro R']:.1f} %",
+    )
+    page.set("predict.decide.by", "As much precision as a least recall leaves").set("predict.decide.least recall", 70.0)
+    held = found.cuts[found.cuts["held-out micro R"] >= 0.7]
+    held = held.sort_values(order[::-1]).iloc[-1]
+    assert cards(page)["Precision"][1] == f"held-out {100 * held['held-out micro P']:.1f} %"
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
     told = found.measures.set_index("measure").loc["macro F1@3"]
     assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"

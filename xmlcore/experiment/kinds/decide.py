@@ -29,7 +29,7 @@ from xmlcore.progress import Progress, part_of, silent
 from xmlcore.typing import DataFrame, Dataset, Ranker
 
 
-class Choice(NamedTuple):
+class BestFor(NamedTuple):
     """What a decision is best for: see :func:`xmlcore.decisions.learn`."""
 
     group: str
@@ -38,16 +38,16 @@ class Choice(NamedTuple):
 
 
 CHOICES = {
-    "micro F1": Choice("Pairs of row and label", "micro F1"),
-    "samples F1": Choice("Each row", "samples F1"),
-    "macro F1": Choice("Each label", "macro F1"),
-    "macro F1@3": Choice("Each label", "macro F1@3"),
-    "macro F1@5": Choice("Each label", "macro F1@5"),
-    "macro F1@5, at most 5": Choice("Each label", "macro F1@5", True),
-    "macro R@5": Choice("Each label", "macro R@5"),
-    "coverage@5": Choice("Each label", "coverage@5"),
-    "PSP@5": Choice("Rare labels count more", "PSP@5"),
-    "P@5 and macro F1@5": Choice("Half of each", {"P@5": 0.5, "macro F1@5": 0.5}),
+    "micro F1": BestFor("Pairs of row and label", "micro F1"),
+    "samples F1": BestFor("Each row", "samples F1"),
+    "macro F1": BestFor("Each label", "macro F1"),
+    "macro F1@3": BestFor("Each label", "macro F1@3"),
+    "macro F1@5": BestFor("Each label", "macro F1@5"),
+    "macro F1@5, at most 5": BestFor("Each label", "macro F1@5", True),
+    "macro R@5": BestFor("Each label", "macro R@5"),
+    "coverage@5": BestFor("Each label", "coverage@5"),
+    "PSP@5": BestFor("Rare labels count more", "PSP@5"),
+    "P@5 and macro F1@5": BestFor("Half of each", {"P@5": 0.5, "macro F1@5": 0.5}),
 }
 MEASURES = tuple(CHOICES)
 PROMISE = "promise "  # how the name of a decision begins that is a promise: the share of a row's true labels follows
