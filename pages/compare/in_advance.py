@@ -5,7 +5,7 @@ from pages.compare import listed, more, of_runs, side
 
 def make(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
-    every = listed.every_of(runs, known)
+    every = listed.every_of(runs, known, widgets)
     choice = _choice(every.frame, widgets)
     lines = listed.table(every, choice)
     measured = lines[lines[choice.measure].notna()]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.compare import more
 from pages.shared import fields, format, server, settings
-from pages.shared.results import results, run_changes, run_names
+from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kept_runs import SEED
@@ -17,7 +17,16 @@ from xmlcore.experiment.kept_runs import SEED
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 ANY = "all"
-GIVEN = ("run", "named", "tags", "note", "archived", "created", "star")  # columns from the workspace's records
+GIVEN = (
+    "run",
+    "named",
+    "tags",
+    "note",
+    "archived",
+    "created",
+    "star",
+    "decision",
+)  # columns from the workspace's records
 CALLED = ("title", "setting_title", "setting_name")  # columns of what pages call a result and its setting
 
 
@@ -45,11 +54,11 @@ class Listed:
 
 
 def every() -> Listed:
-    return every_of(workspace.get("runs"), workspace.get("known"))
+    return every_of(*map(workspace.get, ("runs", "known", "widgets")))
 
 
-def every_of(runs: list, known: dict) -> Listed:
-    """Return what :func:`every` does of a workspace's records of results and of data sets."""
+def every_of(runs: list, known: dict, widgets: dict) -> Listed:
+    """Return what :func:`every` does of a workspace's records of results and of data sets, and what it remembers."""
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     stars = run_names.starred(runs, dict.fromkeys(records, ""))
@@ -62,6 +71,7 @@ def every_of(runs: list, known: dict) -> Listed:
             bool(record.get("archived")),
             record["created"],
             stars[record["key"]],
+            decided.in_force(record["key"], widgets) or "",
         )
         for record in records.values()
     ]
@@ -79,9 +89,14 @@ def _kept(keys: str, changed: int) -> pd.DataFrame:
 def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     """Return the table of runs with what the user gave them: ``records_json`` has it, and the names of data sets."""
     given, known = json.loads(records_json)
-    frame = _kept(keys, changed)
+    frame = _kept(keys, changed).copy()
     own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
+    for at in frame.index[own["decision"] != ""]:
+        line = decided.measured(frame.loc[at, "key"], own.loc[at, "decision"])
+        if line is not None:
+            frame.loc[at, [*experiment.DECIDED]] = line[[*experiment.DECIDED]].astype(float)
+    own["decision"] = [decided.title(name) for name in own["decision"]]
     return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
 
 
@@ -165,6 +180,8 @@ def grouped(frame, choice: Listing) -> pd.DataFrame:
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
     lines = lines.join(frame.set_index("key")[[*(name for name in GIVEN if name != "created"), *CALLED]], on="key")
+    decision = dict(zip(frame["key"], frame["decision"]))
+    lines["decision"] = [", ".join(sorted({*map(decision.get, keys)} - {""})) for keys in lines["keys"]]
     if not alone:
         named = lines["setting_name"] != ""
         run = lines["setting_name"].where(named, lines["model"])

@@ -7,8 +7,8 @@ DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Mem
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
 COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
 OF_DECISION = (
-    "Of the labels that predict returns for test rows, by the decision that the model had after training; one that is "
-    "kept on Predict is measured there. Older results lack it."
+    "Of the labels that predict returns for test rows: by the decision that is kept on Predict, which the column "
+    "Decision then names, else by the one that the model had after training. Older results lack it."
 )
 
 

@@ -82,6 +82,8 @@ def _order(columns, choice) -> list[str]:
     groups = {more.DIFFERING: settings_shown, more.EVERY: settings_shown, more.TRAINED: ["created"]}
     groups[more.MEMORY] = ["model_mb", "training_mb"]
     asked = [name for column in choice.more for name in groups.get(column, [column])]
+    if {*asked} & {*experiment.DECIDED}:
+        asked.append("decision")
     first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns][:MOST]
     return [name for name in columns if name == "mark" or name in first or name in asked]
 
@@ -139,6 +141,9 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         frame[name] = times * lines[name]
         title = "Labels a row" if name == "labels" else name
         columns[name] = tables.number(title, 9 * len(title), "%.1f" if times == 1 else "%.2f", more.OF_DECISION)
+    if lines["decision"].astype(bool).any():
+        frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
+        columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
     frame["fit_s"] = lines["fit_s"]
     columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
     frame["model_mb"] = lines["model_bytes"] / 1e6

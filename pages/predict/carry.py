@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from pages.predict import decide, predictor
+from pages.predict import predictor
 from pages.shared import actions, format, jobs, sending, server, tasks
 from pages.shared.figures import charts
+from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from xmlcore import experiment, serve, store
 
@@ -23,7 +24,7 @@ def take(chosen, dataset_name: str | None, question) -> None:
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
         "settings and its measures. This page opens it again, and so does load_model in a notebook."
     )
-    params = {"dataset_name": dataset_name, "decision": decide.kept(chosen.key)}
+    params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
     task = experiment.task("pack_model", {"run": chosen.key}, params)
 
     def draw(result):

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, server, tables, tasks
+from pages.shared import actions, format, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
-from xmlcore import decisions, experiment, figures, metrics, store
+from pages.shared.results import decided
+from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import (
     CHOICES,
     FOUND,
@@ -18,7 +18,6 @@ from xmlcore.experiment.kinds.decide import (
     RISK,
     Decisions,
     can_decide,
-    is_decision,
 )
 from xmlcore.models.rules import CUT
 
@@ -29,7 +28,6 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
 }
 LEVEL = 80.0  # of a promise at first, in percent
 FEW = 5  # entries in the place of the labels of a larger set
-KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
@@ -52,27 +50,6 @@ FOR_PEOPLE = (
 )
 
 
-def kept(run_key: str) -> str | None:
-    """Return the decision that is kept with the model of a result: a measure, a cut, or a promise."""
-    name = workspace.get("widgets").get(f"{KEPT} {run_key}")
-    return name if is_decision(name) else None
-
-
-def in_force(run_key: str) -> str | None:
-    """Return the decision that is kept with the model of a result, if it has been learnt."""
-    name = kept(run_key)
-    return None if name is None or measured(run_key) is None else name
-
-
-def measured(run_key: str) -> pd.Series | None:
-    """Return what the kept decision of a result gives on the test rows; None if there is none that was learnt."""
-    name, task = kept(run_key), experiment.task("decide", {"run": run_key})
-    try:
-        return server.loaded(task).line(name) if name is not None and task.exists() else None
-    except (store.StoreError, ValueError):  # damaged; or other rows were held out, which cannot promise it
-        return None
-
-
 def decide(chosen, prediction) -> None:
     """Show what decisions give on the test rows and for the row in view, and let one be kept with the model."""
     if st.session_state.pop(TAKEN, False):
@@ -91,13 +68,13 @@ def decide(chosen, prediction) -> None:
         return
     left, right = st.columns([3, 2], gap="large")
     with right:
-        name = _pick(found, in_force(chosen.key))
+        name = _pick(found, decided.in_force(chosen.key))
         if name is not None:
             _numbers(found, name)
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
-    points = {"predict, now": found.line(in_force(chosen.key))}
+    points = {"predict, now": found.line(decided.in_force(chosen.key))}
     if name is not None:
         points = {"this decision": found.line(name)} | points
     with left:
@@ -210,7 +187,7 @@ def _few_entries(chosen, rule, prediction) -> None:
 
 
 def _keep(run_key: str, name: str) -> None:
-    is_kept = kept(run_key) == name
+    is_kept = decided.kept(run_key) == name
     with st.container(horizontal=True):
         if is_kept:
             st.markdown(":material/check: Kept with the model")
@@ -225,12 +202,7 @@ def _keep(run_key: str, name: str) -> None:
 
 
 def _take(run_key: str, name: str | None) -> None:
-    def change(data):
-        data["widgets"].pop(f"{KEPT} {run_key}", None)
-        if name is not None:
-            data["widgets"][f"{KEPT} {run_key}"] = name
-
-    workspace.update(change)
+    decided.keep(run_key, name)
     st.session_state[TAKEN] = True
 
 

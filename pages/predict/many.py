@@ -5,8 +5,9 @@ import re
 
 import streamlit as st
 
-from pages.predict import asked, decide, listed
+from pages.predict import asked, listed
 from pages.shared import actions, fields, format, jobs, sending, server, tasks
+from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
@@ -109,7 +110,7 @@ def _upload(predictor) -> None:
 
 def _decision(predictor) -> dict:
     """Return the parameter that says by which decision a file is predicted: a model from a file has its own."""
-    return {} if predictor.run is None else {"decision": decide.in_force(predictor.key)}
+    return {} if predictor.run is None else {"decision": decided.in_force(predictor.key)}
 
 
 def _remember(predictor, name: str, key: str) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.predict import decide
 from pages.shared import fields, format, server
-from pages.shared.results import results, run_names
+from pages.shared.results import decided, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.decide import deciding
@@ -95,7 +94,7 @@ def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
     if both is None:
         return None
     files = f"{format.file_name(used.name)}-{both[0].model}-{key[:6]}"
-    packed = _of_run(key, used.fingerprint, decide.in_force(key))
+    packed = _of_run(key, used.fingerprint, decided.in_force(key))
     return Predictor(key, title, packed, used.data, both[0], files)
 
 

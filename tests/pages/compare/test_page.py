@@ -129,7 +129,7 @@ def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, w
     made, known = make(3, words), {words.fingerprint: {"name": "words"}}
     datasets.save_dataset(words)
     in_advance.make([record | {"key": record["key"][::-1]} for record in made], known, words.fingerprint, {})  # gone
-    choice = in_advance._choice(every_of(made, known).frame, {f"compare.{name}": value})
+    choice = in_advance._choice(every_of(made, known, {}).frame, {f"compare.{name}": value})
     assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
     in_advance.make(made, known, words.fingerprint, {f"compare.{name}": value})
 
@@ -188,6 +188,26 @@ def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_wh
     assert page.set("compare.more", ["macro F1"]).frame("P@1", "macro F1")["macro F1"].isna().all()  # of older runs
     page.set("compare.more", ["All settings", *more])
     assert set(more) <= set(page.frame(side.MEASURE)[side.MEASURE])
+
+
+def test_measures_of_decided_labels_are_by_the_decision_kept_on_predict_which_is_named(ready):
+    kept, other = train(ready, "PLT"), train(ready, "OneVsRest")
+    page = ready.go("compare").set("compare.more", [*experiment.DECIDED])
+    trained = experiment.runs([kept, other]).set_index("key")
+    assert "decision" not in page.frame("run", "labels")
+    task = experiment.task("decide", {"run": kept})
+    with fields_of(page) as fields:
+        fields["widgets"][f"predict.decision {kept}"] = "macro F1@3"
+    page.at.session_state["workspace.view"]["widgets"][f"predict.decision {kept}"] = "macro F1@3"
+    assert "decision" not in page.run().frame("run", "labels")  # not learnt yet
+    experiment.keep(task)
+    by_model = page.run().frame("run", "labels").set_index("model")
+    told = task.load().line("macro F1@3")
+    assert by_model["decision"].to_dict() == {"PLT": "macro F1@3", "OneVsRest": "after training"}
+    assert by_model.loc["PLT", "labels"] == 3 != trained.loc[kept, "labels"]
+    for name in ("micro F1", "samples F1", "macro F1"):
+        assert by_model.loc["PLT", name] == pytest.approx(100 * told[name])
+        assert by_model.loc["OneVsRest", name] == pytest.approx(100 * trained.loc[other, name])
 
 
 def test_tags_notes_and_names_are_kept_and_found(ready, session, words):
@@ -425,7 +445,7 @@ def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, wor
 
 
 def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_without_one(own_cache, words):
-    text = table.everything(every_of(make(24, words), {}).frame).to_csv(index=False)
+    text = table.everything(every_of(make(24, words), {}, {}).frame).to_csv(index=False)
     seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
 
@@ -454,7 +474,10 @@ def test_help_is_exact_on_menus_decisions_and_what_a_figure_leaves_out(ready, wo
     said = plainly(listed(ready, made, words))
     assert "In the menu Lines and columns, choose settings, seeds together under One line for" in said
     assert "are left out" not in said
-    assert "one that is kept on Predict is measured there" in ready.at.multiselect(key="compare.more").help
+    assert (
+        "by the decision that is kept on Predict, which the column Decision"
+        in ready.at.multiselect(key="compare.more").help
+    )
 
 
 def give(page, name, content):

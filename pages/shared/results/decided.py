@@ -1,0 +1,51 @@
+"""The decision that is kept with a result, on Predict: which labels its model predicts."""
+
+import pandas as pd
+
+from pages.shared import server
+from pages.shared.workspaces import workspace
+from xmlcore import experiment, store
+from xmlcore.experiment.kinds.decide import PROMISE, is_decision
+from xmlcore.models.rules import CUT
+
+KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
+
+
+def kept(run_key: str, widgets: dict | None = None) -> str | None:
+    """Return the decision that is kept with the model of a result: a measure, a cut, or a promise."""
+    name = (workspace.get("widgets") if widgets is None else widgets).get(f"{KEPT} {run_key}")
+    return name if is_decision(name) else None
+
+
+def in_force(run_key: str, widgets: dict | None = None) -> str | None:
+    """Return the decision that is kept with the model of a result, if it has been learnt."""
+    name = kept(run_key, widgets)
+    return None if name is None or measured(run_key, name) is None else name
+
+
+def measured(run_key: str, name: str) -> pd.Series | None:
+    """Return what a decision gives on the test rows of a result; None if it has not been learnt."""
+    task = experiment.task("decide", {"run": run_key})
+    try:
+        return server.loaded_by_key(task.kind, task.key).line(name) if task.exists() else None
+    except (store.StoreError, ValueError):  # damaged; or the held-out rows are others, and it cannot be promised
+        return None
+
+
+def keep(run_key: str, name: str | None) -> None:
+    """Keep a decision with the model of a result; None: keep none."""
+
+    def change(data):
+        data["widgets"].pop(f"{KEPT} {run_key}", None)
+        if name is not None:
+            data["widgets"][f"{KEPT} {run_key}"] = name
+
+    workspace.update(change)
+
+
+def title(name: str) -> str:
+    """Return what a decision is called in a table."""
+    for kind in (CUT, PROMISE):
+        if name.startswith(kind):
+            return f"{kind}{100 * float(name.removeprefix(kind)):.3g} %"
+    return name
