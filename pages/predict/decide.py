@@ -74,9 +74,8 @@ def decide(chosen, prediction) -> None:
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
-    points = {"predict, now": found.line(decided.in_force(chosen.key))}
-    if name is not None:
-        points = {"this decision": found.line(name)} | points
+    looked_at = None if name is None else found.line(name)
+    points = {"this decision": looked_at, "predict, now": found.line(decided.in_force(chosen.key))}
     with left:
         figure = figures.precision_recall(found.cuts, points)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))

@@ -9,7 +9,7 @@ OF_CUT = ("micro P", "micro R", "labels")
 
 
 def precision_recall(
-    frame: pd.DataFrame, points: dict[str, pd.Series] | None = None, *, title: str = "From precise to complete"
+    frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, title: str = "From precise to complete"
 ) -> go.Figure:
     """Draw the precision and the recall of each cut, in percent, and points that stand for decisions.
 
@@ -17,8 +17,8 @@ def precision_recall(
     ----------
     frame : DataFrame, a row per cut
         What :func:`xmlcore.decisions.cuts` returns.
-    points : dict of str to Series, optional
-        Lines of such a frame by the names of decisions.
+    points : dict of str to Series or None, optional
+        Lines of such a frame by the names of decisions; None is not drawn.
     {titled_figure}
     """
     need_columns(frame, ["cut", *OF_CUT], "precision_recall")
@@ -32,6 +32,8 @@ def precision_recall(
     cut = "probability from %{customdata[0]:.3~g} on"
     add_line(figure, *places, "cuts", BLUE, hover + cut, size=3, customdata=about)
     for (name, line), color in zip((points or {}).items(), (VERMILION, GREY)):
+        if line is None:
+            continue
         figure.add_scatter(
             x=[100 * line["micro R"]],
             y=[100 * line["micro P"]],

@@ -175,6 +175,7 @@ def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_prom
     found = experiment.task("decide", {"run": key}).load()
     page.set("predict.decide.by", "A promise: a share of each row’s true labels").set("predict.decide.promised", 99.9)
     assert "This cannot be promised: with all candidates" in page.text() and "this decision" not in drawn_names(page)
+    assert figure(page, "From precise to complete")["data"][-1]["marker"]["symbol"] == "circle-open"  # as ever
     assert not any(button.key == "predict.decide.keep" for button in page.at.button)
     level = next(level for level in range(99, 0, -1) if found.promised(level / 100))
     page.set("predict.decide.promised", float(level))
