@@ -26,7 +26,8 @@ from xmlcore.models import PackedModel
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^( *)```(\w*)([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-NO_CODE = {"mermaid", "text", "nginx", "dockerfile"}  # figures, examples of files, and configurations of other programs
+# Figures, examples of files, and configurations of other programs.
+NO_CODE = {"mermaid", "text", "nginx", "dockerfile", "yaml"}
 PARSED = ("json", "jsonl", "ini", "toml")
 MOST_NOT_RUN = 12  # blocks, in all pages
 # Commands that are checked but not run, and why.

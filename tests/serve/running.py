@@ -5,24 +5,37 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextlib.contextmanager
-def served(*arguments):
-    """Run ``xmlcore serve`` on a free port; yield its address, and stop it as Ctrl+C does."""
+def running(*arguments):
+    """Run ``xmlcore serve`` on a free port; yield its process, address and log; stop it as Ctrl+C does."""
     command = [sys.executable, "-m", "xmlcore", "serve", *map(str, arguments), "--port", "0", "--json"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        text = ""
-        while not text.endswith("\n}\n"):
-            line = server.stdout.readline()
-            assert line, server.stderr.read()
-            text += line
-        yield json.loads(text)["url"]
-    finally:
-        server.send_signal(signal.SIGINT)
-        _, err = server.communicate(timeout=20)
-    assert server.returncode == 0 and "Traceback" not in err, err
+    with tempfile.NamedTemporaryFile("w") as errors:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
+
+        def log():
+            return Path(errors.name).read_text()
+
+        try:
+            text = ""
+            while not text.endswith("\n}\n"):
+                line = server.stdout.readline()
+                assert line, log()
+                text += line
+            yield server, json.loads(text)["url"], log
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=20)
+        assert server.returncode == 0 and "Traceback" not in log(), log()
+
+
+@contextlib.contextmanager
+def served(*arguments):
+    """Run ``xmlcore serve`` on a free port; yield its address."""
+    with running(*arguments) as (_, url, _):
+        yield url

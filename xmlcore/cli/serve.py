@@ -1,5 +1,7 @@
 """``xmlcore serve``."""
 
+import signal
+import threading
 from pathlib import Path
 
 import click
@@ -29,8 +31,9 @@ from xmlcore.datasets import read_vocabulary
 @click.option("--timeout", type=click.IntRange(1), default=30, show_default=True, help="Seconds for a request.")
 @click.option("--at-once", type=click.IntRange(1), help="Requests worked on at once; by default one per core.")
 @click.option("--waiting", type=click.IntRange(1), default=100, show_default=True, help="Requests that may wait.")
+@click.option("--log", is_flag=True, help="Write a line of JSON for each request to standard error, without content.")
 @click.option("--json", "to_json", is_flag=True, help="Write where the models are as JSON, once they are served.")
-def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, to_json):
+def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, log, to_json):
     """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
 
     For example: xmlcore serve model.zip, and then
@@ -43,10 +46,15 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
     limits = serve.Limits(max_bytes, max_rows, max_k, timeout, at_once, waiting)
     must_exist(vocabulary)
     titles = read_vocabulary(vocabulary) if vocabulary is not None else {}
-    served = [serve.Served.read(path, name, titles) for name, path in map(_named, models)]
+
+    def read():
+        return [serve.Served.read(path, name, titles) for name, path in map(_named, models)]
+
+    served = read()
     listening = serve.listen(host, port)
     with listening:
-        app = serve.make_app(served, limits)
+        app = serve.make_app(served, limits, log=log)
+        _read_again_on_hangup(lambda: app.state.replace(read()))
         place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         if to_json:
             as_json({"url": place, "models": [model.about() for model in served]})
@@ -61,6 +69,21 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
         if not is_local(host):
             note("everyone who can reach this address can use the models and read their cards.")
         serve.run(app, listening=listening, seconds=3 * timeout + 10)  # to arrive, to be answered, to be fetched
+
+
+def _read_again_on_hangup(read_again):
+    """Have the files of the models read again when the process gets the signal SIGHUP; a bad file changes nothing."""
+
+    def attempt():
+        try:
+            read_again()
+        except (ValueError, OSError) as error:
+            note(f"the models stay as they were: {error}")
+        else:
+            note("the models were read again.")
+
+    if hasattr(signal, "SIGHUP"):  # Windows has none
+        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=attempt).start())
 
 
 def _named(given: str) -> tuple[str | None, str]:

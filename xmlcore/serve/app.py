@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -19,38 +20,37 @@ from xmlcore.progress import Cancelled
 from xmlcore.serve import annif, bodies
 from xmlcore.serve.limits import Limits, Refused
 from xmlcore.serve.served import Served
+from xmlcore.serve.watching import Counted, Numbers
 
 
-def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starlette:
+def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: bool = False) -> Starlette:
     """Return an ASGI application that serves models.
 
     Parameters
     ----------
     models : sequence of Served
     limits : Limits, optional
+    log : bool
+        Whether each request is a line of JSON on standard error: its time, address, model, status and seconds.
 
     Returns
     -------
     starlette.applications.Starlette
+        ``app.state.replace(models)`` puts others in the place of its models: requests that have begun are answered by
+        those before. It raises as this function does, and then nothing changes.
 
     Raises
     ------
     ValueError
         There are no models, or two have the same name.
     """
-    models = list(models)
-    names = [model.name for model in models]
-    if not models:
-        raise ValueError("there are no models to serve")
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"two models have the name {twice[0]!r:.200}: give one another, as in NAME=PATH")
-    for model in models:
-        model.warm_up()
-    service = _Service(models, limits or Limits())
+    service = _Service(limits or Limits())
+    service.replace(models)
     routes = [
         Route("/", service.home),
         Route("/health", service.health),
+        Route("/ready", service.ready),
+        Route("/metrics", service.metrics),
         Route("/card", service.card),
         Route("/predict", service.predict, methods=["POST"]),
         Route("/v1/models", service.models_list),
@@ -68,7 +68,10 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None) -> Starle
         yield
         service.pool.shutdown(cancel_futures=True)
 
-    return Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    watched = Middleware(Counted, service.numbers, log)
+    app = Starlette(routes=routes, middleware=[watched], exception_handlers=handlers, lifespan=lifespan)
+    app.state.replace = service.replace
+    return app
 
 
 def _refused(request, error):
@@ -97,11 +100,28 @@ class _Service:
     arrays release the interpreter lock. The event loop only moves bytes.
     """
 
-    def __init__(self, models, limits):
-        self.by_name = {model.name: model for model in models}
+    def __init__(self, limits):
+        self.by_name = {}
         self.limits = limits
+        self.numbers = Numbers(lambda: self.busy)
         self.pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="predict")
         self.busy = 0  # requests that are worked on or wait; changed on the event loop only
+
+    def replace(self, models):
+        """Serve other models from the next request on."""
+        models = list(models)
+        names = [model.name for model in models]
+        if not models:
+            raise ValueError("there are no models to serve")
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"two models have the name {twice[0]!r:.200}: give one another, as in NAME=PATH")
+        for model in models:
+            model.warm_up()
+        self.by_name = dict(zip(names, models))
+
+    def _is_full(self):
+        return self.busy >= self.limits.at_once + self.limits.waiting
 
     def _model(self, request):
         """Return the model that an address names; the only one if it names none."""
@@ -117,7 +137,7 @@ class _Service:
     async def _working(self, work) -> Response:
         """Return the answer that ``work(progress)`` computes on a thread; ``progress`` stops it when time is over."""
         limits, end = self.limits, time.monotonic() + self.limits.seconds
-        if self.busy >= limits.at_once + limits.waiting:
+        if self._is_full():
             raise Refused(503, f"{self.busy:,} requests are waiting already: try again in a moment")
 
         def progress(phase, fraction, detail=""):
@@ -142,6 +162,8 @@ class _Service:
     async def home(self, request):
         places = {
             "health": "/health",
+            "ready": "/ready",
+            "metrics": "/metrics",
             "models": [f"/v1/models/{name}" for name in self.by_name],
             "predict": [f"/v1/models/{name}/predict" for name in self.by_name],
             "annif": [f"/v1/projects/{name}/suggest" for name in self.by_name],
@@ -150,6 +172,14 @@ class _Service:
 
     async def health(self, request):
         return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.busy})
+
+    async def ready(self, request):
+        """Say whether a further request would be taken, for what shares requests out among servers."""
+        status = "full" if self._is_full() else "ready"
+        return JSONResponse({"status": status}, 503 if self._is_full() else 200)
+
+    async def metrics(self, request):
+        return self.numbers.answer(self.by_name)
 
     async def models_list(self, request):
         return JSONResponse({"models": [model.about() for model in self.by_name.values()]})
@@ -168,7 +198,7 @@ class _Service:
         def work(progress):
             inputs, k, threshold, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
             rows = served.packed.rows(inputs)
-            labels, scores = _ranking(served, rows, k, progress, decided)
+            labels, scores = self._ranking(served, rows, k, progress, decided)
             empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
             labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
             found = {"model": served.name, "predictions": [
@@ -194,15 +224,15 @@ class _Service:
         def work(progress):
             wanted = annif.asked(body, kind, served, self.limits)
             decided = served.packed.model.rule_ is not None
-            return annif.suggestions(*wanted, served, lambda rows, k: _ranking(served, rows, k, progress, decided))
+            return annif.suggestions(*wanted, served, lambda rows, k: self._ranking(served, rows, k, progress, decided))
 
         return await self._working(work)
 
-
-def _ranking(served, rows, k, progress, decided=False):
-    """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
-    progress("Predicting", 0.0)
-    model = served.packed.model
-    if decided:
-        return decided_ranking(model, rows, k, served.lately)
-    return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)
+    def _ranking(self, served, rows, k, progress, decided):
+        """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
+        self.numbers.rows.labels(served.name).inc(rows.shape[0])
+        progress("Predicting", 0.0)
+        model = served.packed.model
+        if decided:
+            return decided_ranking(model, rows, k, served.lately)
+        return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)

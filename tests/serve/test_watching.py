@@ -1,0 +1,106 @@
+"""What an operator sees of a server, and models that are replaced while it runs."""
+
+import json
+import re
+import signal
+import threading
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+from serve.conftest import client_of
+from serve.running import running
+
+from xmlcore import PLT
+from xmlcore.models import PackedModel
+from xmlcore.progress import silent
+
+JSON = {"Content-Type": "application/json"}
+
+
+def value(client, line):
+    text = client.get("/metrics").text
+    found = re.search(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
+    return None if found is None else float(found[1])
+
+
+def test_requests_are_counted_by_what_answers_and_its_status_and_rows_by_model(client):
+    predict = "/v1/models/sizes/predict"
+    for body in ({"rows": [{}, {"age": 1}]}, {"row": {"height": 1}}, {"row": {}}):
+        client.post(predict, json=body)
+    client.get("/nothing/there")
+    assert value(client, 'xmlcore_requests_total{address="predict",status="200"}') == 2
+    assert value(client, 'xmlcore_requests_total{address="predict",status="422"}') == 1
+    assert value(client, 'xmlcore_requests_total{address="none",status="404"}') == 1
+    assert value(client, 'xmlcore_rows_total{model="sizes"}') == 3
+    assert value(client, 'xmlcore_request_seconds_count{address="predict"}') == 3
+    assert value(client, "xmlcore_busy") == 0
+
+
+def test_a_server_is_ready_while_it_takes_requests_and_healthy_beyond(served, monkeypatch):
+    going_on, begun = threading.Event(), threading.Event()
+    client = client_of(served, at_once=1, waiting=1)
+    assert client.get("/ready").json() == {"status": "ready"}
+
+    def held(rows, k, progress=silent):
+        begun.set()
+        going_on.wait(20)
+        return PLT.predict_topk(model, rows, k)
+
+    model = served[1].packed.model
+    monkeypatch.setattr(model, "predict_topk", held)
+    asking = [threading.Thread(target=client.post, args=["/v1/models/sizes/predict"], kwargs={"json": {"row": {}}})
+              for _ in range(2)]  # fmt: skip
+    with client:
+        for thread in asking:
+            thread.start()
+        begun.wait(20)
+        while client.get("/health").json()["busy"] < 2:
+            pass
+        full = client.get("/ready")
+        going_on.set()
+        for thread in asking:
+            thread.join()
+        assert (full.status_code, full.json()) == (503, {"status": "full"})
+        assert client.get("/ready").status_code == 200
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signal")
+def test_models_are_read_again_without_a_lost_request_and_a_bad_file_changes_nothing(tmp_path):
+    path = tmp_path / "model.zip"
+
+    def write(n_labels):
+        PackedModel(PLT(n_jobs=1).fit(np.eye(n_labels), [[j] for j in range(n_labels)])).save(path)
+
+    write(3)
+    with running(path, "--log") as (server, url, log):
+        statuses, over = [], threading.Event()
+
+        def n_labels():
+            return json.load(urllib.request.urlopen(f"{url}/v1/models"))["models"][0]["labels"]
+
+        def ask():
+            while not over.is_set():
+                asked = urllib.request.Request(f"{url}/predict", b'{"row": {"0": 1}}', JSON)
+                statuses.append(urllib.request.urlopen(asked).status)
+
+        def wait_for(condition):
+            end = time.monotonic() + 20
+            while not condition():
+                assert time.monotonic() < end and thread.is_alive()
+                time.sleep(0.05)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        write(5)
+        server.send_signal(signal.SIGHUP)
+        wait_for(lambda: n_labels() == 5)
+        path.write_bytes(b"no model")
+        server.send_signal(signal.SIGHUP)
+        wait_for(lambda: "the models stay as they were" in log())
+        over.set()
+        thread.join()
+        assert n_labels() == 5 and len(statuses) > 2 and set(statuses) == {200}
+        asked = [json.loads(line) for line in log().splitlines() if '"predict"' in line]
+        assert len(asked) == len(statuses) and asked[0]["status"] == 200 and asked[0]["seconds"] > 0

@@ -1,0 +1,72 @@
+"""What an operator sees of a server: numbers for Prometheus, and a line of JSON for each request."""
+
+import json
+import sys
+import time
+from datetime import UTC, datetime
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.responses import Response
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)  # bounds of the histogram
+
+
+class Numbers:
+    """The numbers of ``GET /metrics``: of all requests since the server began."""
+
+    def __init__(self, n_busy):
+        self._registry = CollectorRegistry()
+        self.requests = Counter("xmlcore_requests", "Requests answered", ["address", "status"], registry=self._registry)
+        about = "From the head of a request to the end of its answer"
+        self.seconds = Histogram(
+            "xmlcore_request_seconds", about, ["address"], buckets=SECONDS, registry=self._registry
+        )
+        self.rows = Counter("xmlcore_rows", "Rows and texts predicted", ["model"], registry=self._registry)
+        self.drift = Gauge(
+            "xmlcore_drift_p", "p-value: are the last rows drawn like the held-out ones?", ["model"],
+            registry=self._registry,
+        )  # fmt: skip
+        Gauge("xmlcore_busy", "Requests worked on or waiting", registry=self._registry).set_function(n_busy)
+
+    def answer(self, models) -> Response:
+        for name, model in models.items():
+            p = (model.about().get("drift") or {}).get("p")
+            if p is not None:
+                self.drift.labels(name).set(p)
+        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+
+
+class Counted:
+    """An application whose requests are counted, and logged on request; nothing of their content is."""
+
+    def __init__(self, app, numbers: Numbers, log: bool = False):
+        self._app, self._numbers, self._log = app, numbers, log
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        status, begun = 500, time.perf_counter()
+
+        async def sent(message):
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        finally:
+            seconds = time.perf_counter() - begun
+            endpoint = scope.get("endpoint")
+            address = getattr(endpoint, "__name__", "none")  # the method that answers: so there are only a few
+            self._numbers.requests.labels(address, status).inc()
+            self._numbers.seconds.labels(address).observe(seconds)
+            if self._log:
+                line = {
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                    "address": address,
+                    "model": scope.get("path_params", {}).get("name"),
+                    "status": status,
+                    "seconds": round(seconds, 6),
+                }
+                print(json.dumps(line), file=sys.stderr, flush=True)
