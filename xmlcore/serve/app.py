@@ -6,21 +6,24 @@ import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
 from xmlcore.progress import Cancelled
-from xmlcore.serve import annif, bodies
+from xmlcore.serve import annif, bodies, openapi
 from xmlcore.serve.limits import Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
+
+TRY = Path(__file__).with_name("try.html")
 
 
 def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: bool = False) -> Starlette:
@@ -51,6 +54,8 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
         Route("/health", service.health),
         Route("/ready", service.ready),
         Route("/metrics", service.metrics),
+        Route("/openapi.json", service.openapi),
+        Route("/try", service.to_try),
         Route("/card", service.card),
         Route("/predict", service.predict, methods=["POST"]),
         Route("/v1/models", service.models_list),
@@ -164,6 +169,8 @@ class _Service:
             "health": "/health",
             "ready": "/ready",
             "metrics": "/metrics",
+            "openapi": "/openapi.json",
+            "try": "/try",
             "models": [f"/v1/models/{name}" for name in self.by_name],
             "predict": [f"/v1/models/{name}/predict" for name in self.by_name],
             "annif": [f"/v1/projects/{name}/suggest" for name in self.by_name],
@@ -180,6 +187,12 @@ class _Service:
 
     async def metrics(self, request):
         return self.numbers.answer(self.by_name)
+
+    async def openapi(self, request):
+        return JSONResponse(openapi.description(self.by_name))
+
+    async def to_try(self, request):
+        return HTMLResponse(TRY.read_text(encoding="utf-8"))
 
     async def models_list(self, request):
         return JSONResponse({"models": [model.about() for model in self.by_name.values()]})

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.serve.limits import Refused
+from xmlcore.serve.openapi import ASKED, INPUTS
 
 _MOST = float(np.finfo(np.float32).max)
-_FIELDS = {"text", "texts", "row", "rows", "k", "threshold", "unknown", "decided"}
 _LISTED = 5  # names that a message lists
 
 
@@ -64,11 +64,11 @@ def _kind(value) -> str:
 
 
 def asked(given: dict, served, limits):
-    strange = sorted(set(given) - _FIELDS)
+    strange = sorted(set(given) - ASKED.keys())
     if strange:
         known = "one of text, texts, row, rows; and k, threshold, unknown, decided"
         raise Refused(422, f"there is no field {strange[0][:100]!r}: send {known}")
-    found = [name for name in ("text", "texts", "row", "rows") if name in given]
+    found = [name for name in INPUTS if name in given]
     if len(found) != 1:
         have = " and ".join(found) or "none of them"
         raise Refused(422, f"send one of text, texts, row and rows; the body has {have}")

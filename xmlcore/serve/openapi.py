@@ -1,0 +1,76 @@
+"""The addresses, requests and answers in the form that tools read: ``GET /openapi.json``."""
+
+from typing import Any
+
+from xmlcore import __version__
+
+_FEATURES = {"type": "object", "additionalProperties": {"type": "number"}, "example": {"weight": 0.5}}
+_LABEL = {
+    "type": "object",
+    "required": ["label", "id", "score"],
+    "properties": {"label": {"type": "string"}, "id": {"type": "integer"}, "score": {"type": "number"}},
+}
+_LABELS = {"type": "array", "items": _LABEL, "description": "Best label first."}
+INPUTS = ("text", "texts", "row", "rows")  # of which a request has one
+ASKED = {
+    "text": {"type": "string"},
+    "texts": {"type": "array", "items": {"type": "string"}},
+    "row": _FEATURES,
+    "rows": {"type": "array", "items": _FEATURES},
+    "k": {"type": "integer", "minimum": 1, "description": "Number of labels; 5 if it is not said."},
+    "threshold": {"type": "number", "minimum": 0, "maximum": 1, "description": "Leaves out labels of smaller scores."},
+    "decided": {"type": "boolean", "description": "Return the labels that the model's predict returns."},
+    "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
+}
+_ANSWER = {
+    "model": {"type": "string"},
+    "predictions": {"type": "array", "items": _LABELS, "description": "For each text or row."},
+    "nothing_known": {"type": "array", "items": {"type": "integer"}, "description": "Texts without a known word."},
+    "unknown": {"type": "array", "description": "The unknown features of each row, if they are ignored."},
+}
+_REFUSALS = {
+    "400": "No JSON.",
+    "404": "No such model.",
+    "408": "The body did not arrive in time.",
+    "413": "Too many bytes, texts or rows.",
+    "415": "No application/json.",
+    "422": "It does not fit the model.",
+    "503": "Too many requests wait, or this one took too long: try again.",
+}
+
+
+def description(models) -> dict[str, Any]:
+    """Return the description of a server of these models in the form of OpenAPI 3.1."""
+    name = {"name": "name", "in": "path", "required": True, "schema": {"enum": [*models]}}
+    error = _content({"error": {"type": "string"}}, required=["error"])
+    asking = {
+        "summary": "Labels of one text, several texts, one row or several rows",
+        "requestBody": {
+            "required": True,
+            **_content(ASKED, oneOf=[{"required": [name]} for name in list(ASKED)[:4]]),
+        },
+        "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))}
+        | {status: _described(why, error) for status, why in _REFUSALS.items()},
+    }
+    paths = {
+        "/health": _get("Whether the server runs"),
+        "/ready": _get("Whether it takes a further request"),
+        "/metrics": _get("Numbers for Prometheus", "text/plain"),
+        "/v1/models": _get("The models"),
+        "/v1/models/{name}": {"parameters": [name], **_get("A model and its card")},
+        "/v1/models/{name}/predict": {"parameters": [name], "post": asking},
+    }
+    return {"openapi": "3.1.0", "info": {"title": "xmlcore", "version": __version__}, "paths": paths}
+
+
+def _content(properties, **more):
+    return {"content": {"application/json": {"schema": {"type": "object", "properties": properties} | more}}}
+
+
+def _described(text, content):
+    return {"description": text} | content
+
+
+def _get(summary, media_type="application/json"):
+    answer = {"description": summary, "content": {media_type: {}}}
+    return {"get": {"summary": summary, "responses": {"200": answer}}}
