@@ -1,6 +1,6 @@
 """What is predicted: a test row, a text, or features that are typed."""
 
-import functools
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import fields, format, selectors, server
+from pages.shared import fields, format, selectors, server, view
 from pages.shared.results import results
 from pages.shared.rows import row_editor, row_edits
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import store
 from xmlcore.datasets.readers.sources import stem
@@ -25,7 +26,11 @@ TYPED_FEATURES = "features"  # in names of files
 TYPED = "predict.typed"  # key of st.session_state: the text as it was typed last, also before a page switch
 EDITED = "predict.edited"  # likewise: (key of the model, changes of an empty row)
 ROW_NUMBER = "predict.row"
-LOOKED_AT = "predict.looked at"  # key of st.session_state: the row of a file that was chosen, see look_at
+LOOKED_AT = "predict.looked at"  # key of st.session_state: the row of a file looked at last, as in the view
+GONE = (
+    "The link names a row of a file that this model did not predict here, or whose rows are not kept any more. So this "
+    "page shows something else."
+)
 
 
 @dataclass(frozen=True)
@@ -42,17 +47,23 @@ class Question:
 
 def ask(predictor) -> Question | None:
     """Show the controls that say what is predicted; return it, or None while there is nothing."""
-    looked_at = st.session_state.get(LOOKED_AT)
-    from_file = looked_at is not None and looked_at["model"] == predictor.key
-    possible = {ROW: predictor.data is not None, TEXT: predictor.packed.is_text, FEATURES: True, FROM_FILE: from_file}
-    ways = [way for way, there in possible.items() if there]
-    way = ways[0]
+    if now().file:
+        st.session_state[LOOKED_AT] = {"file": now().file, "given": now().given or 0}
+    in_file = st.session_state.get(LOOKED_AT)
+    file = None if in_file is None else _file(predictor, **in_file)
+    if now().file and file is None:
+        st.caption(GONE)
+    ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES]
+    remembered = workspace.get("widgets").get(WAY)
+    way = FROM_FILE if file is not None and now().file else remembered if remembered in ways else ways[0]
+    ways += [FROM_FILE] * (file is not None)
     if len(ways) > 1:
-        remembered = workspace.get("widgets").get(WAY)
-        way = remembered if remembered in ways else ways[0]  # anew in each run: a table changes it
-        take = functools.partial(workspace.remember, WAY)
-        way = fields.pick("What to predict", dict(zip(ways, ways)), WAY, way, take, widget="radio", horizontal=True)
-    question = {ROW: _row, TEXT: _text, FEATURES: _features, FROM_FILE: _from_file}[way](predictor)
+        options = dict(zip(ways, ways))
+        way = fields.pick("What to predict", options, WAY, way, _take_way, widget="radio", horizontal=True)
+    if way == FROM_FILE:
+        question = _from_file(predictor, *file)
+    else:
+        question = {ROW: _row, TEXT: _text, FEATURES: _features}[way](predictor)
     most = min(MOST_LABELS, predictor.packed.n_labels)
     fields.whole(f"Labels shown, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
     return question
@@ -107,27 +118,36 @@ def _take(texts) -> None:
     st.session_state["predict.text"] = st.session_state[TYPED] = text
 
 
-def look_at(predictor, kind: str, key: str, name: str, row: int) -> None:
-    st.session_state[LOOKED_AT] = {"model": predictor.key, "kind": kind, "key": key, "name": name, "row": row}
-    workspace.remember(WAY, FROM_FILE)
+def look_at(key: str, row: int) -> None:
+    """Look at a row of the file whose predictions have a key."""
+    look(file=key[: view.DIGITS], given=row)
 
 
-def _from_file(predictor) -> Question | None:
-    chosen = st.session_state[LOOKED_AT]
-    try:
-        given = _given(chosen["kind"], chosen["key"])
-    except (store.StoreError, OSError, ValueError):
-        st.error(
-            "The rows of the file cannot be read any more. Delete its predictions on the Storage page, and predict the "
-            "file again."
-        )
-        return None
-    text = given[chosen["row"]] if isinstance(given, list) else None
+def _take_way(way: str) -> None:
+    if way == FROM_FILE:
+        look(**st.session_state[LOOKED_AT])
+    else:
+        look(file="")
+        workspace.remember(WAY, way)
+
+
+def _file(predictor, file: str, given: int) -> tuple | None:
+    """Return the rows or texts of a file that is kept, its name, and the row; None if there is no such row."""
+    record = next((record for record in predictor.predicted_files() if record["key"].startswith(file)), None)
+    with contextlib.suppress(store.StoreError, OSError, ValueError):
+        rows = None if record is None else _given(predictor.of_files, record["key"])
+        if rows is not None and given < (len(rows) if isinstance(rows, list) else rows.shape[0]):
+            return rows, record["name"], given
+    return None
+
+
+def _from_file(predictor, given, file: str, row: int) -> Question | None:
+    text = given[row] if isinstance(given, list) else None
     kind = "row" if text is None else "text"
-    name = f"{kind} {chosen['row']:,} of {format.plain(chosen['name'])}"
+    name = f"{kind} {row:,} of {format.plain(file)}"
     st.markdown(f"**{name[0].upper()}{name[1:]}**")
-    x = given[[chosen["row"]]] if text is None else vector(predictor, text)
-    return Question(x, name, f"{format.file_name(stem(chosen['name']))}-{kind}{chosen['row']}", text=text)
+    x = given[[row]] if text is None else vector(predictor, text)
+    return Question(x, name, f"{format.file_name(stem(file))}-{kind}{row}", text=text)
 
 
 @server.shared(max_entries=2, show_spinner="Loading the rows of the file")

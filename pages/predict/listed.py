@@ -14,7 +14,6 @@ from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
 NAMED = 20  # predicted labels that it names of a row
-CHOSEN = "predict.listed chosen"  # key of st.session_state: whether a row was chosen and the page is to be drawn again
 WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
     "top score": ("score of the first label", "Top score"),
     "margin": ("first score minus second", "Margin"),
@@ -85,12 +84,6 @@ def _table(predictor, predicted, by, look) -> None:
     if predicted.beginnings is not None:
         lines.insert(2, "text", [predicted.beginnings[i] for i in rows.tolist()])
 
-    def chosen():
-        ticked = st.session_state["predict.listed"]["selection"]["rows"]
-        if ticked and ticked[0] < rows.size:
-            look(int(rows[ticked[0]]))
-            st.session_state[CHOSEN] = True
-
     tables.show(
         lines,
         "predict.listed",
@@ -107,11 +100,8 @@ def _table(predictor, predicted, by, look) -> None:
             "labels": tables.text("Ranked first, with scores", 340),
         },
         most=420,
-        on_select=chosen,
-        selection_mode="single-row",
+        **tables.on_tick("predict.listed", rows, look),
     )
-    if st.session_state.pop(CHOSEN, False):
-        st.rerun()  # the whole page, whose answer is that of the row
     about = "Choose a line to see above why it has its labels."
     if rows.size < sure.size:
         about += f" These are the {rows.size:,} least certain of {sure.size:,}. The files below have all."

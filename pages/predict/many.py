@@ -34,9 +34,9 @@ _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start
 def many(predictor) -> None:
     st.header("Many texts or rows at once" if predictor.packed.is_text else "Many rows at once")
     _upload(predictor)
-    jobs.watch(jobs.active(kind(predictor), **predictor.inputs))
+    jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     _failures(predictor)
-    files = [file for file in remembered(predictor) if jobs.kept(kind(predictor), file["key"])]
+    files = [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
     if not files:
         return
     file = files[0]
@@ -48,23 +48,7 @@ def many(predictor) -> None:
     predicted = _loaded(predictor, file["key"])
     if predicted is not None:
         _again(predictor, file, predicted)
-        about = kind(predictor), file["key"], file["name"]
-        listed.show(predictor, predicted, file["name"], lambda row: asked.look_at(predictor, *about, row))
-
-
-def kind(predictor) -> str:
-    return "predict_opened" if predictor.run is None else "predict"
-
-
-def _widget(predictor) -> str:
-    return f"predict.files {predictor.key}"
-
-
-def remembered(predictor) -> list[dict]:
-    """Return the files predicted with a model, newest first: ``key`` (of the predictions), ``name``, ``decision``."""
-    kept = workspace.get("widgets").get(_widget(predictor))
-    kept = kept if isinstance(kept, list) else []
-    return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+        listed.show(predictor, predicted, file["name"], lambda row: asked.look_at(file["key"], row))
 
 
 def _title(file: dict) -> str:
@@ -105,7 +89,7 @@ def _upload(predictor) -> None:
         return
     params = {"k": asked.count(predictor), **options, **_decision(predictor)}
     remember = functools.partial(_remember, predictor, visible(file.name))
-    sending.start(kind(predictor), predictor.inputs, params, {"rows": file}, ROUND, remember)
+    sending.start(predictor.of_files, predictor.inputs, params, {"rows": file}, ROUND, remember)
 
 
 def _decision(predictor) -> dict:
@@ -114,18 +98,20 @@ def _decision(predictor) -> dict:
 
 
 def _remember(predictor, name: str, key: str) -> None:
-    others = [other for other in remembered(predictor) if other["key"] != key]
+    others = [other for other in predictor.predicted_files() if other["key"] != key]
     file = {"key": key, "name": name, **_decision(predictor)}
-    workspace.remember(_widget(predictor), [file, *others][:MOST_FILES])
+    workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
 
 
 def _again(predictor, file: dict, predicted: Predictions) -> None:
     """Offer to predict a file again where its predictions are not by the decision in force."""
     try:
-        params = store.info(experiment.KINDS[kind(predictor)].folder, file["key"])["params"]
+        params = store.info(experiment.KINDS[predictor.of_files].folder, file["key"])["params"]
     except (store.StoreError, KeyError):
         return
-    task = experiment.task(kind(predictor), predictor.inputs, {**params, **_decision(predictor), "again": file["key"]})
+    task = experiment.task(
+        predictor.of_files, predictor.inputs, {**params, **_decision(predictor), "again": file["key"]}
+    )
     if task.key == file["key"] or jobs.active(key=task.key):
         return
 
@@ -161,7 +147,7 @@ def _column(file) -> str | None:
 
 
 def _failures(predictor) -> None:
-    names = {file["key"]: file["name"] for file in remembered(predictor)}
+    names = {file["key"]: file["name"] for file in predictor.predicted_files()}
 
     def on_page(reason):
         for pattern, instead in _ON_PAGE:
@@ -172,13 +158,13 @@ def _failures(predictor) -> None:
         "The file could not be predicted.",
         lambda record: {"rows": names.get(record["key"], "the file")},
     )
-    sending.failures(kind(predictor), beginning, of_file, on_page, **predictor.inputs)
+    sending.failures(predictor.of_files, beginning, of_file, on_page, **predictor.inputs)
 
 
 def _loaded(predictor, key) -> Predictions | None:
     """Return predictions that are kept; None, with a message, when they cannot be read."""
     try:
-        return server.loaded_by_key(kind(predictor), key)
+        return server.loaded_by_key(predictor.of_files, key)
     except (store.StoreError, OSError) as error:
         st.error(f"The predictions cannot be read: {format.plain(str(error))}. Predict the file again.")
         return None

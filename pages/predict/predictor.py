@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shared import fields, format, server
 from pages.shared.results import decided, results, run_names
+from pages.shared.view import look
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.decide import deciding
@@ -37,8 +38,24 @@ class Predictor:
         return explain.kind_of(self.model)
 
     @property
+    def of_files(self) -> str:
+        """The kind of the task that predicts files."""
+        return "predict_opened" if self.run is None else "predict"
+
+    @property
     def inputs(self) -> dict:
         return {"packed": self.key} if self.run is None else {"run": self.key}
+
+    def predicted_files(self) -> list[dict]:
+        """Return the files it has predicted, newest first: ``key`` (of the predictions), ``name``, ``decision``."""
+        kept = workspace.get("widgets").get(self.list_of_files)
+        kept = kept if isinstance(kept, list) else []
+        return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+
+    @property
+    def list_of_files(self) -> str:
+        """Where the workspace's "widgets" list these files."""
+        return f"predict.files {self.key}"
 
 
 def opened() -> dict[str, str]:
@@ -65,7 +82,12 @@ def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
 def choose(fingerprint: str | None, titles: dict, key: str) -> None:
     help = "All results of this workspace on this data set, newest first, and models that were opened from files. "
     help += run_names.footnote(titles.values())
-    fields.pick("Model", titles, CHOSEN, key, lambda picked: take(fingerprint, picked), help=help)
+
+    def picked(model):
+        take(fingerprint, model)
+        look(file="")
+
+    fields.pick("Model", titles, CHOSEN, key, picked, help=help)
 
 
 def take(fingerprint: str | None, key: str) -> None:

@@ -20,8 +20,8 @@ from pages.shared.workspaces.records import DEFAULT_DATASET
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 NOW = "view.now"  # key of the session's state: the view of this tab
 _BARE = "view.bare"  # likewise: the view that an address stands for that says nothing
-_DIGITS = 12  # of a fingerprint, and of the key of a run, in the address
-_PART = re.compile(r"(?<![0-9a-z])(?:(data|result)-([0-9a-f]{6,32})|([a-z]+)-([0-9]{1,9}))(?![0-9a-z])")
+DIGITS = 12  # of a fingerprint, and of the key of a run or of predictions, in the address
+_PART = re.compile(r"(?<![0-9a-z])(?:(data|result|file)-([0-9a-f]{6,32})|([a-z]+)-([0-9]{1,9}))(?![0-9a-z])")
 UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
 
 
@@ -49,6 +49,8 @@ class View:
     most: int | None = None
     children: int | None = None
     positive: int | None = None  # positive test rows that listed nodes have at least
+    file: str = ""  # beginning of the key of the predictions for a file, one row of which the Predict page shows
+    given: int | None = None  # that row
     edit: str = ""  # changes of the row: see pages.shared.rows.row_edits
 
     def text(self) -> str:
@@ -65,8 +67,15 @@ DEFAULTS = {field.name: field.default for field in dataclasses.fields(View)}
 NAMES = tuple(DEFAULTS)
 _OF_TREE = ("node", "top")
 # What belongs to a field: it is forgotten when the field gets another value.
-OF = {"data": set(NAMES) - {"data", "levels", "most", "children", "positive"}, "result": ("tree", *_OF_TREE)}
-OF |= {"tree": _OF_TREE, "mode": ("node",), "row": ("label", "other", "edit"), "label": ("other",)}
+OF = {"data": set(NAMES) - {"data", "levels", "most", "children", "positive"}}
+OF |= {
+    "result": ("tree", *_OF_TREE, "file", "given"),
+    "tree": _OF_TREE,
+    "mode": ("node",),
+    "row": ("label", "other", "edit"),
+    "label": ("other",),
+    "file": ("given",),
+}
 
 
 @functools.lru_cache(maxsize=1000)
@@ -88,7 +97,7 @@ def now() -> View:
 
 def look(**fields) -> None:
     """Look at something else; for callbacks of widgets, after which the whole page is drawn."""
-    plain = {name: value if name == "edit" or value is None else int(value) for name, value in fields.items()}
+    plain = {name: value if value is None or isinstance(value, str) else int(value) for name, value in fields.items()}
     st.session_state[NOW] = now().changed(**plain)
 
 
@@ -125,8 +134,8 @@ def _in_use(view) -> View:
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         return View()
-    data = "" if _is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:_DIGITS]
-    return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:_DIGITS])
+    data = "" if _is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:DIGITS]
+    return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:DIGITS])
 
 
 def _is_default(entry) -> bool:

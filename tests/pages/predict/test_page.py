@@ -150,7 +150,7 @@ def upload(page, key, name, content):
     return page.run().press(key if key == "predict.open" else "predict.file.start")
 
 
-def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model):
+def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_looked_at(page, model, session):
     content = xmlc(word_data(), "test")
     upload(page, "predict.file", "new rows.txt", content)
     page.until(lambda s: "of new rows.txt" in s.text())
@@ -164,10 +164,23 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
     frame = page.set("predict.certainty", "margin").frame("row", "sure", "labels")
     assert frame["row"].tolist() == np.argsort(margin, kind="stable").tolist()
+    assert ".file-" not in page.view
     row = tick(page, 2)
+    page.run()
     label = model.predict_topk(X[[row]], 1).labels[0, 0]
     assert f"first for row {row} of new rows.txt: **topic *{label}***" in page.run().text()
     assert page.frame("rank", "name", "score")["label"].iloc[0] == label
+    address = page.view
+    again = session(page.token, address).go("predict")
+    assert f"first for row {row} of new rows.txt: **topic *{label}***" in again.text()
+    assert again.set("predict.way", "A test row").view == address.partition(".file-")[0]
+    assert f"first for row {row} of new rows" in again.set("predict.way", "A row of a file").text()
+    assert again.view == address
+    row = f"{address.rpartition('-')[0]}-999"
+    for view in (row, f"{address.partition('.file-')[0]}.file-0123456789ab.given-2"):
+        again = session(page.token, view).go("predict")
+        assert "names a row of a file" in again.text() and "first for test row " in again.text()
+    assert "names a row of a file" not in again.set("predict.way", "Features").text()
 
 
 def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):

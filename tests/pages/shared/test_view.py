@@ -117,7 +117,7 @@ def test_the_address_without_a_view_keeps_or_shows_what_it_showed(two_runs, sess
 
 
 def test_a_view_names_every_field_and_only_changes_of_rows_that_are_some():
-    texts = {"data": "0123456789ab", "result": "ba9876543210", "edit": "3~0.25_7~-1e-05"}
+    texts = {"data": "0123456789ab", "result": "ba9876543210", "file": "abcdef012345", "edit": "3~0.25_7~-1e-05"}
     whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
     edited = view.View(edit="1~0.5")
     assert view.parsed(whole.text()) == whole and view.parsed(edited.text()) == edited and view.View().text() == ""
