@@ -24,7 +24,8 @@ app = st.App(
 def show() -> None:
     """Show the page that the address names; pages/main/script.py calls this for every view of a page."""
     is_open = frame.opened()
-    page = addresses.navigation(folded=is_open and sidebar.folds_methods())
+    folded = is_open and sidebar.folds_methods()  # once in a run, which may list the end of the first training
+    page = addresses.navigation(folded)
     st.set_page_config(
         page_title=f"{page.title} – xmlcore",
         page_icon=str(addresses.FOLDER / "shared" / "icon.svg"),
@@ -32,7 +33,7 @@ def show() -> None:
         initial_sidebar_state="auto",
     )
     if is_open:
-        frame.around(page, _compare_in_advance)
+        frame.around(page, folded, _compare_in_advance)
 
 
 def _compare_in_advance(*workspace) -> None:

@@ -104,15 +104,15 @@ def opened() -> bool:
     return True
 
 
-def around(page, make_comparison) -> None:
+def around(page, folded, make_comparison) -> None:
     """Show the sidebar and messages, and run the page; called by app.py."""
     try:
-        _draw(page, make_comparison)
+        _draw(page, folded, make_comparison)
     finally:  # also when the page fails, or is drawn once more
         garbage.tidy_later()
 
 
-def _draw(page, make_comparison):
+def _draw(page, folded, make_comparison):
     guard.let_in(workspace.token())
     fragments.begin()
     view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
@@ -121,7 +121,7 @@ def _draw(page, make_comparison):
     with st.container(key="in-address"):  # hidden: see STYLE
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()
-    place_for_jobs = sidebar.show(page)
+    place_for_jobs = sidebar.show(page, folded)
     keeping.show_trouble()
     notice()
     with st.container(

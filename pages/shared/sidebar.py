@@ -15,10 +15,13 @@ MOST_WORKSPACES = 20  # of a user that are listed
 LINKS = "sidebar.links"  # key of st.session_state: whether the addresses of this view are shown
 
 
-def show(page):
-    """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
+def show(page, folded: bool):
+    """Show the sidebar of a page, and return the place in it for :func:`show_jobs`.
+
+    Pages of methods have their links here if they are ``folded``: else the navigation has them.
+    """
     with st.sidebar:
-        if folds_methods():
+        if folded:
             methods = addresses.GROUPS[addresses.METHODS]
             with st.expander(addresses.METHODS, expanded=page.title in methods, type="compact", key="sidebar.methods"):
                 for name, icon in methods.items():

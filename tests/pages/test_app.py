@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pages.shared import addresses
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, use, word_data
@@ -111,6 +112,21 @@ def test_deleted_cache_is_said_once(ready):
     assert workspace.NOT_FOUND in ready.run().text()
     assert workspace.NOT_FOUND not in ready.go("train").run().text()
     ready.until(lambda s: row.read()["known"])
+
+
+def test_links_to_pages_of_methods_stay_in_sight_when_the_first_training_ends(ready, monkeypatch):
+    navigation, in_menu = addresses.navigation, []
+
+    def noted(folded):
+        in_menu.append(not folded)
+        return navigation(folded)
+
+    monkeypatch.setattr(addresses, "navigation", noted)
+    def at_one_place(session):
+        assert in_menu[-1] != any(one.label == "Methods" for one in session.at.sidebar.expander)
+        return in_menu[-1]
+
+    ready.go("train").press("train.PLT.submit").until(at_one_place)
 
 
 def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
