@@ -12,6 +12,7 @@ from pages.shared import fragments, view
 
 FIELD = "section"  # the name in the address
 _LAST = "section.last"  # key of the session's state: of each page, the section that was opened last
+LINKED = "section.linked"  # likewise: the section that links have which are shown beside the page, if any are
 _TURNED = "section.turned"  # key of the session's state: when a button has opened a section, until it is drawn
 # Scrolls to the open section once that is seen, which it is not yet when the script runs. The time makes each script
 # another one: the browser does not run one again that is there.
@@ -38,6 +39,8 @@ def _draw(key, sections):
     titles = list(sections)
     tabs = st.tabs(titles, key=key, on_change="rerun")
     _keep_in_address(key, next(title for title, tab in zip(titles, tabs) if tab.open), titles[0])
+    if st.session_state.get(LINKED, _asked()) != _asked():
+        st.rerun()  # the whole page, with its links
     for tab, draw in zip(tabs, sections.values()):
         if is_open(tab):
             with tab:
@@ -51,7 +54,7 @@ def _keep_in_address(key, title, first):
     # A field that is bound to the address, as in pages.shared.view, would not do here: Streamlit takes fields of a page
     # out of the address before it opens another page, which is one more step in the browser's history.
     st.session_state.setdefault(_LAST, {})[key] = title
-    if title != first and st.query_params.get(FIELD) != title:
+    if title != first and _asked() != title:
         st.query_params[FIELD] = title
     elif title == first:
         st.query_params.pop(FIELD, None)
@@ -60,8 +63,11 @@ def _keep_in_address(key, title, first):
 def opened(page_name: str) -> str:
     """Return the title of the section of a page that its address names; empty if that is none."""
     titles = [title for key, title in st.session_state.get(_LAST, {}).items() if key.split(".")[0] == page_name.lower()]
-    asked = st.query_params.get(FIELD, "")
-    return asked if asked in titles else ""
+    return _asked() if _asked() in titles else ""
+
+
+def _asked() -> str:
+    return st.query_params.get(FIELD, "")
 
 
 def is_open(tab) -> bool:

@@ -65,11 +65,13 @@ def _links(page):
     """Show the addresses of this view: one to work with, and one for looking only."""
     # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
     st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_turn_links)
+    st.session_state.pop(sections.LINKED, None)
     if not st.session_state.get(LINKS):
         return
+    section = st.session_state[sections.LINKED] = sections.opened(page.title)
     with st.container(border=True):
         url = st.context.url.split("?")[0] if st.context.url else ""
-        fields = {view.FIELD: view.now().text(), sections.FIELD: sections.opened(page.title)}
+        fields = {view.FIELD: view.now().text(), sections.FIELD: section}
         if page.title == "Compare":
             fields[addresses.RUN] = st.query_params.get(addresses.RUN)
         query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)

@@ -25,6 +25,9 @@ def test_addresses_links_back_and_forward_name_and_open_the_section(ready, sessi
     assert sections.FIELD not in page.at.query_params
     assert opened(page, LATER).at.query_params[sections.FIELD] == LATER
     assert FIRST in page.walk().text()
+    assert all("section=" not in link for link in links(page))
+    assert all("section=" in link for link in shown_links(opened(page, LATER))), "at once"
+    assert FIRST in page.walk().text()
     assert LATER in page.walk(section=LATER).text() and FIRST not in page.text()
     assert FIRST in page.walk(section="of another version").text()
     assert all("section=" not in link for link in links(page)), "it is the first"
@@ -49,4 +52,8 @@ def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_
 def links(page):
     """The addresses that "Copy a link" shows."""
     page.at.session_state["sidebar.links"] = True
-    return [code.value for code in page.run().at.sidebar.get("code")]
+    return shown_links(page.run())
+
+
+def shown_links(page):
+    return [code.value for code in page.at.sidebar.get("code")]
