@@ -24,8 +24,9 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program stands
 # above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the menu. Cards are
 # a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the top they would lie
-# on the first sentence. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines
-# of a wide page: only its buttons take clicks.
+# on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it, and has room. The
+# undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide page: only its
+# buttons take clicks.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -82,6 +83,7 @@ STYLE = f"""<style>
     white-space: normal; overflow: visible;
   }}
 }}
+@media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ padding-top: 1.5rem; }} }}
 [data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true] {{ color: inherit !important; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}

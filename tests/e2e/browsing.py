@@ -24,9 +24,9 @@ def playwright_error():
 class Tab:
     """A page of the dashboard in its own browser context, and what went wrong in it."""
 
-    def __init__(self, browser, url):
-        size = {"width": 1280, "height": 1000}
-        self.context = browser.new_context(viewport=size, accept_downloads=True, reduced_motion="reduce")
+    def __init__(self, browser, url, **options):
+        options = {"viewport": {"width": 1280, "height": 1000}, "accept_downloads": True} | options
+        self.context = browser.new_context(reduced_motion="reduce", **options)
         self.page = self.context.new_page()
         self.page.set_default_timeout(WAIT)
         self.errors = []

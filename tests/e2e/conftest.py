@@ -104,8 +104,8 @@ def _wait_for(server, url, log, seconds=60):
 def tab(browser, dashboard):
     opened = []
 
-    def open_tab(path="/"):
-        opened.append(Tab(browser, dashboard.url + path))
+    def open_tab(path="/", **options):
+        opened.append(Tab(browser, dashboard.url + path, **options))
         return opened[-1]
 
     yield open_tab

@@ -318,6 +318,21 @@ def test_a_deletion_is_undone_by_a_click_in_the_middle_of_the_button_wherever_th
         undo.wait_for(state="detached", timeout=15_000)
 
 
+def test_on_a_phone_the_toolbar_of_a_table_lies_on_nothing(tab, prepared):
+    phone = {"viewport": {"width": 400, "height": 850}, "has_touch": True, "is_mobile": True}
+    one = tab(f"/storage{prepared(easy_data('phone', 200, 10), trained=1)}", **phone)
+    one.text("the largest first")
+    one.idle()
+    above = """table => {
+      let one = table.closest(".stElementContainer");
+      while (!one.previousElementSibling) one = one.parentElement;
+      return one.previousElementSibling.getBoundingClientRect().bottom;
+    }"""
+    table = one.page.get_by_test_id("stDataFrame").first
+    top = one.page.get_by_test_id("stElementToolbarButtonContainer").first.bounding_box()["y"]
+    assert table.evaluate(above) <= top < table.bounding_box()["y"]
+
+
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one = tab()
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
