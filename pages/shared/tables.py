@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import format
 from xmlcore import wording
 
-BORDER = 2  # width of the border of a table, in pixels
+BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 csv_safe = wording.csv_safe
@@ -192,7 +192,7 @@ def show(
         width += next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
     st.html(
         f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
-        f"<style>@container (min-width: {width}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
+        f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event
 

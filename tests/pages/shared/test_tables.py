@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.shared import tables
 from pages.shared.figures import charts
@@ -16,6 +17,18 @@ def test_a_row_with_very_many_negative_values_is_shown_too(n):
     tables.show_features(
         pd.DataFrame({"feature": ["a"] * n, "id": range(n), "value": [-0.5] * n}), f"features {n}", 300
     )
+
+
+def test_a_table_that_lacks_room_for_no_more_than_the_padding_of_a_cell_is_not_said_to_scroll():
+    def script():
+        import pandas as pd
+
+        from pages.shared import tables
+
+        tables.show(pd.DataFrame({"name": ["a"]}), "narrow", {"name": tables.text("Name", 298)})
+
+    (hint,) = (one.proto.body for one in AppTest.from_function(script).run().get("html"))
+    assert "The table has 1 column" in hint and "(min-width: 292px)" in hint
 
 
 def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
