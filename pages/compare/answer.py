@@ -23,7 +23,8 @@ def sentence(lines, choice, of_figures: str | None) -> None:
     """Say which is best on the data set of the figures, and then on others."""
     measured_lines = lines[lines[choice.measure].notna()]
     if measured_lines.empty:
-        st.markdown("No result fits what is chosen below.")
+        silent = [measured.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
+        st.markdown(" ".join(silent) or "No result fits what is chosen below.")
         return
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))

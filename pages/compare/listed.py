@@ -12,10 +12,11 @@ from pages.shared import fields, format, server, settings
 from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.kept_runs import SEED
+from xmlcore.experiment import kept_runs
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
+MEASURED = (*kept_runs.MEASURES, *kept_runs.MORE_MEASURES, *kept_runs.DECIDED)
 ANY = "all"
 GIVEN = (
     "run",
@@ -82,7 +83,9 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
 
 @server.shared(max_entries=8, show_spinner="Reading the results")
 def _kept(keys: str, changed: int) -> pd.DataFrame:
-    return experiment.runs(keys.split())
+    frame = experiment.runs(keys.split())
+    has_labels = frame["PSP@1"].notna()  # a test row of the data set; else no measure says anything
+    return frame.assign(**{name: frame[name].where(has_labels) for name in MEASURED})
 
 
 @server.shared(max_entries=8)
@@ -210,7 +213,7 @@ def _titles(frame) -> pd.DataFrame:
     of_settings = _distinct(first, _with_words(first, first["setting_name"], words.values()))
     titles, seeds = dict(zip(first["setting"], of_settings)), Counter(frame["setting"])
     seed_words = [
-        settings.short_words(model, {name: value for name, value in params.items() if name == SEED})
+        settings.short_words(model, {name: value for name, value in params.items() if name == kept_runs.SEED})
         for model, params in zip(frame["model"], frame["params"])
     ]
     with_seed = [", ".join(filter(None, (words[setting], seed))) for setting, seed in zip(frame["setting"], seed_words)]

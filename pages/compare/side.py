@@ -50,6 +50,7 @@ def compared(chosen, lines, choice, frame) -> Compared:
     """Return the lines to compare, and say which: those that are ticked, or else the best on a data set."""
     with st.container():  # in one place, so that the browser does not draw anew what is below
         heading = st.container()
+        chosen = chosen[chosen["P@1"].notna()]  # else no test row of the data set has a label
         fingerprint = _dataset(chosen if len(chosen) else lines)
         of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
         wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.robustness import all_measures, answer, choices, details, measured, noise, rows, training
 from pages.shared import begin, format, fragments, sections
 from pages.shared.figures import examples
+from pages.shared.results import measured as of_results
 from pages.shared.results import results, run_names
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
@@ -33,6 +34,10 @@ def main(used) -> None:
             choices.watch_trainings(fingerprint, past)
         else:
             sentence.markdown("Choose at least one result to see how it holds up under noise.")
+        return
+    silent = of_results.silent(data, name)
+    if silent and KINDS[settings.kind].needs != CERTIFICATE:
+        sentence.markdown(silent)
         return
     titles = run_names.names(past)
     alike, apart = settings.alike(runs), settings.apart(runs, titles)

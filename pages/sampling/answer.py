@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.sampling.view import one_class
 from pages.shared import format, tables
+from pages.shared.results import measured
 
 MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
 MACRO_F1_HELP = (
@@ -33,10 +34,9 @@ def _recall(study, q) -> float:
 def sentence(view, title) -> None:
     learnt = f"{format.count(view.n_copies, 'sampled row')}, each compared with {_adversaries(view)}"
     right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
-    st.markdown(
-        f"On **{format.plain(view.name)}**, **{format.plain(title)}** learns from {learnt}, and ranks a true label "
-        f"first for {right}."
-    )
+    silent = measured.silent(view.data, view.name)
+    then = f". {silent}" if silent else f", and ranks a true label first for {right}."
+    st.markdown(f"On **{format.plain(view.name)}**, **{format.plain(title)}** learns from {learnt}{then}")
 
 
 def _adversaries(view) -> str:
@@ -71,4 +71,4 @@ def cards(view, study) -> None:
             f"{format.duration(times['predict_ms_per_row'] / 1000)} a row.",
         ),
     ]
-    tables.cards(values)
+    tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)

@@ -13,7 +13,7 @@ from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep,
 from pages.sampling.view import MODEL, SampledRun
 from pages.shared import begin, sections, server, settings
 from pages.shared.figures import examples
-from pages.shared.results import results, run_names
+from pages.shared.results import measured, results, run_names
 
 HELP = f"All results of {MODEL} in this workspace on this data set, newest first."
 
@@ -42,15 +42,17 @@ def main(used) -> None:
     results.mark(record)
     results.say_warnings(view.run)
     begin.watch_training(fingerprint, model=MODEL)
-    left, right = st.columns(2, gap="large")
-    with left:
-        sweep.sweep(view, names[key])
-    with right:
-        study = candidates.candidates(view)
+    further, study = {}, None
+    if not measured.silent(data, name):
+        left, right = st.columns(2, gap="large")
+        with left:
+            sweep.sweep(view, names[key])
+        with right:
+            study = candidates.candidates(view)
+        further = {"Head, torso and tail": lambda: buckets.buckets(view, study, past, names)}
     with cards:
         answer.cards(view, study)
-    further = {
-        "Head, torso and tail": lambda: buckets.buckets(view, study, past, names),
+    further |= {
         "A test row": lambda: row.row(view),
         "What f has learned": lambda: weights.weights(view),
         "What is drawn": lambda: class_sizes.class_sizes(view),

@@ -19,6 +19,9 @@ def sentence(data, name, run, title) -> None:
             f"{format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to test on."
         )
         return
+    if silent := measured.silent(data, name):
+        st.markdown(silent)
+        return
     st.markdown(
         f"On **{format.plain(name)}**, **{format.plain(title)}** ranks a true label first for "
         f"**{format.percent(value(run.measures, 'P@k', 1))}** of the {format.count(data.n_test, 'test row')} (P@1).",

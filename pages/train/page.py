@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.figures import examples
-from pages.shared.results import results, run_names
+from pages.shared.results import measured, results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import (
     about,
@@ -65,6 +65,8 @@ def _figures(data, run, record, runs, file_name):
     if run is None:
         _how_to_begin()
         return
+    if measured.silent(data, ""):
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         answer.buckets(record["key"], file_name)
@@ -77,17 +79,19 @@ def _figures(data, run, record, runs, file_name):
 
 def _of_result(data, run, record, data_file, file_name):
     key = record["key"]
-    sections_of_result = {
+    of_result = {
         "Label by label": lambda: labels.show(data, run, key, file_name),
         "Confusions": lambda: confusions.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
         "All measures": lambda: every.show(run, key, file_name),
     }
     if run.has_model:
-        sections_of_result["More data"] = lambda: more_data.show(run, file_name)
+        of_result["More data"] = lambda: more_data.show(run, file_name)
     if run.model in experiment.MODELS:
-        sections_of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
-    return sections_of_result | {"About this result": lambda: about.show(run, record, file_name)}
+        of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
+    if measured.silent(data, ""):
+        of_result = {"Single predictions": of_result["Single predictions"]}
+    return of_result | {"About this result": lambda: about.show(run, record, file_name)}
 
 
 def _record_to_show(fingerprint, runs):

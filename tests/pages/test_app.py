@@ -122,6 +122,7 @@ def test_links_to_pages_of_methods_stay_in_sight_when_the_first_training_ends(re
         return navigation(folded)
 
     monkeypatch.setattr(addresses, "navigation", noted)
+
     def at_one_place(session):
         assert in_menu[-1] != any(one.label == "Methods" for one in session.at.sidebar.expander)
         return in_menu[-1]

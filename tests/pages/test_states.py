@@ -18,6 +18,7 @@ from tests.pages.making import (
     said_plainly,
     select,
     show,
+    titles,
     train,
     use,
     word_data,
@@ -266,3 +267,18 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, ser
 
 def no_room(*args, **settings):
     raise OSError("the disk is full")
+
+
+@pytest.mark.parametrize("name", ["train", "compare", "sampling", "robustness"])
+def test_where_no_test_row_has_a_label_this_is_said_and_no_measure_is_shown(ready, server, name):
+    data = part(120, 30, silent=True)
+    for model in ("PLT", "DoubleSampling"):
+        train(ready, model, data)
+    page = ready.go(name).until(lambda s: not any(job.active for job in server.jobs())).run()
+    assert "No test row of **few** has a label" in page.text()
+    assert {*page.metrics()} <= {"Training", "Prediction", "Model in memory"}
+    assert not re.search(r"\b0\.0+\s%", page.text()) and "true label first" not in page.text()
+    of_labels = [title for title in titles(page) if re.search(r"@|accura|recall|candidates|torso|right", title, re.I)]
+    assert not of_labels, "they would have nothing to show"
+    for table in page.at.dataframe:
+        assert table.value.filter(regex="@|F1").isna().all(axis=None)

@@ -14,6 +14,7 @@ INTERVAL = (
     f"cases. It comes from drawing the test rows with replacement {metrics.RESAMPLES:,} times (bootstrap). It does "
     "not include what another seed or other training rows would change."
 )
+SILENT = "No test row of **{}** has a label, so nothing says how often a prediction is right."
 
 
 @server.shared(max_entries=500)
@@ -25,11 +26,17 @@ def headline(key: str):
     return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
 
 
+def silent(data, name) -> str:
+    """Return a sentence, for Markdown, where no test row of a data set has a label; empty where one has."""
+    return "" if data.Y_test.nnz else SILENT.format(format.plain(name))
+
+
 def cards(key: str) -> list[tuple]:
     """Return the main measures and the training time of a run: what :func:`pages.shared.tables.cards` shows."""
     frame, run = headline(key).set_index(["measure", "k"]), server.run(key)
     shown, most = [], headline(key)["k"].max()
-    for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS):
+    is_measured = np.isfinite(frame.loc["PSP@k", 1].value)  # else no test row has a label
+    for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS if is_measured):
         line = frame.loc[measure, k]
         text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
         shown.append((measure.replace("@k", f"@{k}"), format.percent(line.value), text, _interval(line)))
