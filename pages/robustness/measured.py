@@ -9,7 +9,7 @@ from pages.shared import format, tasks
 from pages.shared.results import run_names
 from pages.shared.results.measured import SHOWN_MEASURES
 from xmlcore import metrics, robustness
-from xmlcore.metrics.calibration import Z95
+from xmlcore.metrics.calibration import wilson
 from xmlcore.robustness.perturbations import CERTIFIED
 
 PAPER_MEASURE = "PSDCG@k (1/log)"
@@ -55,17 +55,16 @@ class UnderNoise:
         """Return the share of P@1 that is lost, and between which shares other noise and other rows would leave it."""
         lost, low, high = (self.value(run, "P@k", 1, level, f"drop_{end}") for end in ("mean", "low", "high"))
         right = self.value(run, "P@k", 1, 0.0) * self.n_rows[run]
-        kept = (min(1.0 - lost, 1.0) * right + 2) / (right + 4)  # Agresti and Coull 1998: not 0 where nothing is lost
-        margin = Z95 * np.sqrt(kept * (1 - kept) / (right + 4))
-        return lost, float(np.fmin(low, lost - margin)), float(np.fmax(high, lost + margin))
+        kept = min(1.0 - lost, 1.0)
+        least, most = wilson(kept, max(right, 1.0))
+        return lost, float(np.fmin(low, lost - (most - kept))), float(np.fmax(high, lost + (kept - least)))
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
         s = self.summary
         at = s[s["measure"].isin(["P@k", CERTIFIED]) & (s["k"] == 1) & (s["bucket"] == "all")]
-        n = at["run"].map(self.n_rows)
-        # Of a share p of n rows.
-        return float((Z95 * np.sqrt(at["mean"] * (1 - at["mean"]) / n)).max())
+        low, high = wilson(at["mean"], at["run"].map(self.n_rows))
+        return float((high - low).max() / 2)
 
     @functools.cached_property
     def measures(self) -> list[str]:

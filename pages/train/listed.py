@@ -1,6 +1,5 @@
 """The runs of this workspace on the data set: which one is shown, and what all of them cost."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -10,7 +9,7 @@ from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
 from xmlcore import figures
-from xmlcore.metrics.calibration import Z95
+from xmlcore.metrics.calibration import wilson
 
 COST = "training s"
 
@@ -36,9 +35,8 @@ def choose(runs, shown) -> None:
 def frontier(runs, n_test, name) -> None:
     """Draw P@1 of all runs against the time of their training."""
     frame = table(runs)
-    share = frame["P@1"] / 100
-    margin = 100 * Z95 * np.sqrt(share * (1 - share) / n_test)  # of a share of the test rows
-    frame = frame.assign(**{"P@1 low": frame["P@1"] - margin, "P@1 high": frame["P@1"] + margin})
+    low, high = wilson(frame["P@1"] / 100, n_test)
+    frame = frame.assign(**{"P@1 low": 100 * low, "P@1 high": 100 * high})
     charts.show_figure(
         figures.frontier(frame, {COST: "Training, seconds"}, ["P@1"], "P@1 against training time").update_layout(
             height=answer.HEIGHT

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from pages.train import calibration, every
+from pages.train import calibration, every, listed
 from tests.pages.making import figure, said_plainly, train, word_data
 from xmlcore import datasets, experiment, metrics
 
@@ -98,3 +98,11 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     assert "samples P@k is the same as P@k here" in page.text()
     page.at.radio(key="train.every.bucket").set_value("tail")
     assert len(page.run().frame("measure", "meaning")) == len(experiment.kinds.measures.OF_BUCKETS)
+
+
+def test_the_interval_of_a_result_that_is_always_right_is_not_empty(monkeypatch):
+    frame, drawn = pd.DataFrame({"run": ["a"], "model": ["PLT"], "P@1": [100.0], listed.COST: [1.0]}), []
+    monkeypatch.setattr(listed, "table", lambda runs: frame)
+    monkeypatch.setattr(listed.charts, "show_figure", lambda figure, frame, *_, **__: drawn.append(frame))
+    listed.frontier([], 30, "a")
+    assert 85 < drawn[0]["P@1 low"].item() < 90 and drawn[0]["P@1 high"].item() == 100
