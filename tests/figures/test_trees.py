@@ -317,13 +317,30 @@ def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
     assert figure.layout.meta == {"shown": 5, "total": 9} and figure.layout.uniformtext.mode == "hide"
 
 
+def fan(n_children):
+    names = ["Root", *(f"a long name of the label {i}" for i in range(n_children))]
+    frame = pd.DataFrame({"node": range(n_children + 1), "parent": [-1] + n_children * [0], "name": names, "rows": 1})
+    return frame.assign(
+        depth=[0] + n_children * [1], start=[0, *range(n_children)], n_labels=[n_children] + n_children * [1]
+    )
+
+
+@pytest.mark.parametrize(("n_children", "size"), [(30, 12), (64, 10)])
+def test_the_children_of_a_root_have_names_in_sight_or_are_said_to_have_them_where_they_are_pointed_at(
+    n_children, size
+):
+    figure = figures.label_tree(fan(n_children), "rows", axis="Training rows")
+    children = figure.data[2]
+    assert all(children.text) and children.textfont.size == size and figure.layout.title.subtitle.text is None
+    assert (children.constraintext == "none") == (size == 10), "else Plotly hides the names of 64"
+    assert "Point at a bar" in figures.label_tree(fan(99), "rows", axis="Training rows").layout.title.subtitle.text
+
+
 def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwards():
-    names = ["Root", *(f"a long name of the label {i}" for i in range(50))]
-    frame = pd.DataFrame({"node": range(51), "parent": [-1] + 50 * [0], "depth": [0] + 50 * [1], "name": names})
-    frame = frame.assign(start=[0, *range(50)], n_labels=[50] + 50 * [1], rows=1)
+    frame = fan(50)
     _, wide, narrow = figures.label_tree(frame, "rows", axis="Training rows").data
     assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
-    assert len(narrow.text) == 50 and narrow.text[49] == "a long …bel 49"
+    assert len(narrow.text) == 50 and narrow.text[49] == "a long na…label 49"
     assert wide.width[0] < 0.3 < narrow.width[0] and wide.y[0] + wide.width[0] / 2 == pytest.approx(0.43)
     deep = figures.label_tree(frame.assign(depth=[0] + 50 * [9]), "rows", axis="Training rows")
     assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"

@@ -17,11 +17,12 @@ CHOSEN, SEARCHED = "Node looked at", "Path to the label"
 LEVEL = 30  # height of a level, in pixels
 TALL, TALL_LEVELS = 132, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
-AROUND, LEGEND = 150, 24  # heights of the space above and below the levels, and of the legend, in pixels
+AROUND, LEGEND, SUBTITLE = 150, 24, 20  # heights around the levels, of the legend, of the line below the title, pixels
 THIN = -0.17  # where levels are tall, a bar as wide as all begins so far below its depth, in levels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
-UPWARDS = (0.012, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
-LETTERS = 14  # most letters of such a name
+UPWARDS = (0.0145, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
+NARROW = 0.03  # share below which such a name is small, with no room beside it: so 64 children have their names
+LETTERS, SMALL_LETTERS = 14, 18  # most letters of such a name, and of a small one
 
 
 def label_tree(
@@ -75,7 +76,9 @@ def label_tree(
     upwards = (share >= UPWARDS[0]) & (share < UPWARDS[1]) & (last - first < TALL_LEVELS)
     tall = upwards.any()
     frame = frame.assign(low=frame["depth"] - np.where(whole & tall, THIN, 0.43), high=frame["depth"] + 0.43)
-    letters = np.where(upwards, LETTERS, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
+    narrow = upwards & (share < NARROW)
+    most = np.where(narrow, SMALL_LETTERS, LETTERS)
+    letters = np.where(upwards, most, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
     texts = np.array([middle(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
     hovers = _hovers(frame, values, axis, percent)
     low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
@@ -87,7 +90,11 @@ def label_tree(
     colors[known] = _colors(at)
     inks = np.where(whole, QUIET, "white").astype(object)
     inks[np.flatnonzero(known)[at < LIGHT]] = "black"
-    for mine, angle in [(~upwards, 0), (upwards, -90)]:
+    for mine, angle, size, fits in [
+        (~upwards, 0, 12, "both"),
+        (upwards & ~narrow, -90, 12, "both"),
+        (narrow, -90, 10, "none"),
+    ]:
         if mine.any():
             figure.add_bar(
                 base=frame["start"][mine],
@@ -100,7 +107,8 @@ def label_tree(
                 textposition="inside",
                 insidetextanchor="middle",
                 textangle=angle,
-                textfont={"size": 12, "color": inks[mine]},
+                textfont={"size": size, "color": inks[mine]},
+                constraintext=fits,
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 showlegend=False,
@@ -111,12 +119,14 @@ def label_tree(
     outlines, level = _outlines(frame, chosen, path), TALL if tall else LEVEL
     ends = [last + 0.6 + (TRIANGLE / level if found else 0), float(frame["low"].min()) - 0.17]
     legend = LEGEND if outlines else 0
+    said = 0 if letters.all() else SUBTITLE
     figure.update_layout(
-        height=level * (ends[0] - ends[1] - 0.2) + AROUND + legend,
+        height=level * (ends[0] - ends[1] - 0.2) + AROUND + legend + said,
         barmode="overlay",
         shapes=outlines,  # at once: adding them one by one takes ten times as long
         uniformtext={"minsize": 10, "mode": "hide"},
-        margin={"l": 40, "r": 16, "t": 56, "b": 84 + legend},
+        margin={"l": 40, "r": 16, "t": 56 + said, "b": 84 + legend},
+        title_subtitle_text="Point at a bar to see its name" if said else None,
     )
     places = frame.groupby("depth")[["low", "high"]].first().mean(axis=1).iloc[:: max(1, (last - first + 1) // 15)]
     ticks = {"tickvals": places.tolist(), "ticktext": places.index.tolist()}
