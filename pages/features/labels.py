@@ -58,7 +58,7 @@ def _groups(view):
         f"and {n_features:,} of {format.count(selection.n_features, 'feature')} in "
         f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
         "or the feature that most labels keep. The colour is the share of a cell’s pairs of "
-        f"label and feature that are kept, from blue (least) to gold (most). {NARROW}"
+        f"label and feature that are kept, from faint (least) to full blue (most). {NARROW}"
     )
     return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
@@ -72,7 +72,7 @@ def _heat(view, labels):
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        f"From blue to gold: the more the feature matters to the label (rank 1 is the label’s best{by}); blank cells "
-        f"are not kept. {NARROW}"
+        f"Stronger blue: the feature matters more to the label (rank 1 is the label’s best{by}); blank cells are not "
+        f"kept. {NARROW}"
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption

@@ -32,7 +32,7 @@ def _heat(view, labels, alike):
         f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
         f"Share of the features of one label that the other keeps, too, for the {len(labels):,} {which} of "
         f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other, and columns have the order "
-        "of the lines. From blue to gold: more in common; the highest hundredth of the values shares one colour.",
+        "of the lines. Stronger blue is more in common; the highest hundredth of the values shares one colour.",
         key="features.overlap",
     )
 

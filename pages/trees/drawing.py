@@ -69,11 +69,11 @@ def _about_drawing(view, color):
         f"{words.arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
         "have none, are grey. ",
-        choices.WITH_LABEL: "Colour is the share of the node's training rows that have the label, from blue (few) to "
-        "gold (most). ",
+        choices.WITH_LABEL: "Colour is the share of the node's training rows that have the label, from light (few) to "
+        "dark (most). ",
     }[color]
     if color != choices.WITH_LABEL:
-        text += "From blue (worst) to gold (best); the ends are the 5th and the 95th percentile of the tree's nodes. "
+        text += "From light (worst) to dark (best); the ends are the 5th and the 95th percentile of the tree's nodes. "
     if view.mode == looked_at.LABEL:
         return text + _about_label_drawing(view)
     text += "Beside a node is the label whose share has grown most from its parent; a number with + "

@@ -48,6 +48,17 @@ def heat():
     )
 
 
+@pytest.mark.parametrize("page", [(255, 255, 255), (20, 24, 28)])
+def test_heat_maps_of_one_sided_values_have_one_hue_that_goes_away_from_the_page_in_even_steps(page):
+    scale = figures.selection_heat(heat(), n_labels=50, n_features=100).layout.coloraxis.colorscale
+    (start, *low), (end, *high) = ([float(part) for part in color[5:-1].split(",")] for _, color in scale)
+    assert (start, *low[:-1]) == (end, *high[:-1]) and low[-1] > 0.1, "a blank cell is told from the smallest value"
+    blue = np.array([start, *low[:-1]])
+    seen = [opacity * blue + (1 - opacity) * np.array(page) for opacity in np.linspace(low[-1], high[-1], 9)]
+    steps = np.diff([np.abs(color - page).sum() for color in seen])
+    assert steps.min() > 10 and steps.max() - steps.min() < 1e-6
+
+
 def test_selection_and_overlap_heat_leave_out_what_is_not_kept_and_the_diagonal():
     figure = figures.selection_heat(heat(), n_labels=50, n_features=100)
     cells = figure.data[0]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore.figures._axes import COLOR_BAR
-from xmlcore.figures._style import SCALE, add_note, short
+from xmlcore.figures._style import AREAS, add_note, short
 
 CELL = 17  # height of a row of the map, in pixels
 LETTERS = 18  # most letters of a name beside the map
@@ -27,7 +27,7 @@ def heat_map(figure, values, labels, names, wording, title, scale, ends):
         height=max(CELL * rows + 250, 340),
         margin={"t": 112, "b": 16, "l": 16, "r": 16},
         coloraxis={
-            "colorscale": SCALE,
+            "colorscale": AREAS,
             "cmin": ends[0],
             "cmax": ends[1],
             "colorbar": COLOR_BAR | {"y": 1, "yanchor": "bottom", "ypad": 8, "nticks": 4} | scale,

@@ -7,11 +7,20 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import percent_ticks, show_color_bar
-from xmlcore.figures._style import EDGE, GREEN, NOT_PALE, QUIET, VERMILION, middle, need_columns, new_figure, short
+from xmlcore.figures._style import (
+    EDGE,
+    GREEN,
+    NOT_PALE,
+    QUIET,
+    SCALE,
+    VERMILION,
+    middle,
+    need_columns,
+    new_figure,
+    short,
+)
 
-# From small to large: one hue, from light to dark. Below the place LIGHT a black text, else a white one, has a contrast
-# of at least 4.5; what is drawn is told from the page by its edge.
-SCALE, LIGHT = ((0.0, "#B9D4EC"), (1.0, "#1B5A94")), 0.74
+LIGHT = 0.74  # place on the scale below which a black text, else a white one, has a contrast of at least 4.5
 UNKNOWN = "#6E6E6E"  # a grey with the same contrast to a white text
 CHOSEN, SEARCHED = "Node looked at", "Path to the label"
 LEVEL = 30  # height of a level, in pixels

@@ -38,9 +38,6 @@ GRID = "#E3E8EC"
 EDGE = "#7A858E"  # lines between nodes: a contrast of 3.7 on a white page and 4.7 on a dark one
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
-# From small to large, or bad to good: blue, grey, gold. People with every common colour vision tell them apart. Each
-# has a contrast of at least 3 on a white and on a dark page.
-SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 # A click selects a node. Plotly would make all other marks pale.
 NOT_PALE = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
@@ -156,6 +153,12 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
 def shade(color: str, opacity: float = 0.18) -> str:
     """Return the colour ``#rrggbb`` with an opacity, for areas that do not hide what is below them."""
     return f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, {opacity})"
+
+
+# From small to large, in one hue that gets darker: of marks that have an edge, which tells them from the page; and of
+# areas without one, which begin near the page, light or dark, and where nothing is measured there is the page itself.
+SCALE = ((0.0, "#B9D4EC"), (1.0, "#1B5A94"))
+AREAS = ((0.0, shade(BLUE, 0.12)), (1.0, shade(BLUE, 1.0)))
 
 
 def add_line(

@@ -147,7 +147,7 @@ def _nodes(figure, frame, sizes, values):
 def _color_bar(figure, color, color_range, shown):
     """Set the colour scale and, if ``shown``, its bar with a title beside it."""
     scale = {"colorscale": SCALE, "cmin": float(color_range[0]), "cmax": float(color_range[1])}
-    scale |= {"reversescale": color in LESS_IS_BETTER}  # gold is better
+    scale |= {"reversescale": color in LESS_IS_BETTER}  # dark is better
     bar = percent_ticks(*map(float, color_range)) if color in SHARES else {"nticks": 5}
     show_color_bar(figure, COLOR_TITLES.get(color, color), scale, bar, shown=bool(shown))
 
