@@ -342,3 +342,20 @@ def test_bars_join_the_ranks_that_are_not_told_apart():
     assert figure.layout.meta["groups"] == [(2.4, 2.5)]
     assert list(figure.layout.yaxis.ticktext) == ["PLT  1.10", "LdSM  2.40", "a &lt;b&gt;  2.50"]
     assert "critical difference 0.50" in figure.data[0].text[0]
+
+
+@pytest.mark.parametrize(("values", "reach", "ends"), [
+    ([78.0, 78.3], 0.5, (75.65, 80.65)),  # 5 points
+    ([78.0, 78.3], 2.0, (72.15, 84.15)),  # three intervals
+    ([99.8, 100.0], 0.0, (95, 100)),  # no share is above 100 %
+    ([60.0, 78.0], 1.0, None),  # Plotly's own range
+])  # fmt: skip
+def test_an_axis_of_a_measure_makes_no_small_difference_look_large(values, reach, ends):
+    frame = pd.DataFrame({"run": ["a", "b"], "model": ["PLT", "LdSM"], "s": [1.0, 2.0], "P@1": values})
+    frame = frame.assign(**{"P@1 low": frame["P@1"] - reach, "P@1 high": frame["P@1"] + reach})
+    span = figures.frontier(frame, {"s": "s"}, ["P@1"]).layout.yaxis.range
+    if ends is None:
+        assert span is None
+    else:
+        around = 0.04 * (ends[1] - ends[0])
+        assert span == pytest.approx((ends[0] - around, ends[1] + around))

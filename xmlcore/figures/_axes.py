@@ -13,6 +13,7 @@ AROUND = 150  # height of the space above and below the bars, in pixels
 LENGTH = 150  # of a colour bar, in pixels
 COLOR_BAR = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0,
              "xanchor": "left", "tickangle": 0, "tickfont": {"size": 11}}  # fmt: skip
+LEAST_SPAN = 0.05  # of an axis of shares: less is a small difference, whatever else is drawn
 TICKS = 4  # numbers below a bar in percent: for more, there is no room
 
 
@@ -38,6 +39,31 @@ def log_axis(smallest, largest):
         "tickformat": ",d",
         "range": [float(np.log10(smallest)) - 0.06, float(np.log10(max(largest, 2 * smallest))) + 0.08],
     }
+
+
+def small_looks_small(figure: go.Figure, whole: float = 100.0) -> None:
+    """Let each axis of a share, of which ``whole`` is all, span a 20th of it and three of its intervals at least."""
+    drawn: dict[str, list] = {}
+    for trace in figure.data:
+        if trace.y is not None and len(trace.y):
+            y, error = np.asarray(trace.y, dtype=np.float64), trace.error_y
+            over = np.zeros(1) if error.array is None else np.asarray(error.array, dtype=np.float64)
+            below = over if error.arrayminus is None else np.asarray(error.arrayminus, dtype=np.float64)
+            name = trace.yaxis or "y"
+            axis = figure.layout[f"yaxis{name[1:]}"].matches or name
+            drawn.setdefault(axis, []).append((np.r_[y - below, y + over], np.r_[over + below]))
+    for axis in figure.select_yaxes():
+        parts = drawn.get(axis.matches or axis.plotly_name.replace("yaxis", "y"), ())
+        ends, widths = (np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in (0, 1))
+        if not np.isfinite(ends).any():
+            continue
+        low, high, widest = np.nanmin(ends), np.nanmax(ends), np.nanmax(widths, initial=0.0)
+        span = max(LEAST_SPAN * whole, 3 * widest)
+        if high - low < span:
+            start = (low + high - span) / 2
+            if 0 <= low and high <= whole:
+                start = max(0.0, min(start, whole - span))
+            axis.range = [start - 0.04 * span, start + 1.04 * span]
 
 
 def far_apart(points, share: float) -> list[int]:

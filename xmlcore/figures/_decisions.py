@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import small_looks_small
 from xmlcore.figures._style import BLUE, GREY, VERMILION, add_band, add_line, need_columns, new_figure
 
 OF_CUT = ("micro P", "micro R", "labels")
@@ -64,4 +65,5 @@ def abstention_curve(frame: pd.DataFrame, *, title: str = "With the unsure rows 
     add_band(figure, x, 100 * frame["low"], 100 * frame["high"], BLUE, name)
     hover = "%{y:.1f} % right where %{x:.0f} % are labelled by hand<br>%{customdata:,} rows"
     add_line(figure, x, 100 * frame[name], name, BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)
+    small_looks_small(figure)
     return figure

@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from xmlcore.figures._axes import small_looks_small
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, run_style, whole
 
 PANEL = 300  # height of a row of panels, in pixels
@@ -74,6 +75,7 @@ def frontier(
             if row == len(measures):
                 figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
+    small_looks_small(figure)
     meta = {**figure.layout.meta, "frontier": best}
     figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True, meta=meta)
     return figure

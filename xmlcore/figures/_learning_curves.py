@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import small_looks_small
 from xmlcore.figures._style import BUCKET_COLORS, BUCKET_MARKS, GREEN, need_columns, new_figure
 
 _ALL = {"color": GREEN, "mark": "triangle-up"}
@@ -43,6 +44,7 @@ def learning_curve(
         title_text="Training rows (logarithmic)", type="log", tickvals=ticks, ticktext=[f"{n:,.0f}" for n in ticks]
     )
     figure.update_yaxes(title_text=f"{measure}, percent")
+    small_looks_small(figure)
     return figure
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import LINE, name_axis, spaced_axis
+from xmlcore.figures._axes import LINE, name_axis, small_looks_small, spaced_axis
 from xmlcore.figures._style import (
     BLUE,
     BROWN,
@@ -128,6 +128,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     figure.update_layout(showlegend=True, height=420)
     figure.update_xaxes(title_text="Share of the features kept, k/D", **spaced_axis(shares))
     figure.update_yaxes(title_text=_axis(measure))
+    small_looks_small(figure, 1.0)
     return figure
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import far_apart
+from xmlcore.figures._axes import far_apart, small_looks_small
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -62,6 +62,7 @@ def robustness_curves(
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording} lost, % of that without noise" if drop else f"{wording}, %")
+    small_looks_small(figure)
     return figure
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import curve_points, log_axis, spread_from_the_last
+from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spread_from_the_last
 from xmlcore.figures._style import (
     BLUE,
     GREY,
@@ -194,6 +194,7 @@ def sampling_sweep(
             name=f"as trained: κ = {own[0]:g}, π = {own[1]:g}",
             hoverinfo="skip",
         )
+    small_looks_small(figure)
     if len(points):
         around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
         lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around

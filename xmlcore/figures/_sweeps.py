@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import far_apart
+from xmlcore.figures._axes import far_apart, small_looks_small
 from xmlcore.figures._style import ORANGE, PALETTE, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
@@ -49,6 +49,7 @@ def sweep_values(
         figure.update_xaxes(title_text=title, row=row, col=column, **_axis(trials[name], numbers))
         if column == 1:
             figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=column)
+    small_looks_small(figure)
     figure.update_layout(height=PANEL * n_rows + 130, showlegend=True)
     return figure
 
