@@ -126,3 +126,12 @@ def test_deletion_and_stability_are_means_of_rows_with_intervals_where_there_are
     )
     drawn = {t.name: t for t in figures.stability_curves(frame).data if t.mode == "lines+markers"}
     assert [list(trace.y) for trace in drawn.values()] == [[0.5], [0.75]]
+
+
+def test_the_legend_is_not_hatched_where_only_the_other_features_lower_the_score():
+    frame = pd.DataFrame({"name": list("abcdef"), "value": 1.0, "contribution": [5, 4, 3, 2, -1, -1.0]})
+    figure = figures.contribution_bars(frame, 4)
+    shapes = {bar.name: bar.marker.pattern.shape for bar in figure.data if bar.showlegend is not False}
+    assert list(shapes) == ["raises the score", "lowers the score"]
+    assert not any(shape and shape[0] for shape in shapes.values()), "Plotly shows the first one"
+    assert figure.data[-1].marker.pattern.shape == ("/",) and list(figure.data[-1].x) == [-2]

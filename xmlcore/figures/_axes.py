@@ -103,6 +103,10 @@ def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=No
     place = (len(values) - 1 - np.arange(len(values)))[mine]
     shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
     pattern = {"shape": shape, "size": 6} if any(shape) else None
+    in_legend = {}
+    if shape and all(shape):  # the legend has the pattern of the first bar, here of none that is named
+        in_legend = {"legendgroup": name, "showlegend": False}
+        figure.add_bar(x=[None], y=[None], orientation="h", name=name, legendgroup=name, marker={"color": color})
     figure.add_bar(
         x=values[mine],
         y=place,
@@ -112,6 +116,7 @@ def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=No
         marker={"color": color if opacity == 1 else shade(color, opacity), "line": {"width": 0}, "pattern": pattern},
         customdata=[hovers[i] for i in np.flatnonzero(mine)],
         hovertemplate=f"%{{customdata}}<br>{hover}<extra></extra>",
+        **in_legend,
     )
 
 

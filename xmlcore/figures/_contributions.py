@@ -91,7 +91,7 @@ def contribution_bars(
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     digits = _digits(max(reached[1], -reached[0]))
     for trace in figure.data:
-        trace.update(text=[_written(x, digits) for x in trace.x], textposition="outside", textfont_size=11)
+        trace.update(text=[_written(x, digits) for x in trace.x if x is not None], textposition="outside", textfont_size=11)
         trace.update(cliponaxis=False, textangle=0)
     bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
