@@ -19,14 +19,14 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # they go on in the next line, and the field is as high as others beside it. The fields that are bound to the address
 # are not shown, nor is the figure drawn in advance. Controls that come first on a phone are the first of two columns,
 # which a wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is
-# in sight, and so do the texts of buttons. A menu would lie on the dialog that it opened. The value of a slider and the
-# title of the open section have the colour of text: in dark, the theme's blue on this background is too dark to read
-# (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program stands
-# above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the menu. Cards are
-# a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the top they would lie
-# on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it, and has room. The
-# undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide page: only its
-# buttons take clicks.
+# in sight. Texts of buttons go on in the next line, too. A menu would lie on the dialog that it opened. The value of a
+# slider and the title of the open section have the colour of text: in dark, the theme's blue on this background is too
+# dark to read (3.8 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the
+# program stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the
+# menu. Cards are a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the
+# top they would lie on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it,
+# and has room. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide
+# page: only its buttons take clicks.
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -78,10 +78,10 @@ STYLE = f"""<style>
   [data-testid=stMetricLabel] :is(div, p) {{ white-space: normal !important; }}
   [class*=st-key-trees-whole]:has(.stPlotlyChart) {{ min-width: 50rem; }}
   :has(> .st-key-undo-bar) {{ top: 3.75rem; }}
-  button[data-testid^=stBaseButton] {{ height: auto; }}
-  button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
-    white-space: normal; overflow: visible;
-  }}
+}}
+button[data-testid^=stBaseButton] {{ height: auto; }}
+button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
+  white-space: normal; overflow: visible;
 }}
 @media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ padding-top: 1.5rem; }} }}
 [data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
