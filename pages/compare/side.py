@@ -220,7 +220,7 @@ def _buckets(keys, names, file_name) -> None:
     with st.container(horizontal=True, gap="medium"):
         measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
         ks = of_runs.ks(keys[0])
-        k = fields.radio("Labels predicted for a row", ks, "compare.buckets.k", ks[-1])
+        k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
     frame = of_runs.buckets(keys, names, k)
     charts.show_figure(
         figures.buckets_compared(frame, measure),

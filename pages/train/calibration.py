@@ -38,7 +38,7 @@ def show(run, key: str, file_name: str) -> None:
     data = server.dataset(run.fingerprint)
     ks = results.ks(data.n_labels)
     with right:
-        k = fields.radio("Labels predicted for a row", ks, "train.calibration.k", ks[-1])
+        k = fields.radio("Labels predicted", ks, "train.calibration.k", ks[-1])
         bins = fields.radio(
             "Bins",
             BINS,

@@ -16,7 +16,7 @@ def show(data, run, key, name) -> None:
     left, right = st.columns(2, gap="large")
     ks = {0: "as many as are true"} | {k: f"{k}" for k in results.ks(data.n_labels)}
     with left:
-        k = fields.radio("Labels predicted for a row", ks, "train.confusions.k", help=(
+        k = fields.radio("Labels predicted", ks, "train.confusions.k", help=(
             f"As many as are true: as many as the row has true labels, at most {run.ranking.labels.shape[1]}."
         ))  # fmt: skip
     query_key = selectors.query_key("train.confusions.query", data)

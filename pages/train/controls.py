@@ -49,7 +49,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     if task.key == shown_key:
         st.caption("Trained already: it is the result shown.")
     elif task.exists():
-        st.caption("Trained already with these settings: the button shows the result at once.")
+        st.caption("Trained already: the button shows it at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
         short = seconds < 1.5 and job_queue.compiling_seconds(task) == 0

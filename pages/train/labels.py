@@ -18,7 +18,7 @@ HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 def show(data, run, key, name) -> None:
     ks = results.ks(data.n_labels)
-    k = fields.radio("Labels predicted for a row", ks, "train.labels.k", ks[-1])
+    k = fields.radio("Labels predicted", ks, "train.labels.k", ks[-1])
     every = every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]

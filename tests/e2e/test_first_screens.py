@@ -2,11 +2,14 @@
 
 import itertools
 import re
+from types import SimpleNamespace
 
 import pytest
 from browsing import PAGES
 
-from xmlcore import datasets
+from pages.shared import first_results
+from tests.pages import making
+from xmlcore import datasets, experiment
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MOST_WORDS, MOST_ON_PAGE, MOST_CONTROLS = 120, 300, 25
@@ -42,6 +45,8 @@ MEASURE = """() => {
     cards: seen("[data-testid=stMetric]"),
     uneven: [...main.querySelectorAll(".stHorizontalBlock")].filter(row => new Set([...row.children].filter(
       one => one.querySelector(":scope > .stMetric")).map(one => Math.round(one.offsetWidth))).size > 1).length,
+    cut: [...main.querySelectorAll("button p")].filter(
+      one => isSeen(one) && one.scrollWidth > one.clientWidth + 1).map(one => one.innerText),
     wide: document.documentElement.scrollWidth - window.innerWidth,
   };
 }"""
@@ -57,20 +62,56 @@ def measured(tab):
     return found
 
 
-def test_every_page_is_looked_at_before_it_is_read(tab, prepared):
-    one = tab(f"/train{prepared(datasets.load('api-docs'), trained=1)}")
+def unlike_the_rule(one, page, scheme, width):
+    """What a page has on a screen, if that is not as it should be; nothing if it is."""
+    one.page.emulate_media(color_scheme=scheme)
+    one.page.set_viewport_size({"width": width, "height": 900 if width == 1440 else 850})
+    seen = measured(one)
+    few = seen["first"] <= MOST_WORDS and seen["words"] <= MOST_ON_PAGE and seen["controls"] <= MOST_CONTROLS
+    drawn = seen["figures"] or seen["cards"] >= 3 or page in BARE
+    fits = seen["wide"] <= 0 and not seen["uneven"] and not seen["cut"]
+    return [] if few and drawn and fits else [f"{page}, {scheme}, {width} pixels: {seen}"]
+
+
+def open_page(one, page):
+    name = "" if page == "Data" else page.lower()
+    one.page.goto(re.sub(r"/\w*\?", f"/{name}?", one.page.url, count=1))
+    one.page.get_by_role("heading", name=page, exact=True).wait_for()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return datasets.load("api-docs")
+
+
+def test_every_page_is_looked_at_before_it_is_read(tab, prepared, data):
+    one = tab(f"/train{prepared(data, trained=1)}")
     one.text("ranks a true label first")
     wrong = []
     for page in PAGES:
-        name = "" if page == "Data" else page.lower()
-        one.page.goto(re.sub(r"/\w*\?", f"/{name}?", one.page.url, count=1))
-        one.page.get_by_role("heading", name=page, exact=True).wait_for()
+        open_page(one, page)
         for scheme, width in itertools.product(("light", "dark"), (1440, 400)):
-            one.page.emulate_media(color_scheme=scheme)
-            one.page.set_viewport_size({"width": width, "height": 900 if width == 1440 else 850})
-            seen = measured(one)
-            few = seen["first"] <= MOST_WORDS and seen["words"] <= MOST_ON_PAGE and seen["controls"] <= MOST_CONTROLS
-            drawn = seen["figures"] or seen["cards"] >= 3 or page in BARE
-            fits = seen["wide"] <= 0 and not seen["uneven"]
-            wrong += [] if few and drawn and fits else [f"{page}, {scheme}, {width} pixels: {seen}"]
+            wrong += unlike_the_rule(one, page, scheme, width)
+    assert wrong == []
+
+
+def test_pages_with_first_results_are_looked_at_before_they_are_read(tab, prepared, data):
+    address = prepared(data, trained=1)  # its cache is that of the dashboard from here on
+    workspace = SimpleNamespace(token=address[-32:])
+    double, plt = making.train(workspace, "DoubleSampling", data), making.written(workspace)["runs"][0]["key"]
+    making.select(workspace, "ChiSquared", data)  # FALS takes minutes
+    widgets = {}
+    for task, fields in first_results.table(data.fingerprint):
+        if task.kind == "robustness" and task.inputs["run"] in (plt, double):
+            experiment.keep(task)
+            widgets |= fields
+    with making.fields_of(workspace) as kept:
+        kept["widgets"] |= widgets
+    one = tab(f"/train{address}")
+    wrong = []
+    for page, said in (("Train", "against training time"), ("Compare", "2 side by side"), ("Robustness", "loses"),
+                       ("Features", "tell rows of"), ("Sampling", "sampled rows")):  # fmt: skip
+        open_page(one, page)
+        one.text(said)
+        wrong += unlike_the_rule(one, page, "light", 1440)
     assert wrong == []

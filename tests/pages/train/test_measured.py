@@ -69,7 +69,7 @@ def test_of_four_labels_there_is_no_measure_at_5(ready):
     page = ready.go("train")
     assert {"P@1", "P@3", "PSP@3"} <= set(page.metrics()) and "P@5" not in page.metrics()
     assert "k = 5" not in page.frame("measure", "k = 3")
-    assert all("5" not in radio.options for radio in page.at.radio if radio.label == "Labels predicted for a row")
+    assert all("5" not in radio.options for radio in page.at.radio if radio.label == "Labels predicted")
     train(ready, "LdSM", few)
     assert "have no label and are left out" in ready.go("train").text() and not ready.at.warning
 
