@@ -135,3 +135,10 @@ def test_the_legend_is_not_hatched_where_only_the_other_features_lower_the_score
     assert list(shapes) == ["raises the score", "lowers the score"]
     assert not any(shape and shape[0] for shape in shapes.values()), "Plotly shows the first one"
     assert figure.data[-1].marker.pattern.shape == ("/",) and list(figure.data[-1].x) == [-2]
+
+
+def test_numbers_beside_few_bars_are_not_shrunk_with_the_bars():
+    frame = pd.DataFrame({"name": list("abc"), "value": 1.0, "contribution": [5, 4, -1.0]})
+    alone, summed = (figures.contribution_bars(frame, start=start) for start in (None, ("bias", -1.5)))
+    assert {bar.constraintext for bar in summed.data} == {"none"}
+    assert summed.layout.height > alone.layout.height, "for the line below the title"

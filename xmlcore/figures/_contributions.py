@@ -91,8 +91,9 @@ def contribution_bars(
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     digits = _digits(max(reached[1], -reached[0]))
     for trace in figure.data:
-        trace.update(text=[_written(x, digits) for x in trace.x if x is not None], textposition="outside", textfont_size=11)
-        trace.update(cliponaxis=False, textangle=0)
+        trace.update(text=[_written(x, digits) for x in trace.x if x is not None])
+        trace.update(textposition="outside", textfont_size=11)
+        trace.update(cliponaxis=False, textangle=0, constraintext="none")  # else numbers of thin bars are tiny
     bar_axes(figure, texts)
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     low, high = ends if ends is not None and ends[0] < ends[1] else reached
@@ -103,6 +104,7 @@ def contribution_bars(
         figure.update_layout(
             title_subtitle_text=_sum(*start, float(values.sum()), unit, digits),
             margin_t=92 + TITLE_LINE * title.count("<br>"),
+            height=figure.layout.height + 2 * TITLE_LINE,  # for it, and for a legend of two lines on a phone
         )
     figure.update_layout(showlegend=True)
     return figure
