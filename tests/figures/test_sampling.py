@@ -108,6 +108,12 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert of_rows.visible and list(of_rows.array) == pytest.approx([2, 2, 2]), "one seed has intervals over test rows"
 
 
+def test_numbers_beside_points_of_a_sweep_do_not_lie_over_each_other():
+    near = sweep(1).assign(fit_s=[0.2, 0.201, 20.0, 0.2, 20.0])
+    kappa, pi, _ = figures.sampling_sweep(near, (10, 2)).data
+    assert list(kappa.text) == ["1", "", "100"] and list(pi.text) == ["0.5", "2"]
+
+
 def test_the_trained_model_alone_is_named_with_its_accuracy_and_its_seconds():
     (own,) = figures.sampling_sweep(sweep(1).tail(1).assign(axis=""), (10, 2)).data
     assert list(own.text) == ["40.0 %, 0.4 s"] and own.mode == "markers+text"

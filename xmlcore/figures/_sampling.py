@@ -34,6 +34,7 @@ SHARES = {
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "rows per label"}
+ROOM = (0.08, 0.06)  # of the axes, from one number beside a point to the next
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -196,11 +197,26 @@ def sampling_sweep(
         )
     small_looks_small(figure)
     if len(points):
+        for trace in figure.data:
+            if trace.customdata is not None:
+                trace.text = _with_room(trace, points["fit_s"], figure.layout.yaxis.range)
         around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
         lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around
         figure.update_xaxes(**log_axis(lowest, highest), tickvals=None)
         figure.update_xaxes(tickformat=",~r")
     return figure
+
+
+def _with_room(trace, seconds, ends) -> list[str]:
+    """Return the texts beside the points of a line, empty where another one is too near."""
+    low, high = (min(trace.y), max(trace.y)) if ends is None else ends
+    x = np.log(np.maximum(trace.x, 1e-9)) / max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) / ROOM[0]
+    y = np.asarray(trace.y) / max(high - low, 1e-9) / ROOM[1]
+    written: list[int] = []
+    for i in range(x.size):
+        if all(max(abs(x[i] - x[j]), abs(y[i] - y[j])) >= 1 for j in written):
+            written.append(i)
+    return [text if i in written else "" for i, text in enumerate(trace.text)]
 
 
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
