@@ -129,6 +129,9 @@ def test_options_are_called_by_their_names_in_texts_for_users():
     assert [one.named(option) for option in ("plt", "near", "other", None)] == ["a tree", "nearest", "other", "None"]
     assert one.form_help.startswith("**a tree**: the most probable ones. **nearest**: the others, in")
     assert dataclasses.replace(one, option_names=()).form_help.startswith("**plt**: the most")
+    other = dataclasses.replace(one, help=help + " Empty: none of them.", optional=True, empty="nothing")
+    assert other.named(None) == "nothing" and other.form_help.endswith("**nothing**: none of them.")
+    assert " None: none of them." in other.doc
 
 
 def test_every_option_of_a_form_has_a_name_that_is_no_code():

@@ -61,6 +61,15 @@ def in_columns(x, columns, block=None):
     return row_ptr, entry_columns, np.ascontiguousarray(data)
 
 
+def unit_rows(X):
+    """Return the rows of a CSR matrix scaled to length 1, in float64; rows of zeros stay."""
+    unit = X.astype(np.float64)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    lengths = np.sqrt(np.bincount(row, unit.data**2, X.shape[0]))
+    unit.data /= np.where(lengths > 0, lengths, 1.0)[row]
+    return unit
+
+
 def are_pointers(ptr, count, last, first=0):
     """Return whether ``ptr`` holds the bounds of ``count`` lists that follow each other from ``first`` to ``last``."""
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())

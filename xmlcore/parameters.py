@@ -69,16 +69,18 @@ class Parameter:
         """Whether the estimator accepts "auto" where a number is expected: it then chooses the number itself."""
         return AUTO in self.others
 
-    def named(self, option: str) -> str:
-        """Return what users read for an option; a value that is no option is returned as text."""
-        return dict(zip(self.options, self.option_names)).get(option, str(option))
+    def named(self, option: str | None) -> str:
+        """Return what users read for an option, or for None; a value that is no option is returned as text."""
+        names = dict(zip(self.options, self.option_names)) | ({None: self.empty} if self.optional else {})
+        return names.get(option, str(option))
 
     @property
     def form_help(self) -> str:
         """Return the help with the options named as in the form, and bold, where it explains one: ``plt: ...``."""
 
         def title(match):
-            return f"**{self.named(match[1])}**:" if match[1] in self.options else match[0]
+            option = None if match[1] == "Empty" and self.kind == "choice" else match[1]
+            return f"**{self.named(option)}**:" if option in (None, *self.options) else match[0]
 
         return re.sub(r"\b(\w++):", title, self.help)
 

@@ -10,8 +10,8 @@ from benchmarks.library import tables
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions
 from xmlcore.decisions.calibrating import ROWS, calibration_of
 from xmlcore.decisions.held_out import HeldOut, held_out
-from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.frames.paths import factors
+from xmlcore.models.plt.scaling import as_read
 from xmlcore.models.rules import CANDIDATES
 
 MODELS = (PLT, LdSM, DoubleSampling, OneVsRest)
@@ -120,7 +120,7 @@ def by_depth(model, rows, held, of_test, test):
 
     def blocks(X, found):
         """Yield the factors of all nodes for some rows, and the entries and true labels of these rows."""
-        rows, weights = unit_rows(X), nodes.weights.T.tocsr()
+        rows, weights = as_read(X, nodes.normalize), nodes.weights.T.tocsr()
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             part = slice(start, min(start + ROWS_AT_ONCE, X.shape[0]))
             entries = found.scores[part]

@@ -59,7 +59,8 @@ class NoiseSettings:
             return f"{others[0]} is the label tree that the attack is computed on, so it is not compared."
         if KINDS[self.kind].needs == CERTIFICATE:
             return (
-                f"{format.listed(others)} {are} not compared: certificates are of a PLT of one tree with exact search."
+                f"{format.listed(others)} {are} not compared: certificates are of a PLT of one tree with exact search "
+                "and rows of length 1."
             )
         have = "has" if len(others) == 1 else "have"
         return (

@@ -52,7 +52,7 @@ def widget(name: str, parameter, remembered: dict) -> None:
     label, help = parameter.label, parameter.form_help
     changes = {"on_change": _remember, "args": (name, parameter, widget_key)}
     if parameter.kind == "choice":
-        options = list(parameter.options)
+        options = [*parameter.options, *([None] if parameter.optional else [])]
         value = workspace.first_value(widget_key, value, parameter.default, options.__contains__)
         index, names = options.index(value), parameter.named
         st.selectbox(label, options, index=index, format_func=names, key=widget_key, help=help, **changes)

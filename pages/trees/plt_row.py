@@ -184,6 +184,6 @@ def _features(view, line, x, row):
         parts,
         f"{view.files}-row{row}-node{node}-margin",
         f"{of} of the row that have a weight at {format.plain(view.short_name(node, 40))}. A bar is the feature’s "
-        "value, in the row scaled to length 1, times its weight.",
+        f"value{', in the row scaled to length 1,' if view.classifiers.normalize == 'l2' else ''} times its weight.",
         key=f"trees.plt.margin.{view.key[:8]}",
     )

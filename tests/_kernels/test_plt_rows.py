@@ -31,8 +31,9 @@ def test_every_column_of_a_group_is_found_and_no_other(n_columns):
             assert naive.plt_index.find_column(part, shift[g], columns, int(column)) == (place if known else None)
 
 
+@pytest.mark.parametrize("unit", [True, False])
 @pytest.mark.parametrize("n_features", [60, 1_000_000])
-def test_rows_are_taken_in_columns_without_unknown_features(n_features):
+def test_rows_are_taken_in_columns_without_unknown_features(n_features, unit):
     rng_ = np.random.default_rng(0)
     ids = np.sort(rng_.choice(n_features, 50, replace=False))
     feature_of_column = rng_.permutation(ids)[:40].astype(np.int32)  # by a table, or by search
@@ -43,8 +44,8 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features):
         for f, value in row.items():
             X[i, f] = value
     X = sp.csr_array(X)
-    expected = naive.plt_rows.take_rows(rows[1:], feature_of_column)
-    ptr, columns, values = plt_rows.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
+    expected = naive.plt_rows.take_rows(rows[1:], feature_of_column, unit)
+    ptr, columns, values = plt_rows.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features), unit)
     assert ptr.tolist() == [0, 0, 40, 40]
     for i, pairs in enumerate(expected):
         assert columns[ptr[i] : ptr[i + 1]].tolist() == [column for column, _ in pairs]
@@ -55,12 +56,13 @@ def test_zones_come_one_after_the_other():
     indices = np.array([3, 40, 5, 200_000, 130, 600, 3000, 9000, 40_000, 1, 33], np.int32)
     feature_ids, column_of = np.empty(0, np.int32), np.arange(200_001, dtype=np.int32)
     values = np.ones(indices.size, np.float32)
-    _, columns, _ = plt_rows.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of)
+    _, columns, _ = plt_rows.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of, True)
     assert columns.tolist() == [3, 5, 1, 40, 33, 130, 600, 3000, 9000, 40_000, 200_000]
 
 
+@pytest.mark.parametrize("unit", [True, False])
 @pytest.mark.parametrize("n_features", [60, 1_000_000])
-def test_rows_with_a_quarter_of_all_columns_are_dense(n_features):
+def test_rows_with_a_quarter_of_all_columns_are_dense(n_features, unit):
     rng_ = np.random.default_rng(0)
     ids = np.sort(rng_.choice(n_features, 50, replace=False))
     feature_of_column = rng_.permutation(ids)[:40].astype(np.int32)
@@ -73,11 +75,11 @@ def test_rows_with_a_quarter_of_all_columns_are_dense(n_features):
         for f, value in row.items():
             X[i, f] = value
     columns = columns_of(feature_of_column, n_features)
-    found = plt_rows.rows_in_columns(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
+    found = plt_rows.rows_in_columns(*csr_parts(sp.csr_array(X)), 1, 6, *columns, unit, 40, 10)
     ptr, taken, values, dense_at, dense = found
     assert dense_at.tolist() == [-1, 0, -1, 1, -1] and dense.shape == (2, 40)
     for row, at in zip(rows[1:], dense_at):
-        expected = naive.plt_rows.dense_row(row, feature_of_column)
+        expected = naive.plt_rows.dense_row(row, feature_of_column, unit)
         assert (expected is None) == (at < 0)
         if at >= 0:
             np.testing.assert_allclose(dense[at], expected, rtol=1e-6)
@@ -85,5 +87,5 @@ def test_rows_with_a_quarter_of_all_columns_are_dense(n_features):
     rest = sp.csr_array(sp.diags_array((dense_at < 0).astype(np.float32)) @ rest)
     rest.eliminate_zeros()
     rest.sort_indices()
-    for found, expected in zip((ptr, taken, values), plt_rows.take_rows(*csr_parts(rest), 0, 5, *columns)):
+    for found, expected in zip((ptr, taken, values), plt_rows.take_rows(*csr_parts(rest), 0, 5, *columns, unit)):
         np.testing.assert_array_equal(found, expected)

@@ -52,6 +52,9 @@ CASES = [
     Case(LdSM, {"n_estimators": 2, "max_nodes": 15, "arity": 3, "optimizer": "sgd", "rerank_beta": 0.5}),
     Case(OneVsRest),
     Case(OneVsRest, {"loss": "squared_hinge", "weight_threshold": 0.0}),
+    Case(PLT, {"max_leaf_labels": 2, "normalize": "standardize"}),
+    Case(PLT, {"n_estimators": 2, "max_leaf_labels": 3, "normalize": None}),
+    Case(OneVsRest, {"normalize": "standardize"}),
     Case(DoubleSampling, {"n_adversarial": 3, "n_candidates": 5}, positive=True),
     Case(
         DoubleSampling, {"features": "extended", "candidates_from": "plt", "adversaries": "candidates"}, positive=True

@@ -84,7 +84,7 @@ def test_an_interrupt_while_a_kernel_runs_is_raised_when_it_has_returned():
     rng = np.random.default_rng(0)
     X = sp.random_array((20_000, 500), density=0.1, rng=rng, format="csr", dtype=np.float32)
     columns = np.arange(500, dtype=np.int32)
-    arguments = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, 0, X.shape[0], columns, columns
+    arguments = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, 0, X.shape[0], columns, columns, True
 
     take_rows(*arguments)  # compiled now, as compiling is not interrupted either
 

@@ -58,11 +58,23 @@ def test_C_is_chosen_once_for_all_labels(words, kept):
     X, Y = (sp.csr_array(sp.vstack([part] * 8)) for part in (words.X_train, words.Y_train))
     Y = sp.csr_array(Y[np.random.default_rng(0).permutation(Y.shape[0])])  # nothing to be learned: a small C is best
     used = np.unique(selected)
-    (C,) = OneVsRest().choose(X[:, used], Y).settings.values()
+    C = OneVsRest().choose(X[:, used], Y).settings["C"]
     model, given = (experiment.PerLabelOneVsRest(selected, **params).fit(X, Y) for params in ({}, {"C": C}))
     np.testing.assert_array_equal(model.predict_topk(X).scores, given.predict_topk(X).scores)
     other = experiment.PerLabelOneVsRest(selected, C=10.0).fit(X, Y)
     assert C != 10.0 and (other.predict_topk(X).scores != given.predict_topk(X).scores).any()
+
+
+@pytest.mark.parametrize("normalize", ["auto", "standardize", "l2", None])
+def test_rows_are_scaled_as_by_the_model_of_all_features(normalize):
+    random = np.random.default_rng(0)
+    Y = np.eye(3, dtype=bool)[random.integers(0, 3, 60)]
+    X = sp.csr_array((random.standard_normal((60, 3)) + 2 * Y) * [1.0, 100.0, 0.01] + 1.0)
+    params = {"normalize": normalize, "C": 1.0}
+    model = experiment.PerLabelOneVsRest(np.tile([0, 1, 2], (3, 1)), **params).fit(X, sp.csr_array(Y))
+    expected = OneVsRest(**params, tol=1e-4).fit(X, Y).predict_topk(X, 3)
+    np.testing.assert_allclose(model.predict_topk(X, 3).scores, expected.scores, atol=0.1)
+    assert (model.predict_topk(X, 1).labels == expected.labels[:, :1]).mean() > 0.9
 
 
 def test_labels_without_rows_are_never_predicted_and_labels_of_all_rows_always():

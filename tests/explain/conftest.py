@@ -11,5 +11,6 @@ from xmlcore import OneVsRest
 @pytest.fixture(scope="session")
 def models():
     with warnings.catch_warnings(action="ignore"):  # trees are small, and values are negative
-        trees = {"PLT": plt(), "PLTs": plt(n_estimators=3), "LdSM": ldsm()}
-        return trees | {"OneVsRest": OneVsRest(n_jobs=1).fit(*data()), "pairs": of_pairs()}
+        trees = {"PLT": plt(), "PLTs": plt(n_estimators=3), "PLT as is": plt(normalize=None), "LdSM": ldsm()}
+        linear = {"OneVsRest": OneVsRest(n_jobs=1), "OneVsRest by column": OneVsRest(normalize="standardize")}
+        return trees | {name: model.fit(*data()) for name, model in linear.items()} | {"pairs": of_pairs()}

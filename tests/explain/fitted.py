@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from xmlcore import PLT, DoubleSampling, LdSM
 
 D, L = 30, 14
-NAMES = ("PLT", "PLTs", "OneVsRest", "LdSM")
+NAMES = ("PLT", "PLTs", "PLT as is", "OneVsRest", "OneVsRest by column", "LdSM")
 
 
 def data(seed=0, n=80, unlabelled=False):

@@ -158,7 +158,7 @@ def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads(t
     chosen = OneVsRest(n_jobs=1).fit(X[:700], Y[:700])
     trials = chosen.chosen_
     assert len(trials) == 3 and (trials["rows"] == 175).all()  # a quarter of the rows
-    assert trials["C"].is_unique and list(trials)[:2] == ["C", "P@1"]
+    assert trials["C"].is_unique and list(trials)[:3] == ["C", "normalize", "P@1"]
     choice = OneVsRest(n_jobs=2).choose(X[:700], Y[:700])
     assert choice.settings == chosen.settings_ and len(choice.trials) == 3
     assert [trial["score"] for trial in choice.trials] == trials["score"].tolist()
@@ -171,7 +171,7 @@ def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads(t
 @pytest.mark.parametrize("loss, C", [("logistic", 10.0), ("squared_hinge", 1.0)])
 def test_with_few_rows_C_is_the_published_one(loss, C):
     model = OneVsRest(loss=loss).fit(*problem())
-    assert model.settings_ == {"C": C} and model.chosen_.empty
+    assert model.settings_ == {"C": C, "normalize": "l2"} and model.chosen_.empty
     same(model, OneVsRest(loss=loss, C=C).fit(*problem()), problem(seed=3)[0])
 
 

@@ -27,7 +27,7 @@ class FlatNodes(NamedTuple):
 class Dense(NamedTuple):
     """One row and its gradient with a place for each feature, and which of these places are in use."""
 
-    row: np.ndarray  # float64 (D,), of length 1
+    row: np.ndarray  # float64 (D,), as the classifiers read it
     gradient: np.ndarray  # float64 (D,)
     is_used: np.ndarray  # bool (D,)
     used: np.ndarray  # int32 (D,), the features in use
@@ -71,8 +71,9 @@ def sort_used(dense, n_used):
 
 
 @kernel
-def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features):
+def path_gradients(nodes, loss, unit, x_ptr, x_features, x_values, wanted, n_features):
     """Compute the log of one label's path product for each row, and its gradient by the row."""
+    # ``unit`` says whether the classifiers read rows scaled to length 1.
     n = wanted.size
     log_p = np.zeros(n, np.float64)
     ptr = np.zeros(n + 1, np.int64)
@@ -89,7 +90,7 @@ def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features)
         length = 0.0
         for t in range(begin, end):
             length += np.float64(x_values[t]) * np.float64(x_values[t])
-        length = np.sqrt(length)
+        length = np.sqrt(length) if unit else 1.0
         n_used = 0
         for t in range(begin, end):
             f = x_features[t]
@@ -97,9 +98,9 @@ def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features)
             dense.is_used[f] = True
             dense.used[n_used] = f
             n_used += 1
-        log_p[i], n_used = add_path(nodes, loss, nodes.leaf_of_label[wanted[i]], end > begin, dense, n_used)
+        log_p[i], n_used = add_path(nodes, loss, nodes.leaf_of_label[wanted[i]], end > begin or not unit, dense, n_used)
         along = 0.0
-        for t in range(begin, end):
+        for t in range(begin, end if unit else begin):
             along += dense.row[x_features[t]] * dense.gradient[x_features[t]]
         sort_used(dense, n_used)
         while count + n_used > features.size:

@@ -1,4 +1,4 @@
-"""Rows as the searches of label trees read them: scaled to length 1, in columns.
+"""Rows as the searches of label trees read them: in columns, and scaled to length 1 unless the model reads raw values.
 
 A column is a feature that occurs in the training rows. Column 0 is the most frequent feature, so the columns that most
 rows look up are neighbours in memory.
@@ -15,7 +15,7 @@ ZONES = 8  # Number of zones that the columns of a row are sorted by.
 
 
 class RowsInColumns(NamedTuple):
-    """Rows of length 1, in columns; dense rows, with values in many columns, are stored with a value for each."""
+    """Rows in columns; dense rows, with values in many columns, are stored with a value for each."""
 
     ptr: np.ndarray  # int64 (n + 1,): the entries of each sparse row; dense rows have none
     columns: np.ndarray  # int32, by zones
@@ -68,8 +68,9 @@ def find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
 
 
 @kernel
-def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, n_columns, least):
+def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, unit, n_columns, least):
     """Return CSR rows ``first`` to ``stop`` - 1 in columns; rows with ``least`` values or more are dense."""
+    # ``unit`` says whether rows are scaled to length 1, to which features without a column count, too.
     # When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none; otherwise the i-th of
     # these ascending features has ``column_of[i]``. Entries of sparse rows are sorted by zones only: neighbouring
     # columns are then looked up one after the other, which is most of the gain of sorting at little cost.
@@ -86,7 +87,7 @@ def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, 
         total = 0.0
         for t in range(indptr[r], indptr[r + 1]):
             total += np.float64(data[t]) * np.float64(data[t])
-        scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0
+        scale = 1.0 / np.sqrt(total) if unit and total > 0.0 else 1.0
         place = dense_at[r - first]
         if place >= 0:
             for t in range(indptr[r], indptr[r + 1]):
@@ -117,8 +118,8 @@ def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, 
 
 
 @kernel
-def take_rows(indptr, indices, data, first, stop, feature_ids, column_of):
+def take_rows(indptr, indices, data, first, stop, feature_ids, column_of, unit):
     """Return ``ptr``, ``columns`` and ``values`` of :func:`rows_in_columns` with all rows stored as sparse rows."""
     least = indptr[stop] - indptr[first] + 1
-    rows = rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, np.int64(0), least)
+    rows = rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, unit, np.int64(0), least)
     return rows.ptr, rows.columns, rows.values

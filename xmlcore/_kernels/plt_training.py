@@ -24,8 +24,8 @@ class NodeRows(NamedTuple):
     rows: np.ndarray  # int32
 
 
-class UnitRows(NamedTuple):
-    """All training rows, of length 1, in columns."""
+class ScaledRows(NamedTuple):
+    """All training rows, scaled, in columns."""
 
     ptr: np.ndarray  # int64 (N + 1,)
     columns: np.ndarray  # int32

@@ -97,7 +97,7 @@ def pieces() -> list[Piece]:
         Piece("reading", "reading files", 6, datasets.warm_up),
         Piece("LdSM", "decision trees", 12, of(LdSM())),
         Piece("FALS", "feature selection", 10, _select),
-        Piece("OneVsRest", "baselines", 3, of(OneVsRest(C=1.0))),
+        Piece("OneVsRest", "baselines", 3, of(OneVsRest(C=1.0, normalize="l2"))),
         Piece("DoubleSampling", "double sampling", 14, of(DoubleSampling())),
         Piece("ensembles", "ensembles, beams, reranking", 4, _ensembles),
         Piece("noise", "noise and explanations", 10, _perturb_and_explain),

@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
+from xmlcore.models.plt.scaling import UNIT, as_read
 from xmlcore.typing import Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
@@ -107,10 +108,11 @@ def attributions(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> Attribution
     Notes
     -----
     *Label tree.* The score is log P(label | x), a sum over the nodes of the label's path. The row is scaled to length
-    1, u = x / |x|, and node v has the margin m = b + sum of w_f u_f. The difference that the row makes at node v,
-    log P_v(m) - log P_v(b), is divided among the features in proportion to w_f u_f. This is exactly the integrated
-    gradient (Sundararajan, Taly and Yan, ICML 2017) along the straight line from the empty row to u, because the factor
-    depends on the row only through m. A factor that is always 0 or 1 (infinite bias) contributes nothing.
+    1, u = x / |x| (u = x, if ``normalize_`` of the model is not "l2"), and node v has the margin m = b + sum of w_f
+    u_f. The difference that the row makes at node v, log P_v(m) - log P_v(b), is divided among the features in
+    proportion to w_f u_f. This is exactly the integrated gradient (Sundararajan, Taly and Yan, ICML 2017) along the
+    straight line from the empty row to u, because the factor depends on the row only through m. A factor that is always
+    0 or 1 (infinite bias) contributes nothing.
 
     *Several label trees.* The score is the log of the mean probability. Let L(a, b) = (a - b) / (log a - log b) be the
     logarithmic mean. A sum A of probabilities p_t that changes from A0, with parts p_t0, then has log A - log A0 = sum
@@ -152,9 +154,13 @@ class Explainer:
         labels = check_label_ids(labels, X.shape[0], self.model.n_labels_)
         return getattr(self, f"_{_kind(self.model)}")(X, labels)
 
+    def _read(self, X):
+        """Return the CSR arrays (pointers, features, float64 values) of rows as linear classifiers read them."""
+        return csr_parts(as_read(X, getattr(self.model, "normalize_", UNIT)))
+
     def _log_proba(self, X, labels):
         """Return the attributions of label trees, whose contributions are weighted as in :func:`attributions`."""
-        x, n = _unit_rows(X), X.shape[0]
+        x, n = self._read(X), X.shape[0]
         trees = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
         if len(trees) == 1:
             return _as_attributions(X, *trees[0], self.kind)
@@ -186,7 +192,7 @@ class Explainer:
         ptr = np.arange(labels.size + 1, dtype=np.int64)
         nodes = which.astype(np.int64)
         return _as_attributions(
-            X, *_along_paths(_unit_rows(X), ptr, nodes, csr_parts(weights), bias, kernels.MARGIN), self.kind
+            X, *_along_paths(self._read(X), ptr, nodes, csr_parts(weights), bias, kernels.MARGIN), self.kind
         )
 
     def _share(self, X, labels):
@@ -209,16 +215,6 @@ class Explainer:
             sp.csr_array((part.ravel(), ids, ptr), shape=(n, len(names))) for part in (values, parts)
         )
         return Attributions(values, contributions, np.zeros(n), parts.sum(axis=1), self.kind, names)
-
-
-def _unit_rows(X):
-    """Return the CSR arrays (pointers, features, float64 values) of the rows of X scaled to length 1."""
-    ptr, features, values = csr_parts(X)
-    values = values.astype(np.float64)
-    row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
-    length = np.sqrt(np.bincount(row, weights=values * values, minlength=X.shape[0]))
-    length[length == 0] = 1.0
-    return ptr, features, values / length[row]
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):

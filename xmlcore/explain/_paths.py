@@ -11,6 +11,7 @@ from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
+from xmlcore.models.plt.scaling import UNIT, as_read
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
 
@@ -66,9 +67,7 @@ def path(
 
 def _linear_path(model, x, label, kind):
     """Return a table of the nodes on the path of a label, one for OneVsRest, without the names of labels."""
-    unit = x.astype(np.float64)
-    length = np.sqrt((unit.data**2).sum())
-    unit.data /= length if length else 1.0
+    read = as_read(x, getattr(model, "normalize_", UNIT))
     if kind in ("margin", "margin_score"):
         weights, bias = model.linear_margins(np.array([label]))
         parts = [(0, np.array([0]), np.array([0]), np.array([1]), np.array([label]), weights, bias)]
@@ -87,7 +86,7 @@ def _linear_path(model, x, label, kind):
             losses.append(tree.loss)
     frames = []
     for (number, depth, nodes, n_labels, labels, weights, bias), loss in zip(parts, losses):
-        margin = np.asarray((weights.astype(np.float64) @ unit.T).todense()).ravel() + bias
+        margin = np.asarray((weights.astype(np.float64) @ read.T).todense()).ravel() + bias
         log_factor = np.array([log_probability(m, LOSS_NUMBERS[loss]) for m in margin.tolist()])
         columns = {"tree": number, "depth": depth, "node": nodes, "n_labels": n_labels, "label": labels, "bias": bias}
         columns |= {"margin": margin, "factor": np.exp(log_factor), "log_factor": log_factor}

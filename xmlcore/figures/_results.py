@@ -93,6 +93,8 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
             for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
         ]
+    if "normalize" in frame and frame["normalize"].nunique() > 1:
+        names = [f"{name}, {scaling}" for name, scaling in zip(names, frame["normalize"])]
     names = [f"{number}: {name}" for number, name in enumerate(names, 1)]
     for measure, dash in zip(measures, ("solid", "dash", "dot")):
         color = MEASURE_COLORS["P@k"]

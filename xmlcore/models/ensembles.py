@@ -43,7 +43,7 @@ def _join_plt(model, parts):
     if model._is_flat(of.settings_, of.n_labels_):
         parts = parts[:1]  # all are equal
     trees, fitted = [part.trees_[0] for part in parts], [part.fitted_[0] for part in parts]
-    model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.loss_)
+    model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.settings_)
     model.settings_, model._trials, model.threshold_ = of.settings_, of._trials, of.threshold_
     model.n_iter_ = max(part.n_iter_ for part in parts)
 

@@ -8,6 +8,7 @@ from xmlcore._kernels import certificate_bounds, certificate_search
 from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
+from xmlcore.models.plt.scaling import UNIT
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Matrix
@@ -41,7 +42,8 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
     Parameters
     ----------
     model : PLT
-        A fitted PLT with one tree and exact search (``beam=None``), or an :class:`AdversarialTraining` of one.
+        A fitted PLT with one tree, exact search (``beam=None``) and rows of length 1 (``normalize="l2"``), or an
+        :class:`AdversarialTraining` of one.
     {X, n_jobs, progress}
 
     Returns
@@ -54,7 +56,7 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
     Raises
     ------
     ValueError, TypeError
-        The model is not a PLT with one tree and exact search, or the data do not fit it.
+        The model is not such a PLT, or the data do not fit it.
 
     Notes
     -----
@@ -94,6 +96,11 @@ def _check_model(model):
     if not isinstance(model, PLT):
         raise ValueError(f"a {type(model).__name__} cannot be certified: {supported}")
     check_fitted(model)
+    if model.normalize_ != UNIT:
+        raise ValueError(
+            f"the model has normalize={model.normalize_!r:.200}: only models of rows of length 1 can be certified, "
+            "which normalize='l2' trains"
+        )
     if len(model.trees_) > 1:
         raise ValueError(f"the model is a mean of {len(model.trees_)} trees: {supported}")
     if model.beam is not None:

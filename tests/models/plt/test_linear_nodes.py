@@ -113,10 +113,11 @@ def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 # Where touched features are looked through; where they are sorted; and where the arrays have to grow.
 @pytest.mark.parametrize("n_features", [30, 400, 3000])
-def test_the_kernel_does_what_its_twin_does(loss, n_features):
+@pytest.mark.parametrize("normalize", ["l2", None])
+def test_the_kernel_does_what_its_twin_does(loss, n_features, normalize):
     X, Y = data(8, n=12, D=n_features)
     X = sp.csr_array(X.multiply(sp.random_array(X.shape, density=0.05, rng=np.random.default_rng(1)) > 0), dtype="f4")
-    nodes = PLT(loss=loss, max_leaf_labels=2).fit(X, Y).linear_nodes()
+    nodes = PLT(loss=loss, max_leaf_labels=2, normalize=normalize).fit(X, Y).linear_nodes()
     weights = nodes.weights[:, :].tolil()
     weights[:, 10:] = 0 if n_features == 400 else weights[:, 10:]
     nodes = nodes._replace(weights=sp.csr_array(weights))
@@ -125,7 +126,7 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features):
         nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias
     )
     log_p, ptr, features, values = plt_gradients.path_gradients(
-        flat, LOSS_NUMBERS[loss], *csr_parts(X), labels, n_features
+        flat, LOSS_NUMBERS[loss], normalize == "l2", *csr_parts(X), labels, n_features
     )
     assert (features.size > 1024) == (n_features == 3000)
     for i in range(12):

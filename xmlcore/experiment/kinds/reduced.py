@@ -16,6 +16,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
 from xmlcore.first_use import pd
 from xmlcore.models import OneVsRest
+from xmlcore.models.plt.scaling import UNIT
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -50,8 +51,8 @@ class Reduced:
 class PerLabelOneVsRest:
     """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only.
 
-    For each label, rows are scaled to length 1 over the features of this label. If C is "auto", it is chosen once, by
-    trials on all labels and on the features that any label has.
+    For each label, rows are scaled over the features of this label. What is "auto" is chosen once, by trials on all
+    labels and on the features that any label has.
     """
 
     def __init__(self, selected: npt.ArrayLike, **params: object):
@@ -64,6 +65,7 @@ class PerLabelOneVsRest:
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         used = sp.csr_array(columns[:, np.unique(self.selected)])
         params = self.params | OneVsRest(**self.params).choose(used, Y, progress).settings
+        self._unit = params["normalize"] == UNIT
         n_labels, parts = Y.shape[1], []
         bias = np.full(n_labels, -np.inf)
         for label in range(n_labels):
@@ -100,8 +102,9 @@ class PerLabelOneVsRest:
             progress("Predicting", start / n, f"{start:,} of {n:,} rows")
             rows = sp.csr_array(X[start : start + ROWS], dtype=np.float64)
             margins = (rows @ self._weights).toarray()
-            length = np.sqrt((rows.power(2) @ self._kept).toarray())
-            np.divide(margins, length, out=margins, where=length > 0)
+            if self._unit:
+                length = np.sqrt((rows.power(2) @ self._kept).toarray())
+                np.divide(margins, length, out=margins, where=length > 0)
             margins += self._bias
             best = np.argsort(-margins, axis=1, kind="stable")[:, :width]
             best_margins = np.take_along_axis(margins, best, axis=1)

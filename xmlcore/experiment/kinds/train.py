@@ -304,7 +304,7 @@ def with_changed(title: str, params: dict[str, Any]) -> str:
 
 def value_text(value, parameter=None) -> str:
     """Return the value of a parameter as text for users; ``parameter`` is its description, if there is one."""
-    if value is None or value == AUTO:
+    if value == AUTO or (value is None and (parameter is None or parameter.kind != "choice")):
         return "automatic"
     if isinstance(value, bool):
         return "on" if value else "off"

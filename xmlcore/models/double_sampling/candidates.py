@@ -9,7 +9,8 @@ from xmlcore.models.plt import CLUSTERING, PLT
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.progress import Progress, part_of, silent
 
-TREE = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  # settings of the label tree
+# Settings of the label tree.
+TREE = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0, "normalize": "l2"}
 COLLAPSED = 3  # collapse_layers of the label tree: more accurate and faster on wordnet-class than 0
 LEAST = (
     -20.0

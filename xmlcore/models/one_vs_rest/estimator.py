@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_training import DescentSettings, UnitRows, node_rows, train_group
+from xmlcore._kernels.plt_training import DescentSettings, ScaledRows, node_rows, train_group
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import are_pointers, columns_of
 from xmlcore.models.base import bytes_of, stacked, warm_up_pieces
@@ -17,6 +17,7 @@ from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMET
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
+from xmlcore.models.plt.scaling import UNIT, as_read, of_features
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
@@ -44,10 +45,10 @@ WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32
 class OneVsRest(LinearModel):
     """One binary linear classifier per label, each trained on all rows.
 
-    This is the baseline for few labels: labels share nothing, and nothing is approximated. Rows are scaled to length 1
-    and get a bias feature, which is regularised like the rest, as in :class:`xmlcore.PLT`, whose training of a node
-    trains the labels here, sixteen at a time: dual coordinate descent, which reaches the optimum of scikit-learn's
-    ``LogisticRegression(solver="liblinear")`` and ``LinearSVC``.
+    This is the baseline for few labels: labels share nothing, and nothing is approximated. Rows are scaled
+    (``normalize``) and get a bias feature, which is regularised like the rest, as in :class:`xmlcore.PLT`, whose
+    training of a node trains the labels here, sixteen at a time: dual coordinate descent, which reaches the optimum of
+    scikit-learn's ``LogisticRegression(solver="liblinear")`` and ``LinearSVC``.
 
     {parameters}
 
@@ -58,10 +59,12 @@ class OneVsRest(LinearModel):
         Names of the labels, when the training labels had some.
     loss_ : str
         The loss that the model was fitted with.
+    normalize_ : str or None
+        How rows are scaled, as given or chosen.
     settings_ : dict
-        "C" that the model was fitted with: as given, or chosen.
+        "C" and "normalize" that the model was fitted with: as given, or chosen.
     chosen_ : DataFrame
-        The trials by which C was chosen, if it is "auto".
+        The trials by which they were chosen, if one of them is "auto".
     coef_ : csr_array of float32, shape (L, D)
         Weights of each label; those below ``weight_threshold`` are left out.
     intercept_ : ndarray of float32, shape (L,)
@@ -107,13 +110,15 @@ class OneVsRest(LinearModel):
     tol: float = 0.1
     max_iter: int = 1000
     n_jobs: int | None = None
+    normalize: str | None = AUTO
 
     def _fit(self, X, Y, progress):
         X, Y = checked_rows(X, Y)
         choice = self._choice(X, Y, progress)
         C = choice.settings["C"]
-        rows, every, n_labels = RowsOfTree.of(X, Y), np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
-        x, n_columns = UnitRows(*csr_parts(rows.X)), rows.X.shape[1]
+        every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
+        rows = RowsOfTree.of(X, Y, choice.settings["normalize"])
+        x, n_columns = ScaledRows(*csr_parts(rows.X)), rows.X.shape[1]
         alone = np.arange(n_labels, dtype=np.int32)  # each label is a node of its own, without a parent
         under = node_rows(*csr_parts(Y)[:2], alone, np.full(n_labels, -1, np.int32))
         descent = DescentSettings(
@@ -128,6 +133,7 @@ class OneVsRest(LinearModel):
             if np.isnan(found.violation):
                 which = f"label {first}" if size == 1 else f"one of the labels {first} to {block[1] - 1}"
                 raise FloatingPointError(f"training {which} diverged with C={C:g}: use a smaller C")
+            found = of_features(found, size, rows.scaling)
             labels, columns, weights = _weights_of(found, size)
             return labels + first, columns, weights, found.bias, found.epochs, size * (found.violation > self.tol)
 
@@ -141,7 +147,14 @@ class OneVsRest(LinearModel):
         )
         ptr, columns, weights = csr_parts(by_label)
         self._set_fitted(
-            ptr, columns, weights, np.concatenate(bias), rows.feature_of_column, rows.n_features, self.loss
+            ptr,
+            columns,
+            weights,
+            np.concatenate(bias),
+            rows.feature_of_column,
+            rows.n_features,
+            self.loss,
+            choice.settings["normalize"],
         )
         self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = max(epochs)
@@ -156,13 +169,13 @@ class OneVsRest(LinearModel):
             )
 
     def _choice(self, X, Y, progress) -> Choice:
-        """Return C, as given or chosen, and the trials by which it was chosen."""
-        if self.C != AUTO:
-            return Choice({"C": float(self.C)}, [])
+        """Return C and how rows are scaled, as given or chosen, and the trials by which they were chosen."""
+        if AUTO not in (self.C, self.normalize):
+            return Choice({"C": float(self.C), "normalize": self.normalize}, [])
         settings, trials, threshold = self._trial_tree(Y.shape[1]).choose(X, Y, progress)
         same = settings.keys() - set(CHOSEN)  # what is the same in all trials
         trials = [{name: value for name, value in trial.items() if name not in same} for trial in trials]
-        return Choice({"C": settings["C"]}, trials, threshold)
+        return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
     def predict_topk(
         self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
@@ -203,7 +216,8 @@ class OneVsRest(LinearModel):
         return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), n_labels)
 
     def linear_margins(self, labels: npt.ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
+        """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``,
+        or ``weights @ x + bias`` if ``normalize_`` is not "l2".
 
         A bias is inf for labels that all training rows have, -inf for labels that no training row has.
         """
@@ -216,16 +230,19 @@ class OneVsRest(LinearModel):
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         weights, bias = self.linear_margins(labels)
-        weights, x = weights.astype(np.float64), X.astype(np.float64)
-        length = np.sqrt(x.multiply(x).sum(axis=1))
-        length[length == 0] = np.inf
-        unit = sp.csr_array(sp.diags_array(1.0 / length) @ x)
-        along = np.asarray(weights.multiply(unit).sum(axis=1)).ravel()
+        weights, x, read = weights.astype(np.float64), X.astype(np.float64), as_read(X, self.normalize_)
+        along = np.asarray(weights.multiply(read).sum(axis=1)).ravel()
         margins = along + bias
         with np.errstate(over="ignore"):
             log_proba = -np.logaddexp(0.0, -margins)
-            slope = np.where(np.isinf(margins), 0.0, np.exp(-np.logaddexp(0.0, margins))) / length
-        gradient = sp.csr_array(sp.diags_array(slope) @ weights - sp.diags_array(slope * along) @ unit)
+            slope = np.where(np.isinf(margins), 0.0, np.exp(-np.logaddexp(0.0, margins)))
+        if self.normalize_ == UNIT:
+            length = np.sqrt(x.multiply(x).sum(axis=1))
+            length[length == 0] = np.inf
+            slope /= length
+            gradient = sp.csr_array(sp.diags_array(slope) @ weights - sp.diags_array(slope * along) @ read)
+        else:
+            gradient = sp.csr_array(sp.diags_array(slope) @ weights)
         most = np.finfo(np.float32).max  # the gradient can be larger where |x| is nearly 0
         np.clip(gradient.data, -most, most, out=gradient.data)
         gradient = gradient.astype(np.float32)
@@ -243,9 +260,9 @@ class OneVsRest(LinearModel):
             "model_bytes": bytes_of(arrays),
         }
 
-    def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss):
+    def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss, normalize):
         """Set the fitted attributes, given the weights of each label as lists of columns and values."""
-        self.loss_ = loss
+        self.loss_, self.normalize_ = loss, normalize
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
@@ -257,29 +274,28 @@ class OneVsRest(LinearModel):
         self.n_weights_ = int(weights.size)
 
     def _take(self, x, block):
-        """Return a block of rows in the model's columns, scaled to length 1: pointers, columns, values."""
-        return take_rows(*x, *block, *self._columns)
+        """Return a block of rows in the model's columns, as classifiers read them: pointers, columns, values."""
+        return take_rows(*x, *block, *self._columns, self.normalize_ == UNIT)
 
     def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
-        x = X.astype(np.float64)
-        length = np.sqrt(x.multiply(x).sum(axis=1))
-        length[length == 0] = 1.0
+        read = as_read(X, self.normalize_)
         margins = np.empty(labels.size)
         for start in range(0, labels.size, PREDICT_ROWS):  # a label's weights are copied for each of its rows
             part = slice(start, start + PREDICT_ROWS)
-            margins[part] = self.coef_[labels[part]].multiply(x[part]).sum(axis=1) / length[part]
+            margins[part] = self.coef_[labels[part]].multiply(read[part]).sum(axis=1)
         return sigmoid(margins + self.intercept_[labels])
 
     def _trial_tree(self, n_labels):
-        """Return the label tree of one level that is trained to choose C."""
-        return PLT(loss=self.loss, arity=2, max_leaf_labels=n_labels, n_jobs=self.n_jobs)
+        """Return the label tree of one level that is trained to choose settings."""
+        given = {name: getattr(self, name) for name in CHOSEN}
+        return PLT(loss=self.loss, arity=2, max_leaf_labels=n_labels, n_jobs=self.n_jobs, **given)
 
     def _warm_up_pieces(self):
         """See :meth:`MultiLabelModel._warm_up_pieces`; trials use the kernels of label trees."""
         own = super()._warm_up_pieces()
-        return own | warm_up_pieces(self._trial_tree(8)) if self.C == AUTO else own
+        return own | warm_up_pieces(self._trial_tree(8)) if AUTO in (self.C, self.normalize) else own
 
     def _state(self):
         column_of = np.full(self.n_features_in_, -1, np.int32)
@@ -315,8 +331,12 @@ class OneVsRest(LinearModel):
             and not np.isnan(intercept).any()
         ):
             raise ModelFormatError("the weights are invalid: the file was damaged or written by something else")
-        self._set_fitted(ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"])
-        self.settings_, self._trials = check_settings(values["settings"], values["trials"], CHOSEN, PARAMETERS)
+        settings, self._trials = check_settings(values["settings"], values["trials"], CHOSEN, PARAMETERS)
+        self._set_fitted(
+            ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"],
+            settings["normalize"],
+        )  # fmt: skip
+        self.settings_ = settings
         self.n_iter_ = values["n_iter"]
 
 

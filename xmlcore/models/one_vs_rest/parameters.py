@@ -1,11 +1,11 @@
 """The parameters of OneVsRest: the only place where they are described."""
 
-from xmlcore.models.plt.parameters import HINGE_SCORES
+from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter
 from xmlcore.validation import INT32_MAX
 
 LOSSES = ("logistic", "squared_hinge")
-CHOSEN = ("C",)  # the parameters that can be "auto"
+CHOSEN = ("C", "normalize")  # the parameters that can be "auto"
 
 ABOUT = About(
     title="One classifier per label",
@@ -38,6 +38,7 @@ PARAMETERS = (
         details="The objective is C times the loss, plus |w|^2 / 2. With fewer than 400 training rows nothing is "
         "tried: C is 10 with the logistic loss, and 1 with the squared hinge.",
     ),
+    NORMALIZE,
     Parameter(
         "weight_threshold", "Drop weights below",
         "Weights with a smaller absolute value are removed after training. DiSMEC uses 0.01; 0 keeps all weights.",

@@ -13,6 +13,7 @@ from xmlcore.first_use import pd
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import has_one_level
+from xmlcore.models.plt.scaling import BY_COLUMN, UNIT, has_unlike_scales
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.models.rows import checked_rows
 from xmlcore.parameters import AUTO
@@ -20,7 +21,7 @@ from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
 from xmlcore.typing import DataFrame, Labels, Matrix
 
-TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float}  # of the parameters that can be "auto"
+TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float, "normalize": str}  # of what can be "auto"
 NAMES = tuple(TYPES)
 CHOOSING = "Choosing settings"  # Phase that progress reports while settings are tried.
 
@@ -28,6 +29,7 @@ CHOOSING = "Choosing settings"  # Phase that progress reports while settings are
 BINARY = {"arity": 2, "max_leaf_labels": 100}  # napkinXC, Parabel
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
 
+STREAM = 4  # Number of the random stream by which the rows of trials are drawn.
 CUT_ROWS, CUT_LABELS = 1000, 50  # So many rows, and labels of each, are looked at to choose where to cut.
 FEW_LABELS = 32  # So few labels are always children of the root.
 
@@ -120,11 +122,11 @@ class LinearModel(MultiLabelModel):
         """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
 
         The logarithm (float64, shape (n,)) is -inf where the probability is 0 for every row. The gradient is a
-        csr_array of float32, shape (n, D), by the row as it is given, through its scaling to length 1: (I - u u^T) g /
-        |x|, where u = x / |x| and g is the sum over the label's path of the slope of the factor's logarithm times the
-        node's weights. With several trees it is the gradient of the logarithm of the mean. Stored are features with
-        weights along the path and features of the row. The gradient is 0 for a row of zeros, which has no direction,
-        and a factor that is always 0 or 1 (infinite bias) adds nothing.
+        csr_array of float32, shape (n, D), by the row as it is given: g, the sum over the label's path of the slope of
+        the factor's logarithm times the node's weights. If rows are scaled to length 1, it is (I - u u^T) g / |x| with
+        u = x / |x|, and 0 for a row of zeros, which has no direction. With several trees it is the gradient of the
+        logarithm of the mean. Stored are features with weights along the path and, with length 1, features of the row.
+        A factor that is always 0 or 1 (infinite bias) adds nothing.
 
         It takes O(weights along the path) time per row and tree, in float64. A label tree uses its ``linear_nodes``,
         and their memory.
@@ -151,18 +153,22 @@ class Sizes(NamedTuple):
 def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
     """Choose the settings that are "auto"."""
     # Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
-    # compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows.
-    settings = {name: value if value == AUTO else TYPES[name](value) for name, value in settings.items()}
+    # compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows. Where
+    # two scalings of rows are possible, all this is done for each of them, because each has a C of its own.
+    settings = {name: value if value in (AUTO, None) else TYPES[name](value) for name, value in settings.items()}
     n_rows, n_labels = Y.shape
     shapes = possible_shapes(settings, Sizes(n_rows, n_labels, Y.nnz / n_rows), clustered)
+    scalings = possible_scalings(settings["normalize"], X)
+    settings["normalize"] = scalings[0]
     untried = Choice(published_settings(settings | (shapes[0] if len(shapes) == 1 else {})), [])
-    nothing_is_open = len(shapes) == 1 and AUTO not in (settings["loss"], settings["C"])
+    nothing_is_open = len(shapes) == len(scalings) == 1 and AUTO not in (settings["loss"], settings["C"])
     if nothing_is_open or n_rows < RULE.least_rows:
         return untried
-    trials = Trials(X, Y, entropy, fit, progress, most=len(shapes) + 2)
+    trials = Trials(X, Y, entropy, fit, progress, most=(len(shapes) + 2) * len(scalings))
     if trials.impossible:
         return untried
-    chosen = decide(settings, shapes, trials)
+    chosen = {scaling: decide(settings | {"normalize": scaling}, shapes, trials) for scaling in scalings}
+    chosen = chosen[max(trials.made, key=lambda trial: trial["score"])["normalize"]]
     progress(CHOOSING, 1.0, f"{len(trials.made)} trials")
     return Choice(chosen, trials.made, trials.threshold(chosen))
 
@@ -173,12 +179,13 @@ def decide(settings: dict, shapes: list[dict], trials, rule: TrialRule = RULE) -
     C = settings["C"]
     if C == AUTO:  # the C that has on the sample about the effect that the published C has on all rows
         C = PUBLISHED_C[loss] * trials.share**rule.C_power
-    first = [trials.run(shape | {"loss": loss, "C": C}) for shape in shapes]
+    scaling = {"normalize": settings["normalize"]}
+    first = [trials.run(shape | {"loss": loss, "C": C} | scaling) for shape in shapes]
     best = first[0]
     for trial in first[1:]:
         if trial["score"] > best["score"] * (1 + rule.shape_gain) and _differ(trial, best, trials.measured):
             best = trial
-    shape = {name: best[name] for name in BINARY}
+    shape = {name: best[name] for name in (*BINARY, "normalize")}
     if settings["C"] == AUTO:
         # The best C of a sample is only roughly the best of all rows, even after it is scaled. So the result lies, on a
         # logarithmic scale, between the published C and the scaled one.
@@ -231,6 +238,13 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: T
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
 
 
+def possible_scalings(normalize: str | None, X) -> list[str | None]:
+    """Return the values of ``normalize`` that are worth a trial; the first one is used where nothing is tried."""
+    if normalize != AUTO:
+        return [normalize]
+    return [BY_COLUMN, UNIT] if has_unlike_scales(X) else [UNIT]
+
+
 def has_equal_trees(params: dict, n_labels: int, shapes: list[dict]) -> bool:
     """Return whether a model chooses its shape, and all these have one level: several trees would be equal."""
     chosen = AUTO in (params["arity"], params["max_leaf_labels"]) and params["tree"] in ("kmeans", "random")
@@ -274,7 +288,7 @@ def _reached(nodes, labels_per_row):
 def published_settings(settings: dict) -> dict:
     """Return settings with values in place of "auto" that are used where nothing is tried."""
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
-    published = BINARY | {"loss": loss, "C": PUBLISHED_C[loss]}
+    published = BINARY | {"loss": loss, "C": PUBLISHED_C[loss], "normalize": UNIT}
     return {name: published[name] if settings[name] == AUTO else settings[name] for name in NAMES}
 
 
@@ -312,19 +326,19 @@ class Trials:
     def __init__(self, X, Y, entropy, fit, progress, most, rule: TrialRule = RULE):
         n_rows = X.shape[0]
         size, measured = sizes_of_trials(n_rows, rule)
-        order = np.random.default_rng([entropy, len(NAMES)]).permutation(n_rows)
+        order = np.random.default_rng([entropy, STREAM]).permutation(n_rows)
         sample, others = np.sort(order[:size]), np.sort(order[size : size + measured])
-        self.rows = RowsOfTree.of(X[sample], Y[sample])
+        self.X, self.Y = X[sample], Y[sample]
         self.X_measured, self.Y_measured = X[others], Y[others]
         self.share, self.measured = size / n_rows, measured
         self.fit, self.progress, self.most = fit, progress, most
-        self.trees, self.made = {}, []
+        self.rows, self.trees, self.made = {}, {}, []
         self.models = []
 
     @property
     def impossible(self) -> bool:
         """Whether the sample, or the rows to measure on, have no labels."""
-        return self.rows.Y.nnz == 0 or self.Y_measured.nnz == 0
+        return self.Y.nnz == 0 or self.Y_measured.nnz == 0
 
     def run(self, settings: dict) -> dict:
         settings = {name: settings[name] for name in NAMES}
@@ -337,9 +351,12 @@ class Trials:
 
         report()
         start = time.perf_counter()
-        shape = settings["arity"], settings["max_leaf_labels"]
+        scaling = settings["normalize"]
+        shape = settings["arity"], settings["max_leaf_labels"], scaling
+        if scaling not in self.rows:
+            self.rows[scaling] = RowsOfTree.of(self.X, self.Y, scaling)
         try:
-            model = self.fit(self.rows, settings, self.trees.get(shape), report)
+            model = self.fit(self.rows[scaling], settings, self.trees.get(shape), report)
             self.trees[shape] = model.trees_[0]
             precision = precision_of(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
         except FloatingPointError:  # C is too large for these rows
@@ -349,7 +366,7 @@ class Trials:
         least = 1 / self.Y_measured.shape[0]  # one hit in a trial that else has none must not decide
         ratios = [max(value, least) / max(reference[name], least) for name, value in measures.items()]
         trial = settings | measures
-        trial |= {"score": sum(ratios) / len(KS), "rows": self.rows.Y.shape[0], "seconds": time.perf_counter() - start}
+        trial |= {"score": sum(ratios) / len(KS), "rows": self.Y.shape[0], "seconds": time.perf_counter() - start}
         self.made.append(trial)
         self.models.append(model)
         return trial

@@ -21,6 +21,7 @@ from xmlcore.models.plt.linear_nodes import (
 )
 from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import state_of, trees_of
+from xmlcore.models.plt.scaling import UNIT
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import (
     DescentSettings,
@@ -57,8 +58,8 @@ class PLT(LinearModel):
 
     The labels are the leaves of a tree. A linear classifier at each node v models the probability that a row has a
     label below v, given that it has a label below the parent of v. The probability of a label is the product of these
-    probabilities along its path (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which
-    is regularised like the rest. A node is trained on the rows that have a label below its parent.
+    probabilities along its path (Jasinska et al., ICML 2016). Rows are scaled (``normalize``) and get a bias feature,
+    which is regularised like the rest. A node is trained on the rows that have a label below its parent.
 
     {parameters}
 
@@ -69,8 +70,10 @@ class PLT(LinearModel):
         Names of the labels, when the training labels had some.
     loss_ : str
         The loss that the model was fitted with.
+    normalize_ : str or None
+        How rows are scaled, as given or chosen.
     settings_ : dict
-        "arity", "max_leaf_labels", "loss" and "C" that the model was fitted with: as given, or chosen.
+        "arity", "max_leaf_labels", "loss", "C" and "normalize" that the model was fitted with: as given, or chosen.
     threshold_ : float
         The score from which on :meth:`predict` predicts labels: by the trials about the best for micro-F1; 0.5 if
         nothing was tried.
@@ -132,6 +135,7 @@ class PLT(LinearModel):
     tol: float = 0.1
     max_iter: int = 100
     collapse_layers: int = 0
+    normalize: str | None = AUTO
 
     def _fit(self, X, Y, progress, n_clean=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
@@ -141,7 +145,8 @@ class PLT(LinearModel):
         choice = self._choice(*clean, progress, entropy)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         warn_equal_trees(self, self._is_flat(choice.settings, Y.shape[1]))
-        warn_unconverged(self, self._train_trees(RowsOfTree.of(X, Y), choice, entropy, progress))
+        rows = RowsOfTree.of(X, Y, choice.settings["normalize"])
+        warn_unconverged(self, self._train_trees(rows, choice, entropy, progress))
 
     def _train_trees(self, rows: RowsOfTree, choice: Choice, entropy, progress) -> np.ndarray:
         """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
@@ -155,10 +160,10 @@ class PLT(LinearModel):
             report = part_of_trees(progress, number, len(numbers))
             tree = self._built_tree(rows.Y, settings, tree_seed, label_rows, report)
             node_settings = self._node_settings(settings, node_seed)
-            made.append((tree, *train_tree(rows.X, rows.Y, tree, node_settings, self.n_jobs, report)))
+            made.append((tree, *train_tree(rows, tree, node_settings, self.n_jobs, report)))
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
-        self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings["loss"])
+        self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings)
         self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = int(stats[:, 1].max())
         return stats
@@ -231,8 +236,9 @@ class PLT(LinearModel):
         with _MAKING_NODES:  # a second thread waits for the nodes instead of computing them again
             if tree not in self._linear_nodes:
                 self._linear_nodes[tree] = linear_nodes(
-                    self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_
-                )
+                    self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_,
+                    self.normalize_,
+                )  # fmt: skip
             return self._linear_nodes[tree]
 
     def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
@@ -326,8 +332,8 @@ class PLT(LinearModel):
             seed,
         )
 
-    def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
-        self.loss_ = loss
+    def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, settings):
+        self.loss_, self.normalize_ = settings["loss"], settings["normalize"]
         self.feature_of_column_ = feature_of_column
         self._columns = columns_of(feature_of_column, n_features)
         self.trees_ = trees
@@ -347,8 +353,8 @@ class PLT(LinearModel):
 
     def _make_search(self):
         """Make the search over the fitted trees; it is not pickled."""
-        loss, n_columns = LOSS_NUMBERS[self.loss_], self.feature_of_column_.size
-        self._made_search = TreeSearch(self.fitted_, self.leaves_, loss, self._columns, n_columns)
+        loss, unit, n_columns = LOSS_NUMBERS[self.loss_], self.normalize_ == UNIT, self.feature_of_column_.size
+        self._made_search = TreeSearch(self.fitted_, self.leaves_, loss, unit, self._columns, n_columns)
 
     def _warm_up_params(self):
         """See :meth:`MultiLabelModel._warm_up_params`; a given tree is replaced by a tree of 8 labels."""
@@ -375,8 +381,9 @@ class PLT(LinearModel):
     def _restore(self, values, arrays):
         trees, fitted = trees_of(values, arrays)
         feature_of_column = arrays["feature_of_column"]
-        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], values["loss"])
-        self.settings_, self._trials = check_settings(values["settings"], values["trials"], NAMES, PARAMETERS)
+        settings, self._trials = check_settings(values["settings"], values["trials"], NAMES, PARAMETERS)
+        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], settings)
+        self.settings_ = settings
         self.n_iter_ = values["n_iter"]
 
     def __getstate__(self):

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import plt_gradients as kernels
 from xmlcore._kernels.plt_factors import LOGISTIC, SQUARED_HINGE
 from xmlcore.arrays import read_only
+from xmlcore.models.plt.scaling import UNIT
 from xmlcore.validation import csr_parts
 
 LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
@@ -16,7 +17,8 @@ LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 class LinearNodes(NamedTuple):
     """The node classifiers of one tree. n nodes, D features.
 
-    The margin of node v for a row x is ``weights[v] @ (x / |x|) + bias[v]``; a row of zeros is not scaled.
+    The margin of node v for a row x is ``weights[v] @ u + bias[v]``, where u is x / |x| if ``normalize`` is "l2" (a row
+    of zeros is not scaled), and else x.
     ``xmlcore._kernels.plt_factors.log_probability`` turns the margin into the log of the node's factor, and
     log P(label | x) is the sum of these logs over ``path(label)``.
     """
@@ -28,6 +30,7 @@ class LinearNodes(NamedTuple):
     bias: np.ndarray  # float32 (n,), may be infinite: a factor that is always 0 or 1
     loss: str  # "logistic" or "squared_hinge"
     root_has_factor: bool  # whether the root has a classifier of its own
+    normalize: str | None = UNIT  # see ``PLT.normalize_``
 
     def path(self, label: int) -> np.ndarray:
         """Return the nodes that have a factor in the label's probability, from the root down: int64."""
@@ -37,7 +40,7 @@ class LinearNodes(NamedTuple):
         return np.array(nodes[::-1] if self.root_has_factor else nodes[-2::-1], np.int64)
 
 
-def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss: str) -> LinearNodes:
+def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss: str, normalize) -> LinearNodes:
     """Return the weights of a tree's nodes as a matrix of nodes and features."""
     n, sizes = arrays.label.size, arrays.group_size.astype(np.int64)
     n_columns = np.diff(arrays.column_ptr)
@@ -67,8 +70,8 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     weights.sort_indices()
     read_only((weights.indptr, weights.indices, weights.data))
     return LinearNodes(
-        arrays.parent, arrays.label, leaf_of_label, weights, arrays.bias, loss, bool(arrays.root_group >= 0)
-    )
+        arrays.parent, arrays.label, leaf_of_label, weights, arrays.bias, loss, bool(arrays.root_group >= 0), normalize,
+    )  # fmt: skip
 
 
 def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
@@ -78,7 +81,7 @@ def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> t
         nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias
     )
     log_proba, ptr, features, values = kernels.path_gradients(
-        flat, LOSS_NUMBERS[nodes.loss], x_ptr, x_features, x_values, labels, n_features
+        flat, LOSS_NUMBERS[nodes.loss], nodes.normalize == UNIT, x_ptr, x_features, x_values, labels, n_features
     )
     return log_proba, sp.csr_array((values, features, ptr), shape=(labels.size, n_features))
 

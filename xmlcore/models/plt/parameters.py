@@ -1,6 +1,6 @@
 """The parameters of PLT and ExtendedPLT: the only place where they are described."""
 
-from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
+from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
@@ -21,6 +21,20 @@ ABOUT = About(
     mark="circle",
     scores_by_loss=HINGE_SCORES,
 )
+
+NORMALIZE = Parameter(
+    "normalize", "Scaling of rows",
+    "How rows are scaled before they are classified. l2: each row to length 1, as is usual for texts. standardize: "
+    "each column is divided by its standard deviation in the training rows, so that columns of large numbers do not "
+    "outweigh the others; columns of dense rows are also centred. Empty: values stay as they are. auto: l2; for dense "
+    "rows in which a few columns outweigh the others, the better of l2 and standardize in trials.",
+    "choice", AUTO, options=(AUTO, "l2", "standardize"),
+    option_names=("automatic", "rows of length 1", "standardised columns"), optional=True, empty="values as they are",
+    advanced=True,
+    details="With standardize and None, classifiers are trained on values times one number, so that the mean squared "
+    "length of rows is 1 and C means the same; fitted ones read values in their own units. With fewer than 400 "
+    "training rows nothing is tried: auto is then standardize for such dense rows.",
+)  # fmt: skip
 
 PARAMETERS = (
     Parameter(
@@ -84,6 +98,7 @@ PARAMETERS = (
         details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
         "item of ``trees_`` of another model, is used without changes.",
     ),
+    NORMALIZE,
     Parameter(
         "collapse_layers", "Collapsed layers",
         "After each layer of inner nodes that is kept, this many layers are removed. 3 makes a binary tree "
@@ -161,6 +176,7 @@ _BINARY = {
     "weight_threshold": 0.1,
     "tol": 0.1,
     "max_iter": 100,
+    "normalize": "l2",
 }
 PRESETS = {
     "napkinxc": Preset(

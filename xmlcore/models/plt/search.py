@@ -39,10 +39,11 @@ class TreeSearch:
     other rows are *sparse rows*. The kind of a row, and so its result, does not depend on other rows.
     """
 
-    def __init__(self, trees, leaves, loss, columns, n_columns):
+    def __init__(self, trees, leaves, loss, unit, columns, n_columns):
         self.trees = tuple(trees)
         self.leaves = leaves
         self.loss = loss
+        self.unit = unit
         self.columns = columns
         self.n_columns = n_columns
         self.n_labels = leaves[0].size
@@ -73,7 +74,7 @@ class TreeSearch:
 
     def take(self, x, block) -> RowsInColumns:
         """Return rows ``block[0]`` to ``block[1] - 1`` of the CSR arrays ``x`` in the form that kernels read."""
-        return rows_in_columns(*x, *block, *self.columns, self.n_columns, self._least_dense())
+        return rows_in_columns(*x, *block, *self.columns, self.unit, self.n_columns, self._least_dense())
 
     def _least_dense(self):
         """Return the smallest number of values of a dense row."""

@@ -7,12 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.plt_index import index_columns, index_layout
-from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_training import DescentSettings, UnitRows, node_rows, train_group
+from xmlcore._kernels.plt_training import DescentSettings, ScaledRows, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
-from xmlcore.arrays import by_frequency, columns_of, pointers, read_only
+from xmlcore.arrays import by_frequency, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
 from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
@@ -24,22 +24,18 @@ GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and sear
 class RowsOfTree(NamedTuple):
     """Checked training rows in the form in which trees are trained; several trees can share them."""
 
-    X: sp.csr_array  # float32 (N, columns), rows of length 1
+    X: sp.csr_array  # float32 (N, columns), scaled
     Y: sp.csr_array  # bool (N, L)
     n_features: int  # D
     feature_of_column: np.ndarray  # See ``PLT.feature_of_column_``.
+    scaling: Scaling | None  # None: to length 1
 
     @classmethod
-    def of(cls, X, Y) -> "RowsOfTree":
-        """Scale rows to length 1 and number the features that occur; X and Y are canonical CSR."""
+    def of(cls, X, Y, normalize: str | None) -> "RowsOfTree":
+        """Scale rows and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
-        return cls(unit_rows(X, feature_of_column), Y, n_features, feature_of_column)
-
-
-def unit_rows(X, feature_of_column) -> sp.csr_array:
-    """Return the rows of X with columns in place of features, scaled to length 1."""
-    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, X.shape[1]))
-    return sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
+        scaled, scaling = scaled_rows(X, feature_of_column, normalize)
+        return cls(scaled, Y, n_features, feature_of_column, scaling)
 
 
 class Group(NamedTuple):
@@ -64,9 +60,10 @@ class GroupResult(NamedTuple):
 
 
 def train_tree(
-    X, Y, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
+    rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
 ) -> tuple[TreeArrays, np.ndarray]:
-    x = UnitRows(*csr_parts(X))
+    X, Y = rows.X, rows.Y
+    x = ScaledRows(*csr_parts(X))
     under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
     sizes = np.diff(under.ptr)
@@ -74,12 +71,12 @@ def train_tree(
 
     def train(group):
         parent = group.parent
-        rows = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
-        result = train_group(x, X.shape[1], rows, under, group.first, group.size, settings, group.number)
+        own = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
+        result = train_group(x, X.shape[1], own, under, group.first, group.size, settings, group.number)
         trained = GroupResult(*result)
         if np.isnan(trained.violation):
             raise FloatingPointError(f"training a node diverged with C={settings.C:g}: use a smaller C")
-        return trained
+        return of_features(trained, group.size, rows.scaling)
 
     costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
     results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes of trees", "groups of siblings")

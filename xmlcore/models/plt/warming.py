@@ -6,6 +6,7 @@ from xmlcore._kernels.plt_index import EVERY
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import read_only
 from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.scaling import UNIT
 
 TRAINING = "PLT-training"
 SEARCH = "PLT-search"
@@ -19,8 +20,8 @@ def pieces_of(model) -> dict:
         """Search trees that are not trained, so that no kernel of the training is needed."""
         tree, arrays = _untrained_tree()
         count = searched.n_estimators
-        columns = np.arange(6, dtype=np.int32)
-        searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, "logistic")
+        columns, settings = np.arange(6, dtype=np.int32), {"loss": "logistic", "normalize": UNIT}
+        searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, settings)
         searched._protect()
         searched._warm_up_predict()
 

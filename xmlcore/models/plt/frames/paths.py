@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlcore.first_use import pd
-from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.linear_nodes import LinearNodes
+from xmlcore.models.plt.scaling import as_read
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_row
 
@@ -20,13 +20,13 @@ def factors(margins: np.ndarray, loss: str) -> np.ndarray:
 
 def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "DataFrame":
     """Return the nodes on a row's paths to some labels in a label tree."""
-    unit = unit_rows(check_row(x, nodes.weights.shape[1]))
+    row = as_read(check_row(x, nodes.weights.shape[1]), nodes.normalize)
     paths = [nodes.path(int(label)) for label in labels]
     lengths = [path.size for path in paths]
     flat = np.concatenate([np.zeros(0, np.int64), *paths])
     used, place = np.unique(flat, return_inverse=True)
     bias = nodes.bias[used].astype(np.float64)
-    margin = (nodes.weights[used].astype(np.float64) @ unit.toarray().ravel() + bias)[place]
+    margin = (nodes.weights[used].astype(np.float64) @ row.toarray().ravel() + bias)[place]
     factor = factors(margin, nodes.loss)
     ends = np.cumsum([0, *lengths])
     product = [np.cumprod(factor[start:end]) for start, end in zip(ends, ends[1:])]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from xmlcore.first_use import pd
-from xmlcore.models.plt.frames.features import unit_rows
 from xmlcore.models.plt.frames.nodes import children_of, rows_by_level
 from xmlcore.models.plt.frames.paths import factors
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LinearNodes
+from xmlcore.models.plt.scaling import as_read
 from xmlcore.progress import Progress, silent
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_features
@@ -21,7 +21,7 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     """Measure the classifier of each node on the rows that have a label below the node's parent."""
     # The classifier of the root, if it has one, is measured on all rows. A row is *positive* if it has a label at or
     # below the node.
-    n, unit = tree.n_nodes, unit_rows(check_features(X, nodes.weights.shape[1]))
+    n, read = tree.n_nodes, as_read(check_features(X, nodes.weights.shape[1]), nodes.normalize)
     levels = list(rows_by_level(tree, Y))[::-1]
     flat_nodes = np.concatenate([level[0] for level in levels])  # level by level from the root: ascending
     flat_rows = np.concatenate([level[1] for level in levels])
@@ -35,7 +35,7 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     if nodes.root_has_factor:
         groups.insert(0, (np.arange(X.shape[0]), np.array([0])))
     for rows, members in groups:
-        part = unit[rows]
+        part = read[rows]
         for block in _blocks(members, rows.size, nodes.weights.shape[1]):
             progress("Measuring how well nodes decide", done / total, f"node {int(block[0]):,} of {n:,}")
             margins = (

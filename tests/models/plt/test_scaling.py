@@ -1,0 +1,168 @@
+"""How rows are scaled before they are classified, by label trees and by one classifier per label."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
+
+from xmlcore import PLT, ExtendedPLT, OneVsRest, explain, load_model, metrics
+from xmlcore.datasets import make_synthetic
+from xmlcore.models.ensembles import ensemble_of_trees, train_tree
+from xmlcore.models.plt.scaling import has_unlike_scales, scaled_rows
+from xmlcore.robustness import AdversarialTraining
+from xmlcore.robustness.certificates import certified_radius
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
+BOTH = pytest.mark.parametrize("cls", [PLT, OneVsRest])
+PRECISE = {"C": 1.0, "loss": "logistic", "weight_threshold": 0.0, "tol": 1e-4, "max_iter": 2000}
+
+
+def classes(n=1000, n_columns=30, n_labels=8, seed=0, scale=3.0, mean=0.0):
+    """Return dense rows around a centre of each class, whose columns have unlike scales and means, and the classes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_labels, n)
+    X = rng.standard_normal((n_labels, n_columns))[y] + rng.standard_normal((n, n_columns))
+    X = (X + mean * rng.standard_normal(n_columns)) * np.exp(scale * rng.standard_normal(n_columns))
+    return X.astype(np.float32), np.eye(n_labels, dtype=bool)[y]
+
+
+@BOTH
+@pytest.mark.parametrize("unlike", [{"scale": 3.0}, {"scale": 0.0, "mean": 300.0}], ids=["scales", "means"])
+def test_columns_of_unlike_scales_are_standardised_and_much_is_gained(cls, unlike):
+    X, Y = classes(**unlike)
+
+    def precision(model):
+        return metrics.precision_at_k(Y[700:], model.predict_topk(X[700:], 1), 1)[0]
+
+    chosen, unit = (cls(normalize=normalize).fit(X[:700], Y[:700]) for normalize in ("auto", "l2"))
+    assert chosen.settings_["normalize"] == chosen.normalize_ == "standardize"
+    assert set(chosen.chosen_["normalize"]) == {"standardize", "l2"} and set(unit.chosen_["normalize"]) == {"l2"}
+    assert precision(chosen) > precision(unit) + 0.2
+    given = cls(**chosen.settings_).fit(X[:700], Y[:700])
+    np.testing.assert_array_equal(given.predict_topk(X, 5).scores, chosen.predict_topk(X, 5).scores)
+
+
+@BOTH
+def test_with_few_rows_the_data_alone_decide(cls):
+    X, Y = classes(200)
+    model = cls().fit(X, Y)
+    assert model.chosen_.empty and model.settings_["normalize"] == "standardize"
+    assert cls().fit(*classes(200, scale=0.0)).settings_["normalize"] == "l2"
+
+
+@BOTH
+def test_sparse_rows_and_like_scales_get_length_1_without_a_further_trial(cls):
+    data = make_synthetic(n_train=600, n_test=50, n_features=150, n_labels=20, features_per_row=12)
+    unlike = sp.csr_array(data.X_train @ sp.diags_array(np.exp(np.random.default_rng(0).normal(0, 3, 150))))
+    for X, Y in ((data.X_train, data.Y_train), (unlike, data.Y_train), classes(scale=0.3)):
+        auto, unit = cls().fit(X, Y), cls(normalize="l2").fit(X, Y)
+        assert auto.settings_ == unit.settings_ and auto.normalize_ == "l2"
+        columns = auto.chosen_.columns.drop("seconds")
+        assert auto.chosen_[columns].equals(unit.chosen_[columns])
+        np.testing.assert_array_equal(auto.predict_proba(X).toarray(), unit.predict_proba(X).toarray())
+
+
+@BOTH
+@pytest.mark.parametrize("dense", [True, False])
+def test_standardised_columns_are_those_of_scikit_learn_and_sparse_ones_are_not_centred(cls, dense):
+    X, Y = classes(300, scale=1.0, mean=2.0)
+    if not dense:
+        X = np.where(np.random.default_rng(1).random(X.shape) < 0.2, X, 0)
+    scaler = StandardScaler(with_mean=dense).fit(X)
+    model = cls(normalize="standardize", **PRECISE).fit(X, Y)
+    other = cls(normalize=None, **PRECISE).fit(scaler.transform(X), Y)
+    expected = other.predict_proba(scaler.transform(X)).toarray()
+    np.testing.assert_allclose(model.predict_proba(X).toarray(), expected, atol=2e-3)
+    np.testing.assert_allclose(model.label_probabilities(X, Y.argmax(1)), expected[Y], atol=2e-3)
+
+
+@BOTH
+@pytest.mark.parametrize("normalize", ["standardize", None])
+def test_the_units_of_columns_or_of_all_values_do_not_matter(cls, normalize):
+    X, Y = classes(300, scale=0.0)
+    factor = 10.0 ** np.random.default_rng(2).integers(-6, 7, X.shape[1]) if normalize else 1e5
+    model, other = (cls(normalize=normalize, **PRECISE).fit(rows, Y) for rows in (X, X * factor))
+    proba = model.predict_proba(X).toarray()
+    np.testing.assert_allclose(other.predict_proba(X * factor).toarray(), proba, atol=2e-3)
+
+
+def test_rows_have_a_mean_squared_length_of_1_and_sparse_ones_stay_sparse():
+    X = sp.csr_array(classes(300, scale=1.0, mean=2.0)[0])
+    thin = sp.random_array((300, 30), density=0.2, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
+    every = np.arange(30, dtype=np.int32)
+    for normalize in ("standardize", None):
+        for rows in (X, thin):
+            scaled, scaling = scaled_rows(rows, every, normalize)
+            assert (scaled**2).sum() / 300 == pytest.approx(1.0, rel=1e-5) and scaled.nnz == rows.nnz
+            np.testing.assert_allclose(scaled.toarray(), (rows.toarray() - scaling.centre) * scaling.factor, atol=1e-5)
+            assert scaling.centre.any() == (normalize == "standardize" and rows is X)
+
+
+def test_constant_columns_zeros_and_huge_values_do_no_harm():
+    rng = np.random.default_rng(0)
+    Y = np.eye(3, dtype=bool)[rng.integers(0, 3, 60)]
+    X = rng.standard_normal((60, 6)) + 3 * Y.repeat(2, axis=1)
+    odd = X * 10.0 ** np.array([30, -30, 37, -44, 0, 0])
+    odd[:, 4], odd[:, 5] = 7.0, 1e8 + (np.arange(60) == 7)
+    for rows in (odd, np.zeros((60, 6)), np.ones((60, 6)), X[:, :1]):
+        assert has_unlike_scales(sp.csr_array(rows.astype(np.float32))) in (True, False)
+        for normalize in ("auto", "standardize", None):
+            for cls in (PLT, OneVsRest):
+                proba = cls(normalize=normalize).fit(rows, Y).predict_proba(rows).toarray()
+                assert np.isfinite(proba).all() and (0 <= proba).all() and (proba <= 1).all()
+    assert (PLT(normalize="standardize").fit(odd, Y).predict_topk(odd, 1).labels[:, 0] == Y.argmax(1)).mean() > 0.8
+
+
+@pytest.mark.parametrize("model", [PLT(), PLT(n_estimators=2, max_leaf_labels=3), OneVsRest()], ids=str)
+@pytest.mark.parametrize("normalize", ["standardize", None])
+def test_contributions_are_in_the_units_of_the_columns_and_the_gradient_is_that_of_finite_differences(model, normalize):
+    X, Y = classes(200, n_columns=6, scale=1.0, mean=1.0)
+    model = type(model)(**model.get_params() | {"normalize": normalize, "loss": "logistic", "C": 10.0}).fit(X, Y)
+    X, labels = np.vstack([X[:5], np.zeros((1, 6))]).astype(np.float64), np.arange(6)
+    found = explain.attributions(model, X, labels)
+    np.testing.assert_allclose(found.baseline + found.contributions.sum(axis=1), found.total, rtol=1e-9)
+
+    def log_proba(rows, labels):
+        total = explain.attributions(model, rows, labels).total
+        return -np.logaddexp(0, -total) if isinstance(model, OneVsRest) else total
+
+    of_rows = np.array([model.predict_proba(X).toarray()[i, label] for i, label in enumerate(labels)])
+    np.testing.assert_allclose(np.exp(log_proba(X, labels)), of_rows, rtol=1e-4)
+    log_p, gradient = model.log_proba_gradient(X, labels)
+    np.testing.assert_allclose(log_p, log_proba(X, labels), rtol=1e-6)
+    X = np.round(X * 256) / 256  # so that steps are exact in float32
+    gradient = model.log_proba_gradient(X, labels)[1].toarray()
+    for j in range(6):
+        step = np.eye(6)[j] / 128
+        slope = (log_proba(X + step, labels) - log_proba(X - step, labels)) * 64
+        np.testing.assert_allclose(gradient[:, j], slope, rtol=0.02, atol=0.02 * np.abs(gradient).max())
+    assert gradient[5].any()  # a row of zeros has a direction here
+
+
+def test_the_scaling_is_saved_and_trees_trained_apart_have_it(tmp_path):
+    X, Y = classes(500, n_labels=12)
+    for model in (PLT(n_estimators=2, max_leaf_labels=4), OneVsRest()):
+        model.fit(X, Y)
+        read = load_model(model.save(tmp_path / type(model).__name__))
+        assert read.normalize_ == read.settings_["normalize"] == "standardize" and read.normalize == "auto"
+        np.testing.assert_array_equal(read.predict_topk(X, 3).scores, model.predict_topk(X, 3).scores)
+    trees = PLT(n_estimators=2, max_leaf_labels=4)
+    joined = ensemble_of_trees([train_tree(trees, X, Y, number) for number in range(2)])
+    np.testing.assert_array_equal(joined.predict_topk(X, 3).scores, trees.fit(X, Y).predict_topk(X, 3).scores)
+
+
+def test_noisy_copies_do_not_decide_how_rows_are_scaled():
+    """Noise on all features makes copies of sparse rows dense."""
+    data = make_synthetic(n_train=500, n_test=50, n_features=60, n_labels=20, features_per_row=6)
+    assert ExtendedPLT().fit_for_adversarial_examples(data.X_train, data.Y_train).normalize_ == "l2"
+    X, Y = classes(500)
+    own = ExtendedPLT(sigma=0.1).fit_for_adversarial_examples(X, Y)
+    wrapped = AdversarialTraining(PLT(), sigma=0.1).fit(X, Y)
+    assert own.normalize_ == wrapped.model_.normalize_ == "standardize"
+    np.testing.assert_array_equal(own.predict_topk(X, 3).scores, wrapped.predict_topk(X, 3).scores)
+
+
+def test_only_rows_of_length_1_are_certified():
+    X, Y = classes(200)
+    with pytest.raises(ValueError, match="normalize='standardize': only models of rows of length 1 can be certified"):
+        certified_radius(PLT().fit(X, Y), X)

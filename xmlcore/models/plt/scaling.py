@@ -1,0 +1,99 @@
+"""The scaling of rows before they are classified: to length 1, by column, or by one number for all."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels.plt_rows import take_rows
+from xmlcore._kernels.plt_tree import padded_size
+from xmlcore.arrays import columns_of, unit_rows
+from xmlcore.validation import csr_parts
+
+UNIT, BY_COLUMN = "l2", "standardize"  # values of the parameter ``normalize``; None is one number for all rows
+DENSE = 0.5  # Rows are dense if more than this share of their values is not 0. Then columns are centred.
+FEW = 0.25  # Scales of columns are unlike if this share of them makes up the distances between rows,
+MEAN = 0.9  # or if the mean row makes up this share of the squared lengths of rows.
+CONSTANT = 1e-6  # A column whose deviation is at most this share of its largest value is constant, up to rounding.
+LEAST = 1e-30  # Smallest deviation: weights of a column that varies less could be beyond float32.
+
+
+class Scaling(NamedTuple):
+    """A linear map of rows, ``(row - centre) * factor``, after which their mean squared length is 1."""
+
+    centre: np.ndarray  # float64 (columns,)
+    factor: np.ndarray  # float64 (columns,), 0 for a constant column
+
+
+def scaled_rows(X, feature_of_column, normalize: str | None) -> tuple[sp.csr_array, Scaling | None]:
+    """Return the rows of X as classifiers are trained on them, with columns in place of features, and their scaling."""
+    # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
+    # as they are.
+    of_feature = columns_of(feature_of_column, X.shape[1])
+    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *of_feature, normalize == UNIT)
+    shape = X.shape[0], max(1, feature_of_column.size)
+    rows = sp.csr_array((values, columns, ptr), shape=shape)
+    if normalize == UNIT:
+        return rows, None
+    scaling = _scaling_of(rows, normalize, _is_dense(X))
+    if not _is_dense(X) or normalize is None:
+        values[:] = values * scaling.factor[columns]
+        return rows, scaling
+    dense = ((rows.toarray() - scaling.centre) * scaling.factor).astype(np.float32)
+    every = np.tile(np.arange(shape[1], dtype=np.int32), shape[0])
+    return sp.csr_array((dense.ravel(), every, shape[1] * np.arange(shape[0] + 1)), shape=shape), scaling
+
+
+def has_unlike_scales(X) -> bool:
+    """Return whether X is dense, and scaled to length 1 its rows would differ in few columns, or hardly at all."""
+    if not _is_dense(X):
+        return False
+    mean, variance = _moments(X)
+    varies = variance > 0
+    share = variance[varies] / variance.max()
+    # Columns with the variances v count as sum(v)^2 / sum(v^2) columns: as all if the variances are equal.
+    few = share.sum() ** 2 < FEW * varies.sum() * (share**2).sum()
+    return bool(few or (mean**2).sum() > MEAN / (1 - MEAN) * variance.sum() > 0)
+
+
+def of_features(found, size: int, scaling: Scaling | None):
+    """Return classifiers of scaled rows, a GroupResult of ``size`` siblings, as classifiers of rows as they are."""
+    if scaling is None:
+        return found
+    sizes = np.diff(found.ptr.astype(np.int64)) if found.ptr.size else padded_size(size)
+    columns = np.repeat(found.columns, sizes)
+    value = (found.value * scaling.factor[columns]).astype(np.float32)
+    places = found.child if found.ptr.size else np.tile(np.arange(padded_size(size)), found.columns.size)
+    shift = np.bincount(places, value * scaling.centre[columns], padded_size(size))[:size]
+    return found._replace(value=value, bias=(found.bias - shift).astype(np.float32))
+
+
+def as_read(X: sp.csr_array, normalize: str | None) -> sp.csr_array:
+    """Return rows as the classifiers of a fitted model read them, in float64."""
+    return unit_rows(X) if normalize == UNIT else X.astype(np.float64)
+
+
+def _is_dense(X):
+    return X.nnz > DENSE * X.shape[0] * X.shape[1]
+
+
+def _scaling_of(rows, normalize, is_dense) -> Scaling:
+    mean, variance = _moments(rows)
+    centre, factor = np.zeros(mean.size), np.ones(mean.size)
+    if normalize == BY_COLUMN:
+        deviation = np.sqrt(variance)
+        factor = np.divide(1.0, deviation, out=np.zeros(mean.size), where=deviation > LEAST)
+        if is_dense:
+            centre = np.where(factor > 0, mean, 0.0)
+    square = ((variance + (mean - centre) ** 2) * factor**2).sum()
+    return Scaling(centre, factor / np.sqrt(square) if square > 0 else factor)
+
+
+def _moments(rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean and the variance of each column of a CSR matrix; the variance of a constant one is 0."""
+    n, width = rows.shape
+    values, columns = rows.data.astype(np.float64), rows.indices
+    mean = np.bincount(columns, values, width) / n
+    stored = np.bincount(columns, minlength=width)
+    variance = (np.bincount(columns, (values - mean[columns]) ** 2, width) + (n - stored) * mean**2) / n
+    return mean, np.where(np.sqrt(variance) > CONSTANT * np.abs(mean), variance, 0.0)
