@@ -260,9 +260,11 @@ def _bounds_text(least, most, above, below):
     return " and ".join(filter(None, (low, high)))
 
 
-def check_weights(weights, name: str, n_labels: int | None = None, *, zero: bool = False) -> np.ndarray:
+def check_weights(
+    weights, name: str, n_labels: int | None = None, *, zero: bool = False, of: str = "label"
+) -> np.ndarray:
     """Return one weight for each label as float64; weights are positive, or with ``zero`` at least one of them is."""
-    wanted = "one positive number per label is needed"
+    wanted = f"one {'number of 0 or more' if zero else 'positive number'} per {of} is needed"
     try:
         found = np.asarray(weights)
     except ValueError as error:
@@ -272,15 +274,15 @@ def check_weights(weights, name: str, n_labels: int | None = None, *, zero: bool
     if found.ndim != 1:
         raise ValueError(f"{name} has {found.ndim} dimension(s): {wanted}")
     if n_labels is not None and found.size != n_labels:
-        raise ValueError(f"{name} has {found.size:,} numbers, but there are {n_labels:,} labels: {wanted}")
+        raise ValueError(f"{name} has {found.size:,} numbers, but there are {n_labels:,} {of}s: {wanted}")
     found = np.require(found, np.float64, KERNEL_READY)
     fits = (found >= 0) & (found <= FLOAT32_MAX) if zero else np.isfinite(found) & (found > 0)
     bad = np.flatnonzero(~fits)
     if bad.size:
         bounds = f"from 0 to {FLOAT32_MAX:.1e}" if zero else "positive and finite"
-        raise ValueError(f"{name} of label {int(bad[0])} is {found[bad[0]]}: weights are {bounds} ({bad.size} are not)")
+        raise ValueError(f"{name} of {of} {int(bad[0])} is {found[bad[0]]}: weights are {bounds} ({bad.size} are not)")
     if zero and not found.any():
-        raise ValueError(f"{name} is 0 for all labels: give at least one label a positive weight")
+        raise ValueError(f"{name} is zero for all {of}s: give at least one {of} a positive weight")
     return found
 
 

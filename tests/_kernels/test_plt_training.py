@@ -22,19 +22,20 @@ def test_gather_rows_keeps_the_features_that_occur():
     np.testing.assert_allclose(squares, 1 + (expected**2).sum(axis=1), rtol=1e-6)
 
 
-def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
+def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, weights=None, boosts=()):
     m, n = targets.shape
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
     rows_ptr = np.concatenate([[0], np.cumsum([c.size for c in children])]).astype(np.int64)
     features, local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
-    under = plt_training.NodeRows(rows_ptr, np.concatenate(children))
+    under = plt_training.NodeRows(rows_ptr, np.concatenate(children), np.array(boosts, np.float32))
+    weights = np.ones(m) if weights is None else weights
     settings = plt_training.DescentSettings(
         LOSS_NUMBERS[loss], np.float32(C), np.float32(tol), max_epochs, np.float32(0), seed
     )
-    mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all())
+    mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all()) and not len(boosts)
     found = plt_training.train_siblings(
-        local, features.size, rows, under, np.arange(n), mirrored, settings, number
+        local, weights.astype(np.float32), features.size, rows, under, np.arange(n), mirrored, settings, number
     )  # fmt: skip
     return features, found
 
@@ -57,6 +58,30 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
     near = 2e-4 if n_children <= 2 else 2e-3  # both stop near a row's root, not always after as many steps
     np.testing.assert_allclose(weights, expected, atol=near * max(10, C))
     assert violation == pytest.approx(worst, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
+@pytest.mark.parametrize("n_children", [1, 2, 20])
+def test_weights_of_rows_and_of_children_train_as_the_twin(loss, n_children):
+    X, rng = sparse_rows(30, 12, n_children, density=0.4), np.random.default_rng(0)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    targets = rng.random((30, n_children)) < 0.3
+    if n_children == 2:
+        targets[:, 1] = ~targets[:, 0]  # would be mirror images, but for their weights
+    weights, boosts = rng.integers(1, 4, 30).astype(float), rng.choice([0.5, 1.0, 2.0], n_children)
+    boosts[0] = 3.0
+    features, (found, _, violation) = trained(X, targets, loss, 1.0, -1.0, 5, weights=weights, boosts=boosts)
+    C = weights[:, None] * np.where(targets, boosts, 1.0)
+    expected, _, worst = naive.plt_training.train_siblings(
+        X.toarray()[:, features], targets.astype(float), loss, C, -1.0, 5, 9, 3
+    )
+    np.testing.assert_allclose(found, expected, atol=0.02)
+    assert violation == pytest.approx(worst, abs=1e-2)
+    _, (plain, *_) = trained(X, targets, loss, 1.0, -1.0, 5)
+    assert np.abs(found - plain).max() > 0.2
+    if n_children != 2:  # mirror images are trained as one
+        _, (same, *_) = trained(X, targets, loss, 1.0, -1.0, 5, boosts=np.ones(n_children))
+        np.testing.assert_array_equal(same, plain)
 
 
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
@@ -157,7 +182,7 @@ def test_node_rows_and_marks():
     labels = [[0, 3], [], [2], [1, 2, 6], [6], [4, 5]]
     Y = check_labels(labels, n_labels=7)
     tree = build_tree("random", 7, 2, 2, 0)
-    ptr, rows = plt_training.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    ptr, rows, _ = plt_training.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     expected = naive.plt_training.node_rows(labels, tree.leaf_of_label, tree.parent)
     found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]
     assert found == expected

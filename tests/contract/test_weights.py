@@ -45,7 +45,7 @@ def test_equal_weights_change_nothing_but_the_scores(case):
         ([1.0, -1.0, 1, 1, 1, 1, 1], "weights of label 1 is -1.0: weights are from 0 to 3.4e"),
         ([1.0, np.nan, 1, 1, 1, 1, 1], "weights of label 1 is nan"),
         ([1.0, 1e39, 1, 1, 1, 1, 1], "weights of label 1 is 1e\\+39"),
-        ([0.0] * 7, "weights is 0 for all labels"),
+        ([0.0] * 7, "weights is zero for all labels"),
     ],
 )
 @every_model

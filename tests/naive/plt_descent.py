@@ -9,7 +9,11 @@ from naive.rng import shuffle, stream
 
 
 def descend(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation."""
+    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation.
+
+    C is a number, or one for each row and child.
+    """
+    C = np.broadcast_to(C, targets.shape)
     take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
@@ -25,10 +29,10 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number):
         worst, kept = 0.0, 0
         for place in range(awake):
             i = order[place]
-            steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C)
+            steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C[i])
             duals[i] += steps
             weights += np.outer(rows[i], steps * (2 * targets[i] - 1))
-            away = max(distances) / C
+            away = max(distances / C[i])
             worst = max(worst, away)
             if away > 0.3 * tol:
                 order[place], order[kept] = order[kept], i

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 def sigmoid(margin):
     margin = max(min(margin, 60.0), -60.0)
@@ -9,15 +11,19 @@ def sigmoid(margin):
 
 
 def logistic_steps(margins, duals, targets, q, C):
-    """Changes of the dual variables a >= 0 of one row, one per child, and how far each was from its optimum."""
+    """Changes of the dual variables a >= 0 of one row, one per child, and how far each was from its optimum.
+
+    C is a number, or one for each child.
+    """
+    C = [float(c) for c in np.broadcast_to(C, len(margins))]
     zs = [(2 * t - 1) * margin for margin, t in zip(margins, targets)]
 
     def condition(c, s):  # rises with s; 0 at the optimum
-        return duals[c] + s - C * sigmoid(-(zs[c] + q * s))
+        return duals[c] + s - C[c] * sigmoid(-(zs[c] + q * s))
 
     def slope(c, s):
         p = sigmoid(-(zs[c] + q * s))
-        return 1 + C * q * p * (1 - p)
+        return 1 + C[c] * q * p * (1 - p)
 
     children = range(len(margins))
     brackets = [sorted([0.0, -condition(c, 0.0)]) for c in children]
@@ -38,8 +44,8 @@ def logistic_steps(margins, duals, targets, q, C):
 def hinge_steps(margins, duals, targets, q, C):
     """As :func:`logistic_steps`, for the squared hinge loss: one step is exact."""
     steps, distances = [], []
-    for margin, a, t in zip(margins, duals, targets):
+    for margin, a, t, c in zip(margins, duals, targets, np.broadcast_to(C, len(margins))):
         slack = 1 - (2 * t - 1) * margin
-        steps.append(max(a + (slack - a / (2 * C)) / (q + 1 / (2 * C)), 0) - a)
-        distances.append(C * abs(a / (2 * C) - max(slack, 0)))
+        steps.append(max(a + (slack - a / (2 * c)) / (q + 1 / (2 * c)), 0) - a)
+        distances.append(c * abs(a / (2 * c) - max(slack, 0)))
     return steps, distances

@@ -27,12 +27,19 @@ def gather_rows(X, rows):
 
 
 def train_siblings(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation."""
+    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation.
+
+    C is a number, or one for each row and child.
+    """
     m, n = targets.shape
-    if n == 2 and (targets.sum(axis=1) == 1).all():
+    if n == 2 and (targets.sum(axis=1) == 1).all() and np.ndim(C) == 0:
         weights, epochs, worst = train_siblings(X, targets[:, :1], loss, C, tol, max_epochs, seed, number)
         return np.hstack([weights, -weights]), epochs, worst
-    parts = [descend(X, targets[:, c : c + 16], loss, C, tol, max_epochs, seed, number) for c in range(0, n, 16)]
+    C = np.broadcast_to(C, targets.shape)
+    parts = [
+        descend(X, targets[:, c : c + 16], loss, C[:, c : c + 16], tol, max_epochs, seed, number)
+        for c in range(0, n, 16)
+    ]
     epochs = max(math.ceil(visits / m) for _, visits, _ in parts)
     return np.hstack([weights for weights, _, _ in parts]), epochs, max(worst for _, _, worst in parts)
 

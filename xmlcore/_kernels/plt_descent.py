@@ -41,6 +41,14 @@ class LocalRows(NamedTuple):
     squares: np.ndarray  # float32 (m,): |x|^2 + 1 of each row (1 for the bias)
 
 
+class Costs(NamedTuple):
+    """The weights of rows in the loss: of row i that of its row, times a factor where it has the child."""
+
+    of_row: np.ndarray  # float32 (m,): C times the weight of each row
+    boost: np.ndarray  # float32 (16,): the factor of each child for the rows that have it
+    has_boosts: bool  # whether a factor is not 1
+
+
 class Lanes(NamedTuple):
     """Memory for one row's visit, of sixteen float32 each."""
 
@@ -49,10 +57,33 @@ class Lanes(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     last: np.ndarray
+    own_dual: np.ndarray
+    own_step: np.ndarray
 
 
 @part
-def visit_for_one(x, i, weights, bias_at, dual, settings):
+def step_of_one(margin, dual, q, C, loss):
+    """Return a dual variable, with its sign, at its optimum, how it changed, and how far it was."""
+    y = math.copysign(ONE, dual)
+    a = abs(dual)
+    slack = ONE - y * margin
+    if C == ZERO:
+        return dual, ZERO, ZERO
+    if loss == LOGISTIC:
+        p = sigmoid(slack - ONE)
+        g = a - C * p
+        away = abs(g) / C
+        change = solve_logistic(slack - ONE, a, g, -g / (ONE + C * q * p * (ONE - p)), C, q)
+    else:
+        half = HALF / C
+        away = abs(a * half - max(slack, ZERO))
+        change = (slack - a * half) / (q + half)
+    new = max(a + change, ZERO)
+    return math.copysign(new, y), y * (new - a), away
+
+
+@part
+def visit_for_one(x, i, weights, bias_at, dual, costs, settings):
     """Move the dual variable of row i, and the weights, to its optimum for one child; return how far it was."""
     start = x.ptr[i]
     end = x.ptr[i + 1]
@@ -64,22 +95,10 @@ def visit_for_one(x, i, weights, bias_at, dual, settings):
         odd += x.values[t + 1] * weights[x.features[t + 1]]
     if (end - start) & 1:
         even += x.values[end - 1] * weights[x.features[end - 1]]
-    y = math.copysign(ONE, dual[i])
-    a = abs(dual[i])
-    slack = ONE - y * (even + odd)
-    C = settings.C
-    if settings.loss == LOGISTIC:
-        p = sigmoid(slack - ONE)
-        g = a - C * p
-        away = abs(g) / C
-        change = solve_logistic(slack - ONE, a, g, -g / (ONE + C * q * p * (ONE - p)), C, q)
-    else:
-        half = HALF / C
-        away = abs(a * half - max(slack, ZERO))
-        change = (slack - a * half) / (q + half)
-    new = max(a + change, ZERO)
-    change = y * (new - a)
-    dual[i] = math.copysign(new, y)
+    C = costs.of_row[i]
+    if math.copysign(ONE, dual[i]) > ZERO:
+        C *= costs.boost[0]
+    dual[i], change, away = step_of_one(even + odd, dual[i], q, C, settings.loss)
     if change != ZERO:
         weights[bias_at] += change
         for t in range(start, end):
@@ -88,12 +107,41 @@ def visit_for_one(x, i, weights, bias_at, dual, settings):
 
 
 @part
-def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
+def take_boosted(at, dual, used, costs, lanes, q, C, loss):
+    """Take the steps of the children that the row has and whose factor is not 1, and empty their lanes for a while."""
+    away = ZERO
+    for c in range(LANES):
+        if used[c] == ONE and costs.boost[c] != ONE and math.copysign(ONE, dual[at + c]) > ZERO:
+            moved, step, distance = step_of_one(lanes.margins[c], dual[at + c], q, C * costs.boost[c], loss)
+            lanes.own_dual[c] = moved
+            lanes.own_step[c] = step
+            away = max(away, distance)
+            dual[at + c] = ZERO
+            used[c] = -ZERO
+    return away
+
+
+@part
+def put_boosted(at, dual, used, lanes):
+    """Put the steps of :func:`take_boosted` among those of the other lanes; return the largest size."""
+    largest = ZERO
+    for c in range(LANES):
+        if used[c] == ZERO and math.copysign(ONE, used[c]) < ZERO:
+            used[c] = ONE
+            dual[at + c] = lanes.own_dual[c]
+            lanes.step[c] = lanes.own_step[c]
+            largest = max(largest, abs(lanes.own_step[c]))
+    return largest
+
+
+@part
+def visit_for_sixteen(x, i, weights, bias_at, dual, used, costs, lanes, settings):
     """Do the work of :func:`visit_for_one` for sixteen children; return the largest distance."""
     at = i * LANES
     q = x.squares[i]
-    C = settings.C
+    C = costs.of_row[i]
     margins_of_row(weights, bias_at, x.features, x.values, x.ptr[i], x.ptr[i + 1], lanes.margins)
+    own_away = take_boosted(at, dual, used, costs, lanes, q, C, settings.loss) if costs.has_boosts else ZERO
     if settings.loss == LOGISTIC:
         move = begin_logistic(at, dual, lanes.margins, lanes.step, lanes.low, lanes.high, lanes.last, used, C, q)
         away = largest_distance(0, lanes.low, lanes.high) / C
@@ -106,23 +154,28 @@ def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
         half = HALF / C
         away = hinge_step(at, dual, lanes.margins, lanes.step, used, half, ONE / (q + half))
         moved = largest_size(0, lanes.step)
+    if costs.has_boosts:
+        moved = max(moved, put_boosted(at, dual, used, lanes))
+        away = max(away, own_away)
     if moved > ZERO:
         add_row(weights, bias_at, x.features, x.values, x.ptr[i], x.ptr[i + 1], lanes.step)
     return away
 
 
 @part
-def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
+def visit_rows(x, order, awake, weights, bias_at, dual, used, costs, lanes, settings):
     """Move the dual variables of the first ``awake`` rows of ``order`` to their optimum; those far off come first."""
     violation = ZERO
     kept = 0
     is_one = dual.size == x.squares.size
     for o in range(awake):
         i = order[o]
-        if is_one:
-            away = visit_for_one(x, i, weights, bias_at, dual, settings)
+        if costs.of_row[i] == ZERO:
+            away = ZERO
+        elif is_one:
+            away = visit_for_one(x, i, weights, bias_at, dual, costs, settings)
         else:
-            away = visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings)
+            away = visit_for_sixteen(x, i, weights, bias_at, dual, used, costs, lanes, settings)
         violation = max(violation, away)
         if away > DOZE * settings.tol:
             order[o] = order[kept]
@@ -132,7 +185,7 @@ def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
 
 
 @kernel
-def descend(x, weights, bias_at, dual, used, settings, number):
+def descend(x, weights, bias_at, dual, used, costs, settings, number):
     """Train up to sixteen children by dual coordinate descent; ``weights`` and ``dual`` come filled with zeros."""
     # Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
     # children. A row whose dual variables are all near their optimum is skipped until the others are within the
@@ -143,7 +196,8 @@ def descend(x, weights, bias_at, dual, used, settings, number):
     order = np.arange(m).astype(np.int32)
     lanes = Lanes(
         np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
-        np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.float32),
     )  # fmt: skip
     awake = m
     passes = 0  # since all rows were visited
@@ -153,7 +207,7 @@ def descend(x, weights, bias_at, dual, used, settings, number):
     while visits < settings.max_epochs * m:
         awake = min(awake, settings.max_epochs * m - visits)
         state = shuffle(order[:awake], state)
-        violation, kept = visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings)
+        violation, kept = visit_rows(x, order, awake, weights, bias_at, dual, used, costs, lanes, settings)
         visits += awake
         if awake < m:
             passes += 1

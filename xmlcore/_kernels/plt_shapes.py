@@ -19,12 +19,12 @@ def huffman_parents(counts, arity):
     # The first merge takes fewer, as many as it needs for all others to be full: then the sum of counts times depths is
     # the least that any tree of this arity has. Among nodes of equal weight leaves come before merged nodes and earlier
     # before later ones, which keeps the tree shallow. Leaves wait in one queue and merged nodes, which are made in the
-    # order of their weight, in another (van Leeuwen, 1976). ``counts`` ascend.
+    # order of their weight, in another (van Leeuwen, 1976). ``counts`` ascend; they may be sums of weights.
     n = counts.size
     first = 1 if n == 1 else 2 + (n - 2) % (arity - 1)
     merges = 1 + (n - first) // (arity - 1)
     parent = np.full(n + merges, -1, np.int32)
-    weight = np.zeros(merges, np.int64)
+    weight = np.zeros(merges, counts.dtype)
     leaf = 0
     merged = 0
     for m in range(merges):

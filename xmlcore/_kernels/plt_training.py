@@ -12,7 +12,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.lanes import LANES
-from xmlcore._kernels.plt_descent import LocalRows, descend
+from xmlcore._kernels.plt_descent import Costs, LocalRows, descend
 from xmlcore._kernels.plt_newton import ONE, ZERO
 from xmlcore._kernels.plt_tree import padded_size
 
@@ -22,6 +22,8 @@ class NodeRows(NamedTuple):
 
     ptr: np.ndarray  # int64 (nodes + 1,)
     rows: np.ndarray  # int32
+    # float32 (nodes,): the factor in a node's loss of the rows that it has; empty if all are 1
+    boosts: np.ndarray
 
 
 class ScaledRows(NamedTuple):
@@ -30,6 +32,7 @@ class ScaledRows(NamedTuple):
     ptr: np.ndarray  # int64 (N + 1,)
     columns: np.ndarray  # int32
     values: np.ndarray  # float32
+    weights: np.ndarray  # float32 (N,): the weight of each row in the loss
 
 
 class DescentSettings(NamedTuple):
@@ -71,7 +74,7 @@ def node_rows(indptr, indices, leaf_of_label, parent):
                 rows[fill[v]] = i
                 fill[v] += 1
                 v = parent[v]
-    return NodeRows(ptr, rows)
+    return NodeRows(ptr, rows, np.empty(0, np.float32))
 
 
 @kernel
@@ -122,13 +125,19 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
 
 
 @kernel
-def train_siblings(local, n_features, own, under, children, mirrored, settings, number):
+def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number):
     """Train L2-regularised linear classifiers for children of one node."""
-    # Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
+    # Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i v_i loss(y_ic (w.x_i + b))``, where v_i is the weight of row i,
+    # times the child's boost if the row has the child.
     m = own.size
     n = children.size
     weights = np.empty((n_features + 1, n), np.float32)
     used = np.empty(LANES, np.float32)
+    boost = np.ones(LANES, np.float32)
+    has_boosts = under.boosts.size > 0
+    costs = Costs(settings.C * weights_of_rows[own], boost, has_boosts)
+    if has_boosts:
+        boost[0] = under.boosts[children[0]]
     epochs = 0
     violation = ZERO
     if n == 1 or mirrored:
@@ -137,7 +146,7 @@ def train_siblings(local, n_features, own, under, children, mirrored, settings, 
         mark_rows(
             own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, np.int64(0), np.int64(1), ZERO
         )
-        visits, violation = descend(local, flat, n_features, dual, used, settings, number)
+        visits, violation = descend(local, flat, n_features, dual, used, costs, settings, number)
         for f in range(n_features + 1):
             weights[f, 0] = flat[f]
             if mirrored:
@@ -153,8 +162,10 @@ def train_siblings(local, n_features, own, under, children, mirrored, settings, 
         used[:here] = ONE
         for c in range(here):
             v = children[first + c]
+            if has_boosts:
+                boost[c] = under.boosts[v]
             mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, np.int64(LANES), ZERO)
-        visits, worst = descend(local, flat, LANES * n_features, dual, used, settings, number)
+        visits, worst = descend(local, flat, LANES * n_features, dual, used, costs, settings, number)
         for f in range(n_features + 1):
             for c in range(here):
                 weights[f, first + c] = flat[f * LANES + c]
@@ -250,8 +261,12 @@ def train_group(x, n_columns, own, under, first, size, settings, number):
         a = under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]]
         b = under.rows[under.ptr[children[1]] : under.ptr[children[1] + 1]]
         mirrored = are_disjoint(a, b)
+        if under.boosts.size > 0:
+            mirrored = mirrored and under.boosts[children[0]] == ONE and under.boosts[children[1]] == ONE
     features, local = gather_rows(x.ptr, x.columns, x.values, own, n_columns)
-    weights, epochs, violation = train_siblings(local, features.size, own, under, children, mirrored, settings, number)
+    weights, epochs, violation = train_siblings(
+        local, x.weights, features.size, own, under, children, mirrored, settings, number
+    )
     kept, ptr, child, value = prune(weights, features, settings.threshold, places, size)
     for c in range(n_open):
         bias[places[c]] = weights[features.size, c]

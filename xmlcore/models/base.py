@@ -99,12 +99,16 @@ class Estimator(ForScikitLearn, HasParameters):
         UserWarning
             Rows or values were left out, or a part of the training stopped before its end; the message says which.
         """
+        return self._fit_to(X, Y, progress, y, label_names)
+
+    def _fit_to(self, X, Y, progress, y, label_names, **weights) -> Self:
+        """See :meth:`fit`; ``weights`` are further arguments of ``_fit``."""
         progress = to_progress(progress)
         self._check_params()
         Y = labels_given(Y, y)
         names = feature_names(X)
         Y, label_names, one_class = read_training_labels(Y, label_names, self._n_labels_of(Y))
-        self._fit(X, Y, progress)
+        self._fit(X, Y, progress, **weights)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
         return self
@@ -535,7 +539,10 @@ class LearnsMore(MultiLabelModel):
             self.fit(X, Y, progress, **({} if label_names is None else {"label_names": label_names}))
             self._one_class = one_class or None
             return self
-        X = self._check_input(X)
+        return self._learn_from(self._check_input(X), Y, progress, label_names)
+
+    def _learn_from(self, X, Y, progress, label_names) -> Self:
+        """Learn further rows, which are checked, and keep what the estimator knows of all rows."""
         features, names, counts, n_rows, one_class = self._kept()
         if one_class and label_names is None and (values := given_classes(Y)) is not None:
             Y, names = read_more_classes(values, self.classes_)

@@ -34,7 +34,7 @@ def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.cs
         warnings.warn(
             f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
             UserWarning,
-            stacklevel=5,  # shows the line that called fit
+            stacklevel=6,  # shows the line that called fit
         )
         X, Y = X[labelled], Y[labelled]
     return X, Y, n_unlabelled

@@ -295,7 +295,7 @@ class LassoSelection(_Selection):
                 f"{int(stopped.sum()):,} of {n_labels:,} labels stopped at max_iter={self.max_iter}: raise max_iter or "
                 "alpha when the selection does not change much",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return {"n_nonzero_": nonzero, "n_iter_": int(rounds.max())}
 

@@ -24,6 +24,7 @@ from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
 from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.models.rows import labelled_rows
+from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -34,7 +35,7 @@ MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranke
 
 
 @described
-class DoubleSampling(LearnsMore):
+class DoubleSampling(TakesWeights, LearnsMore):
     """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
 
     A row x and a class y have features φ(x, y), such as sums over the terms that both have, and the distance of x to
@@ -154,6 +155,7 @@ class DoubleSampling(LearnsMore):
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     NEGATIVE_AS_ZERO = True
+    _WEIGHTS = ("sample_weight",)
 
     examples_per_class: float = 2.0
     n_adversarial: int = 10
@@ -175,8 +177,9 @@ class DoubleSampling(LearnsMore):
         """Return whether negative features are an error and not replaced by 0."""
         return self.negative == "refuse"
 
-    def _fit(self, X, Y, progress):
-        X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))
+    def _fit(self, X, Y, progress, sample_weight=None):
+        X, Y = repeated_rows(*check_training_rows(X, Y, self.negative), sample_weight, self._entropy)
+        X, Y, n_unlabelled = labelled_rows(X, Y)
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
             raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")

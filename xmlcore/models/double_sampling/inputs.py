@@ -46,7 +46,7 @@ def _check_amounts(X, negative):
             f"Negative values in data: {message}. This model needs amounts, such as counts of words. Scale each "
             "feature to start at 0, or, when negative values are noise, set negative='zero'"
         )
-    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=6)
+    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=7)
     return without_negative(X)
 
 

@@ -19,6 +19,7 @@ from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, forest_arrays, public_tree
 from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.models.rows import checked_rows, labelled_rows
+from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -38,7 +39,7 @@ MOST_DENSE = 8 * 2**30  # memory limit for the dense, standardised rows of optim
 
 
 @described
-class LdSM(LearnsMore):
+class LdSM(TakesWeights, LearnsMore):
     """Log-depth streaming multi-label decision trees.
 
     An inner node of a tree has a linear regressor for each of its M children. A row goes to every child whose regressor
@@ -110,6 +111,7 @@ class LdSM(LearnsMore):
     ABOUT = ABOUT
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
+    _WEIGHTS = ("sample_weight",)
     _only_tree = None  # the tree to grow, if it is trained apart: see xmlcore.models.ensembles
 
     arity: int = 2
@@ -129,8 +131,8 @@ class LdSM(LearnsMore):
     weight_decay: float = 0.0
     n_attempts: int = 5
 
-    def _fit(self, X, Y, progress):
-        X, Y = checked_rows(X, Y)
+    def _fit(self, X, Y, progress, sample_weight=None):
+        X, Y = repeated_rows(*checked_rows(X, Y), sample_weight, self._entropy)
         n_features, n_labels = X.shape[1], Y.shape[1]
         X, Y, n_unlabelled = labelled_rows(X, Y)
         feature_of_column = by_frequency(X)

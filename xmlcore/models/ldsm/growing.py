@@ -185,5 +185,5 @@ def warn_of_undone_splits(trees: list[GrowingTree], n_attempts: int, integrity_w
             f"{100 * sum(undone) / visits:.0f} % of the rows end in mixed leaves because {splits} separated nothing: "
             f"one child would have got all rows, or none.{advice}",
             UserWarning,
-            stacklevel=5,  # shows the line that called fit
+            stacklevel=6,  # shows the line that called fit
         )

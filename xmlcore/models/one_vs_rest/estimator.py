@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_training import DescentSettings, ScaledRows, node_rows, train_group
+from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import are_pointers, columns_of
 from xmlcore.models.base import bytes_of, stacked, warm_up_pieces
@@ -21,6 +21,7 @@ from xmlcore.models.plt.scaling import UNIT, as_read, of_features
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
+from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -112,15 +113,15 @@ class OneVsRest(LinearModel):
     n_jobs: int | None = None
     normalize: str | None = AUTO
 
-    def _fit(self, X, Y, progress):
-        X, Y = checked_rows(X, Y)
-        choice = self._choice(X, Y, progress)
+    def _fit(self, X, Y, progress, sample_weight=None, label_weight=None):
+        X, Y, weights, boosts = weighed_rows(*checked_rows(X, Y), sample_weight, label_weight)
+        choice = self._choice(X, Y, weights, boosts, progress)
         C = choice.settings["C"]
         every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
-        rows = RowsOfTree.of(X, Y, choice.settings["normalize"])
-        x, n_columns = ScaledRows(*csr_parts(rows.X)), rows.X.shape[1]
+        rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)
         alone = np.arange(n_labels, dtype=np.int32)  # each label is a node of its own, without a parent
-        under = node_rows(*csr_parts(Y)[:2], alone, np.full(n_labels, -1, np.int32))
+        x, under = rows.for_kernels(alone, np.full(n_labels, -1, np.int32))
+        n_columns = rows.X.shape[1]
         descent = DescentSettings(
             LOSS_NUMBERS[self.loss], np.float32(C), np.float32(self.tol), self.max_iter,
             np.float32(self.weight_threshold), 0,
@@ -165,14 +166,14 @@ class OneVsRest(LinearModel):
                 f"{sum(late):,} of {n_labels:,} labels are in blocks that stopped at max_iter={self.max_iter} before "
                 f"tol={self.tol}: raise max_iter, or tol when precision does not change",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
-    def _choice(self, X, Y, progress) -> Choice:
+    def _choice(self, X, Y, weights, boosts, progress) -> Choice:
         """Return C and how rows are scaled, as given or chosen, and the trials by which they were chosen."""
         if AUTO not in (self.C, self.normalize):
             return Choice({"C": float(self.C), "normalize": self.normalize}, [])
-        settings, trials, threshold = self._trial_tree(Y.shape[1]).choose(X, Y, progress)
+        settings, trials, threshold = self._trial_tree(Y.shape[1])._choice(X, Y, weights, boosts, progress)
         same = settings.keys() - set(CHOSEN)  # what is the same in all trials
         trials = [{name: value for name, value in trial.items() if name not in same} for trial in trials]
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)

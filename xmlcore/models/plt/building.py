@@ -16,12 +16,21 @@ KMEANS_ITERATIONS = 20  # Largest number of iterations of k-means.
 TASK_LABELS = 512  # Approximate number of labels per task: small nodes are split in one task.
 
 
-def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Return, for each label, the mean of the rows that have the label, scaled to length 1."""
-    sums = sp.csr_array(Y.T.astype(np.float32) @ X)
+def label_representations(X: sp.csr_array, Y: sp.csr_array, weights: np.ndarray | None = None) -> sp.csr_array:
+    """Return, for each label, the weighted mean of the rows that have the label, scaled to length 1."""
+    Y = Y.astype(np.float32)
+    if weights is not None:
+        Y.data *= np.repeat(weights, np.diff(Y.indptr))
+    sums = sp.csr_array(Y.T @ X)
     sums.sort_indices()
     normalise_rows(csr_parts(sums)[0], sums.data)
     return sums
+
+
+def label_frequencies(Y: sp.csr_array, weights: np.ndarray | None) -> np.ndarray:
+    """Return the number of rows of each label, or the sum of their weights."""
+    each = None if weights is None else np.repeat(weights, np.diff(Y.indptr))
+    return np.bincount(Y.indices, each, Y.shape[1])
 
 
 def has_one_level(n_labels: int, arity: int, max_leaf_labels: int) -> bool:
@@ -45,7 +54,7 @@ def build_tree(
     if isinstance(strategy, LabelTree):
         tree = strategy.copy()
     elif strategy == "huffman":
-        tree = _huffman_tree(np.asarray(frequencies, np.int64), arity)
+        tree = _huffman_tree(frequencies, arity)
     else:
         tree = _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representations, n_jobs, progress)
     progress(CLUSTERING, 1.0, f"{n_labels:,} labels placed")

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from xmlcore._kernels.lanes import LANES
 from xmlcore.first_use import pd
 from xmlcore.label_names import read_training_labels
-from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.scaling import BY_COLUMN, UNIT, has_unlike_scales
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.models.rows import checked_rows
+from xmlcore.models.weights import TakesWeights, weighed_rows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
@@ -68,12 +68,20 @@ class Choice(NamedTuple):
     threshold: float = 0.5  # the score from which on labels are predicted: about the best for micro-F1, by the trials
 
 
-class LinearModel(MultiLabelModel):
+class LinearModel(TakesWeights):
     """Base of models of linear classifiers, which choose the parameters that are "auto"."""
 
     _SETTINGS = NAMES
 
-    def choose(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Choice:
+    def choose(
+        self,
+        X: Matrix,
+        Y: Labels,
+        progress: ProgressLike = silent,
+        *,
+        sample_weight: npt.ArrayLike | None = None,
+        label_weight: npt.ArrayLike | None = None,
+    ) -> Choice:
         """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
 
         Parameters
@@ -81,6 +89,8 @@ class LinearModel(MultiLabelModel):
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        sample_weight, label_weight : array-like, optional
+            As for :meth:`fit`.
 
         Returns
         -------
@@ -97,7 +107,8 @@ class LinearModel(MultiLabelModel):
         progress = to_progress(progress)
         self._check_params()
         Y, _, _ = read_training_labels(Y, n_labels=self._n_labels_of(Y))
-        return self._choice(*checked_rows(X, Y), progress)
+        X, Y = checked_rows(X, Y)
+        return self._choice(*weighed_rows(X, Y, sample_weight, label_weight), progress)
 
     @property
     def chosen_(self) -> "DataFrame":
@@ -133,7 +144,7 @@ class LinearModel(MultiLabelModel):
         """
         raise NotImplementedError
 
-    def _choice(self, X, Y, progress) -> Choice:
+    def _choice(self, X, Y, weights, boosts, progress) -> Choice:
         """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
         raise NotImplementedError
 
@@ -150,7 +161,7 @@ class Sizes(NamedTuple):
         return self.rows * self.labels_per_row / self.labels
 
 
-def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
+def choose(settings, X, Y, weights, boosts, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
     """Choose the settings that are "auto"."""
     # Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
     # compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows. Where
@@ -158,13 +169,13 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
     settings = {name: value if value in (AUTO, None) else TYPES[name](value) for name, value in settings.items()}
     n_rows, n_labels = Y.shape
     shapes = possible_shapes(settings, Sizes(n_rows, n_labels, Y.nnz / n_rows), clustered)
-    scalings = possible_scalings(settings["normalize"], X)
+    scalings = possible_scalings(settings["normalize"], X, weights)
     settings["normalize"] = scalings[0]
     untried = Choice(published_settings(settings | (shapes[0] if len(shapes) == 1 else {})), [])
     nothing_is_open = len(shapes) == len(scalings) == 1 and AUTO not in (settings["loss"], settings["C"])
     if nothing_is_open or n_rows < RULE.least_rows:
         return untried
-    trials = Trials(X, Y, entropy, fit, progress, most=(len(shapes) + 2) * len(scalings))
+    trials = Trials(X, Y, weights, boosts, entropy, fit, progress, most=(len(shapes) + 2) * len(scalings))
     if trials.impossible:
         return untried
     chosen = {scaling: decide(settings | {"normalize": scaling}, shapes, trials) for scaling in scalings}
@@ -238,11 +249,11 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: T
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
 
 
-def possible_scalings(normalize: str | None, X) -> list[str | None]:
+def possible_scalings(normalize: str | None, X, weights) -> list[str | None]:
     """Return the values of ``normalize`` that are worth a trial; the first one is used where nothing is tried."""
     if normalize != AUTO:
         return [normalize]
-    return [BY_COLUMN, UNIT] if has_unlike_scales(X) else [UNIT]
+    return [BY_COLUMN, UNIT] if has_unlike_scales(X, weights) else [UNIT]
 
 
 def has_equal_trees(params: dict, n_labels: int, shapes: list[dict]) -> bool:
@@ -323,13 +334,14 @@ def sizes_of_trials(n_rows: int, rule: TrialRule = RULE) -> tuple[int, int]:
 class Trials:
     """Trains trees on a sample of the rows, and measures them on other rows; ``made`` has what :meth:`run` returned."""
 
-    def __init__(self, X, Y, entropy, fit, progress, most, rule: TrialRule = RULE):
+    def __init__(self, X, Y, weights, boosts, entropy, fit, progress, most, rule: TrialRule = RULE):
         n_rows = X.shape[0]
         size, measured = sizes_of_trials(n_rows, rule)
         order = np.random.default_rng([entropy, STREAM]).permutation(n_rows)
         sample, others = np.sort(order[:size]), np.sort(order[size : size + measured])
-        self.X, self.Y = X[sample], Y[sample]
+        self.X, self.Y, self.boosts = X[sample], Y[sample], boosts
         self.X_measured, self.Y_measured = X[others], Y[others]
+        self.weights, self.measured_weights = (None, None) if weights is None else (weights[sample], weights[others])
         self.share, self.measured = size / n_rows, measured
         self.fit, self.progress, self.most = fit, progress, most
         self.rows, self.trees, self.made = {}, {}, []
@@ -354,11 +366,12 @@ class Trials:
         scaling = settings["normalize"]
         shape = settings["arity"], settings["max_leaf_labels"], scaling
         if scaling not in self.rows:
-            self.rows[scaling] = RowsOfTree.of(self.X, self.Y, scaling)
+            self.rows[scaling] = RowsOfTree.of(self.X, self.Y, scaling, self.weights, self.boosts)
         try:
             model = self.fit(self.rows[scaling], settings, self.trees.get(shape), report)
             self.trees[shape] = model.trees_[0]
-            precision = precision_of(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
+            labels = model.predict_topk(self.X_measured, max(KS)).labels
+            precision = precision_of(self.Y_measured, labels, self.measured_weights)
         except FloatingPointError:  # C is too large for these rows
             model, precision = None, [0.0] * len(KS)
         measures = {f"P@{k}": value for k, value in zip(KS, precision)}
@@ -395,16 +408,20 @@ class Trials:
         labels, scores = model.predict_topk(X, min(CUT_LABELS, Y.shape[1]))
         order = np.argsort(-scores, axis=None, kind="stable")
         scores = np.append(scores.reshape(-1)[order].astype(np.float64), 0.0)
-        hits = np.cumsum(_are_true(Y, labels).reshape(-1)[order])
-        half_f1 = hits / (np.arange(1, order.size + 1) + Y.nnz)
+        weights = np.ones(Y.shape[0]) if self.measured_weights is None else self.measured_weights[: Y.shape[0]]
+        each = np.repeat(weights, labels.shape[1])[order]
+        hits = np.cumsum(_are_true(Y, labels).reshape(-1)[order] * each)
+        half_f1 = hits / (np.cumsum(each) + weights @ np.diff(Y.indptr))
         best = int(np.argmax(np.where(scores[1:] < scores[:-1], half_f1, 0.0)))  # equal scores are cut together
         return float(scores[best : best + 2].mean()) if hits[-1] else 0.0
 
 
-def precision_of(Y, labels) -> list[float]:
-    """Return P@k for each of ``KS``; ``labels`` (n, k) has -1 where there is none."""
+def precision_of(Y, labels, weights=None) -> list[float]:
+    """Return P@k for each of ``KS``, with rows weighted; ``labels`` (n, k) has -1 where there is none."""
     hits = _are_true(Y, labels)
-    return [float(hits[:, :k].mean()) for k in KS]
+    if weights is None:
+        return [float(hits[:, :k].mean()) for k in KS]
+    return [float(np.average(hits[:, :k].mean(axis=1), weights=weights)) for k in KS]
 
 
 def _are_true(Y, labels) -> np.ndarray:

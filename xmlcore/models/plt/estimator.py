@@ -9,7 +9,13 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of
 from xmlcore.models.base import bytes_of, stacked, toy_rows
-from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
+from xmlcore.models.plt.building import (
+    CLUSTERING,
+    build_tree,
+    has_one_level,
+    label_frequencies,
+    label_representations,
+)
 from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, has_equal_trees
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
@@ -35,6 +41,7 @@ from xmlcore.models.plt.training import (
 from xmlcore.models.plt.warming import pieces_of
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import check_settings
+from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -137,15 +144,19 @@ class PLT(LinearModel):
     collapse_layers: int = 0
     normalize: str | None = AUTO
 
-    def _fit(self, X, Y, progress, n_clean=None):
+    def _fit(self, X, Y, progress, n_clean=None, sample_weight=None, label_weight=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
+        if n_clean is not None and sample_weight is not None:
+            n_clean = int(np.count_nonzero(sample_weight[:n_clean]))
+        X, Y, weights, boosts = weighed_rows(X, Y, sample_weight, label_weight)
         entropy = self._entropy()
-        clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
+        of_clean = None if weights is None else weights[:n_clean]
+        clean = X[:n_clean], Y[:n_clean], of_clean, boosts
         choice = self._choice(*clean, progress, entropy)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         warn_equal_trees(self, self._is_flat(choice.settings, Y.shape[1]))
-        rows = RowsOfTree.of(X, Y, choice.settings["normalize"])
+        rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)
         warn_unconverged(self, self._train_trees(rows, choice, entropy, progress))
 
     def _train_trees(self, rows: RowsOfTree, choice: Choice, entropy, progress) -> np.ndarray:
@@ -158,7 +169,7 @@ class PLT(LinearModel):
         for number in numbers:
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
             report = part_of_trees(progress, number, len(numbers))
-            tree = self._built_tree(rows.Y, settings, tree_seed, label_rows, report)
+            tree = self._built_tree(rows, settings, tree_seed, label_rows, report)
             node_settings = self._node_settings(settings, node_seed)
             made.append((tree, *train_tree(rows, tree, node_settings, self.n_jobs, report)))
         trees, fitted, stats = map(list, zip(*made))
@@ -280,7 +291,7 @@ class PLT(LinearModel):
             )
         return n_labels
 
-    def _choice(self, X, Y, progress, entropy=None) -> Choice:
+    def _choice(self, X, Y, weights, boosts, progress, entropy=None) -> Choice:
         entropy = self._entropy() if entropy is None else entropy
         params = {parameter.name: getattr(self, parameter.name) for parameter in PLT.PARAMETERS}
         params |= {"n_estimators": 1, "beam": None, "random_state": entropy}
@@ -292,7 +303,7 @@ class PLT(LinearModel):
             return model
 
         settings = {name: params[name] for name in NAMES}
-        return choose(settings, X, Y, self.tree == "kmeans", entropy, fit, progress)
+        return choose(settings, X, Y, weights, boosts, self.tree == "kmeans", entropy, fit, progress)
 
     def _is_flat(self, settings, n_labels) -> bool:
         """Return whether the shape, which the model has chosen, has one level: several trees would be equal."""
@@ -302,22 +313,22 @@ class PLT(LinearModel):
         """Return the representations by which labels are clustered; None if they are not."""
         if self.tree != "kmeans" or has_one_level(rows.Y.shape[1], settings["arity"], settings["max_leaf_labels"]):
             return None
-        return label_representations(rows.X, rows.Y)
+        return label_representations(rows.X, rows.Y, rows.weights)
 
-    def _built_tree(self, Y, settings, seed, label_rows, report) -> LabelTree:
+    def _built_tree(self, rows, settings, seed, label_rows, report) -> LabelTree:
         """Build one label tree as the settings say, with collapsed layers."""
         is_huffman = self.tree == "huffman"
         arity, max_leaf_labels = settings["arity"], settings["max_leaf_labels"]
         tree = build_tree(
             self.tree,
-            Y.shape[1],
+            rows.Y.shape[1],
             arity,
             max_leaf_labels,
             seed,
             label_rows,
             self.n_jobs,
             report,
-            np.bincount(Y.indices, minlength=Y.shape[1]) if is_huffman else None,
+            label_frequencies(rows.Y, rows.weights) if is_huffman else None,
         )
         return tree.collapsed(self.collapse_layers, 1 if is_huffman else max_leaf_labels)
 

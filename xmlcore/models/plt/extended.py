@@ -19,7 +19,7 @@ from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Labels, Matrix
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, check_weights, feature_names
 
 
 @described
@@ -61,7 +61,15 @@ class ExtendedPLT(PLT):
     augment_ratio: float = 1.0
     noise_support: str = "all"
 
-    def fit_for_adversarial_examples(self, X: Matrix, Y: Labels, progress: ProgressLike = silent) -> Self:
+    def fit_for_adversarial_examples(
+        self,
+        X: Matrix,
+        Y: Labels,
+        progress: ProgressLike = silent,
+        *,
+        sample_weight: npt.ArrayLike | None = None,
+        label_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
 
         m = round(N * augment_ratio) copies of rows get Gaussian noise of standard deviation ``sigma`` and keep the
@@ -72,6 +80,8 @@ class ExtendedPLT(PLT):
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        sample_weight, label_weight : array-like, optional
+            As for :meth:`fit`; a copy has the weight of its row.
 
         Returns
         -------
@@ -97,7 +107,10 @@ class ExtendedPLT(PLT):
         progress("Adding noise to rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
         both = augment(X, Y, noise, self.augment_ratio, self._entropy())
-        self._fit(both.X, both.Y, progress, both.rows.size)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, "sample_weight", X.shape[0], zero=True, of="row")
+            sample_weight = np.concatenate([sample_weight, sample_weight[both.rows]])
+        self._fit(both.X, both.Y, progress, both.rows.size, sample_weight=sample_weight, label_weight=label_weight)
         vars(self).pop("rule_", None)
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
         return self
@@ -197,10 +210,10 @@ class ExtendedPLT(PLT):
                 }
         return results
 
-    def _fit(self, X, Y, progress, n_augmented=0):
+    def _fit(self, X, Y, progress, n_augmented=0, **weights):
         """Train on X and Y, whose last ``n_augmented`` rows are noisy copies."""
         n_clean = X.shape[0] - n_augmented if n_augmented else None  # settings are chosen on rows as they are
-        super()._fit(X, Y, progress, n_clean)
+        super()._fit(X, Y, progress, n_clean, **weights)
         self.n_augmented_ = int(n_augmented)
 
     def _state(self):

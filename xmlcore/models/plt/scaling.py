@@ -25,7 +25,7 @@ class Scaling(NamedTuple):
     factor: np.ndarray  # float64 (columns,), 0 for a constant column
 
 
-def scaled_rows(X, feature_of_column, normalize: str | None) -> tuple[sp.csr_array, Scaling | None]:
+def scaled_rows(X, feature_of_column, normalize: str | None, weights=None) -> tuple[sp.csr_array, Scaling | None]:
     """Return the rows of X as classifiers are trained on them, with columns in place of features, and their scaling."""
     # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
     # as they are.
@@ -35,8 +35,9 @@ def scaled_rows(X, feature_of_column, normalize: str | None) -> tuple[sp.csr_arr
     rows = sp.csr_array((values, columns, ptr), shape=shape)
     if normalize == UNIT:
         return rows, None
-    scaling = _scaling_of(rows, normalize, _is_dense(X))
-    if not _is_dense(X) or normalize is None:
+    is_dense = _is_dense(X, weights)
+    scaling = _scaling_of(rows, normalize, is_dense, weights)
+    if not is_dense or normalize is None:
         values[:] = values * scaling.factor[columns]
         return rows, scaling
     dense = ((rows.toarray() - scaling.centre) * scaling.factor).astype(np.float32)
@@ -44,11 +45,11 @@ def scaled_rows(X, feature_of_column, normalize: str | None) -> tuple[sp.csr_arr
     return sp.csr_array((dense.ravel(), every, shape[1] * np.arange(shape[0] + 1)), shape=shape), scaling
 
 
-def has_unlike_scales(X) -> bool:
+def has_unlike_scales(X, weights=None) -> bool:
     """Return whether X is dense, and scaled to length 1 its rows would differ in few columns, or hardly at all."""
-    if not _is_dense(X):
+    if not _is_dense(X, weights):
         return False
-    mean, variance = _moments(X)
+    mean, variance = _moments(X, weights)
     varies = variance > 0
     share = variance[varies] / variance.max()
     # Columns with the variances v count as sum(v)^2 / sum(v^2) columns: as all if the variances are equal.
@@ -73,12 +74,13 @@ def as_read(X: sp.csr_array, normalize: str | None) -> sp.csr_array:
     return unit_rows(X) if normalize == UNIT else X.astype(np.float64)
 
 
-def _is_dense(X):
-    return X.nnz > DENSE * X.shape[0] * X.shape[1]
+def _is_dense(X, weights):
+    sizes = np.diff(X.indptr)
+    return np.average(sizes, weights=weights) > DENSE * X.shape[1]
 
 
-def _scaling_of(rows, normalize, is_dense) -> Scaling:
-    mean, variance = _moments(rows)
+def _scaling_of(rows, normalize, is_dense, weights) -> Scaling:
+    mean, variance = _moments(rows, weights)
     centre, factor = np.zeros(mean.size), np.ones(mean.size)
     if normalize == BY_COLUMN:
         deviation = np.sqrt(variance)
@@ -89,11 +91,12 @@ def _scaling_of(rows, normalize, is_dense) -> Scaling:
     return Scaling(centre, factor / np.sqrt(square) if square > 0 else factor)
 
 
-def _moments(rows) -> tuple[np.ndarray, np.ndarray]:
+def _moments(rows, weights=None) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of each column of a CSR matrix; the variance of a constant one is 0."""
-    n, width = rows.shape
+    weights = np.ones(rows.shape[0]) if weights is None else weights
+    n, width, each = weights.sum(), rows.shape[1], np.repeat(weights, np.diff(rows.indptr))
     values, columns = rows.data.astype(np.float64), rows.indices
-    mean = np.bincount(columns, values, width) / n
-    stored = np.bincount(columns, minlength=width)
-    variance = (np.bincount(columns, (values - mean[columns]) ** 2, width) + (n - stored) * mean**2) / n
+    mean = np.bincount(columns, each * values, width) / n
+    stored = np.bincount(columns, each, width)
+    variance = (np.bincount(columns, each * (values - mean[columns]) ** 2, width) + (n - stored) * mean**2) / n
     return mean, np.where(np.sqrt(variance) > CONSTANT * np.abs(mean), variance, 0.0)

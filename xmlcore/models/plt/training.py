@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.plt_index import index_columns, index_layout
-from xmlcore._kernels.plt_training import DescentSettings, ScaledRows, node_rows, train_group
+from xmlcore._kernels.plt_training import DescentSettings, NodeRows, ScaledRows, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import by_frequency, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
@@ -29,13 +29,25 @@ class RowsOfTree(NamedTuple):
     n_features: int  # D
     feature_of_column: np.ndarray  # See ``PLT.feature_of_column_``.
     scaling: Scaling | None  # None: to length 1
+    weights: np.ndarray | None  # float64 (N,), above 0; None: all are 1
+    boosts: np.ndarray | None  # float64 (L,): the ``label_weight`` of ``fit``; None: all are 1
 
     @classmethod
-    def of(cls, X, Y, normalize: str | None) -> "RowsOfTree":
+    def of(cls, X, Y, normalize: str | None, weights=None, boosts=None) -> "RowsOfTree":
         """Scale rows and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
-        scaled, scaling = scaled_rows(X, feature_of_column, normalize)
-        return cls(scaled, Y, n_features, feature_of_column, scaling)
+        scaled, scaling = scaled_rows(X, feature_of_column, normalize, weights)
+        return cls(scaled, Y, n_features, feature_of_column, scaling, weights, boosts)
+
+    def for_kernels(self, leaf_of_label, parent) -> tuple[ScaledRows, NodeRows]:
+        """Return the rows, and those of each node of a tree, as :func:`train_group` reads them."""
+        weights = np.ones(self.X.shape[0]) if self.weights is None else self.weights
+        under = node_rows(*csr_parts(self.Y)[:2], leaf_of_label, parent)
+        if self.boosts is not None:
+            boosts = np.ones(parent.size, np.float32)
+            boosts[leaf_of_label] = self.boosts
+            under = under._replace(boosts=boosts)
+        return ScaledRows(*csr_parts(self.X), weights.astype(np.float32)), under
 
 
 class Group(NamedTuple):
@@ -62,9 +74,8 @@ class GroupResult(NamedTuple):
 def train_tree(
     rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
 ) -> tuple[TreeArrays, np.ndarray]:
-    X, Y = rows.X, rows.Y
-    x = ScaledRows(*csr_parts(X))
-    under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    X = rows.X
+    x, under = rows.for_kernels(tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
     sizes = np.diff(under.ptr)
     every = np.arange(X.shape[0], dtype=np.int32)
@@ -169,7 +180,7 @@ def warn_equal_trees(model, is_flat: bool) -> None:
             f"one tree is trained in place of n_estimators={model.n_estimators}: the shape that was chosen has one "
             "level, so that all trees would be equal. To have several, give a smaller max_leaf_labels, such as 100",
             UserWarning,
-            stacklevel=5,  # shows the line that called fit
+            stacklevel=6,  # shows the line that called fit
         )
     elif model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
         which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r:.200}"
@@ -177,7 +188,7 @@ def warn_equal_trees(model, is_flat: bool) -> None:
             f"{which} gives n_estimators={model.n_estimators} trees of one shape, which differ in nothing but the "
             "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
             UserWarning,
-            stacklevel=5,  # shows the line that called fit
+            stacklevel=6,  # shows the line that called fit
         )
 
 
@@ -192,5 +203,5 @@ def warn_unconverged(model, stats) -> None:
             f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={model.max_iter} before tol={model.tol} "
             f"({depths}): raise max_iter, or tol when precision does not change",
             ConvergenceWarning,
-            stacklevel=5,  # shows the line that called fit
+            stacklevel=6,  # shows the line that called fit
         )

@@ -33,7 +33,7 @@ def warn_of_scales(X) -> None:
         f"{np.median(present):,.4g}: scores are made from gradients, which depend on the unit of a feature, so this "
         "feature may hide the others; scale the features first, for example divide each by its largest absolute value",
         UserWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 
@@ -69,5 +69,5 @@ def check_scores(fitted: dict, k: int, X) -> None:
             warnings.warn(
                 f"{few.sum():,} of {few.size:,} labels, label {few.argmax()} first, have {problem}",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
