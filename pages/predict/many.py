@@ -6,13 +6,12 @@ import re
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, fields, format, jobs, sending, server, tasks
+from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets.readers.visible import visible
-from xmlcore.experiment.engine import looks
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
 from xmlcore.models.rules import decision_of
 
@@ -130,8 +129,8 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
 def _column(file) -> str | None:
     """Return the column of the texts: the guessed one, unless the user chooses another."""
     try:
-        guess, _ = looks.look(datasets.guess_columns, file)
-    except (ValueError, OSError, MemoryError):  # the task says what is wrong with the file
+        guess, _ = looking.look("predict", datasets.guess_columns, file)
+    except (ValueError, OSError):  # the task says what is wrong with the file
         return None
     if len(guess.columns) < 2:
         return guess.text

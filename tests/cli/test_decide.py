@@ -21,6 +21,9 @@ def test_a_decision_is_written_with_the_model_and_predicted(run, json_of, files,
     answer = run("decide", model, files / "test.txt", "--recall", 0.5, "--quiet")
     assert answer.out.startswith("recall of at least 0.5: ") and load_model(model).rule_.about["level"] == 0.5
     assert sizes(run, model, files / "test.txt") != {7: 50}
+    header, *lines = (files / "test.txt").read_text().splitlines()
+    (tmp_path / "held-out.txt").write_text("\n".join([header.replace("50", "200", 1), *4 * lines, ""]))
+    run("decide", model, tmp_path / "held-out.txt", "--recall", 0.5, "--quiet")
     (tmp_path / "others.txt").write_text("120 24 12\n" + "0 0:1\n" * 120)
     for rows, unlike in ((files / "train.txt", False), (tmp_path / "others.txt", True)):
         said = run("predict", model, rows, "--decided", "--quiet").err

@@ -16,7 +16,9 @@ def running(*arguments):
     """Run ``xmlcore serve`` on a free port; yield its process, address and log; stop it as Ctrl+C does."""
     command = [sys.executable, "-m", "xmlcore", "serve", *map(str, arguments), "--port", "0", "--json"]
     with tempfile.NamedTemporaryFile("w") as errors:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
+        server = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
 
         def log():
             return Path(errors.name).read_text()

@@ -69,7 +69,9 @@ def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked
         assert len(predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 3}))[0]) == 3
         decisions.learn(model, X, [[i % 3] for i in range(20)], "macro F1@3").keep()
         few = client_of([Served("sizes", of_rows)], k=2)
-        assert len(predictions(few.post(PREDICT.format("sizes"), json={"row": {}, "decided": True}))[0]) == 2
+        for more, n_labels in (({}, 3), ({"k": 2}, 2)):  # the bound of k does not cut what was decided
+            asked = {"row": {}, "decided": True} | more
+            assert len(predictions(few.post(PREDICT.format("sizes"), json=asked))[0]) == n_labels
     finally:
         del model.rule_
     answer = client.post(PREDICT.format("sizes"), json={"row": {}, "decided": 1})

@@ -3,6 +3,9 @@
 import json
 import re
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -10,7 +13,7 @@ import urllib.request
 import numpy as np
 import pytest
 from serve.conftest import client_of
-from serve.running import running
+from serve.running import ROOT, running
 
 from xmlcore import PLT
 from xmlcore.models import PackedModel
@@ -104,3 +107,29 @@ def test_models_are_read_again_without_a_lost_request_and_a_bad_file_changes_not
         assert n_labels() == 5 and len(statuses) > 2 and set(statuses) == {200}
         asked = [json.loads(line) for line in log().splitlines() if '"predict"' in line]
         assert len(asked) == len(statuses) and asked[0]["status"] == 200 and asked[0]["seconds"] > 0
+
+
+def test_a_client_that_hangs_up_is_no_failure_of_the_server_and_a_log_that_nobody_reads_stops_nothing(tmp_path):
+    path = tmp_path / "model.zip"
+    PackedModel(PLT(n_jobs=1).fit(np.eye(3), [[0], [1], [2]])).save(path)
+    with running(path) as (_, url, log):
+        place = url.removeprefix("http://").split(":")
+        with socket.create_connection((place[0], int(place[1]))) as connection:
+            connection.sendall(
+                b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+            )
+        end = time.monotonic() + 20
+        while b'predict",status="400"} 1.0' not in urllib.request.urlopen(f"{url}/metrics").read():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert log() == ""
+    command = [sys.executable, "-m", "xmlcore", "serve", str(path), "--port", "0", "--json", "--log"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as server:
+        text = ""
+        while not text.endswith("\n}\n"):
+            text += server.stdout.readline()
+        url = json.loads(text)["url"]
+        for _ in range(1000):  # more lines than a pipe holds
+            assert urllib.request.urlopen(f"{url}/health", timeout=20).status == 200
+        server.kill()

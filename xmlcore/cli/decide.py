@@ -9,6 +9,8 @@ from xmlcore.cli.evaluate import rows_to_measure
 from xmlcore.cli.output import ProgressLine, as_json, note
 from xmlcore.wording import hundredths
 
+RISK = 0.1
+
 
 def _bounds(context, option, given) -> dict[str, float]:
     """Return the bounds of measures that are given as "micro P=0.9"."""
@@ -43,9 +45,7 @@ def _bounds(context, option, given) -> dict[str, float]:
 @click.option(
     "--risk",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="Probability, over the rows of DATA, that the promise fails.",
+    help="Probability, over the rows of DATA, that the promise fails; 0.1 if it is not said.",
 )
 @data_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")
@@ -73,6 +73,8 @@ def command(model, data, measure, at_most, least, recall, precision, risk, outpu
         raise click.UsageError("give either --recall or --precision")
     if promised and (at_most or measure or least):
         raise click.UsageError("--measure, --at-most and --least do not go with --recall and --precision")
+    if risk is not None and not promised:
+        raise click.UsageError("--risk goes with --recall or --precision")
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
@@ -81,7 +83,7 @@ def command(model, data, measure, at_most, least, recall, precision, risk, outpu
         rows = X, (Y if Y.shape[1] == packed.n_labels else Y.tolil().rows.tolist())
         progress("Choosing", 0.0)
         if promised:
-            rule = decisions.promise(packed.model, *rows, **promised, risk=risk)
+            rule = decisions.promise(packed.model, *rows, **promised, risk=risk or RISK)
         else:
             rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
         rule.keep()
@@ -95,6 +97,6 @@ def command(model, data, measure, at_most, least, recall, precision, risk, outpu
         click.echo(f"{told['promise']} of at least {told['level']:g}: {found}")
     else:
         click.echo(f"{told['measure']} on {told['rows']:,} rows: {hundredths(told['value'])}, "
-                   f"without the decision {hundredths(told['plain'])}")  # fmt: skip
+                   f"{hundredths(told['plain'])} by the plain decision")  # fmt: skip
         if told["value"] <= told["plain"]:
-            note("no decision was better than the plain one on these rows, which was kept.")
+            note("no decision was better on these rows than the plain one: the k best labels, or a cut at 0.5.")

@@ -1,6 +1,7 @@
 """``xmlcore serve``."""
 
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -45,9 +46,9 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
 
     limits = serve.Limits(max_bytes, max_rows, max_k, timeout, at_once, waiting)
     must_exist(vocabulary)
-    titles = read_vocabulary(vocabulary) if vocabulary is not None else {}
 
     def read():
+        titles = read_vocabulary(vocabulary) if vocabulary is not None else {}
         return [serve.Served.read(path, name, titles) for name, path in map(_named, models)]
 
     served = read()
@@ -73,16 +74,19 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
 
 def _read_again_on_hangup(read_again):
     """Have the files of the models read again when the process gets the signal SIGHUP; a bad file changes nothing."""
+    one_at_a_time = threading.Lock()
 
     def attempt():
         try:
-            read_again()
+            with one_at_a_time:  # so that what is read last is what stays
+                read_again()
         except (ValueError, OSError) as error:
             note(f"the models stay as they were: {error}")
         else:
             note("the models were read again.")
 
-    if hasattr(signal, "SIGHUP"):  # Windows has none
+    # Windows has none. In a terminal it says that the terminal is closed, which ends the process.
+    if hasattr(signal, "SIGHUP") and not sys.stdin.isatty():
         signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=attempt).start())
 
 

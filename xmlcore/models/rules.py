@@ -115,9 +115,10 @@ class Rule:
     def drift(self, X: Matrix) -> "Drift":
         """Return whether rows look drawn like the held-out ones, as promises ask.
 
-        Two numbers of each row are compared with those of the held-out rows by chi-squared tests, in about twenty bins:
-        the largest probability, and the sum of the candidates' probabilities. Rows can be others in ways that these do
-        not show; and a small p-value says that rows are others, not that the promise is broken.
+        Two numbers of each row are compared with those of the held-out rows by chi-squared tests, in twenty bins, or
+        fewer where these would have less than 50 held-out rows each: the largest probability, and the sum of the
+        candidates' probabilities. Rows can be others in ways that these do not show; and a small p-value says that rows
+        are others, not that the promise is broken. Rows that come several times make it too small.
 
         Parameters
         ----------
@@ -127,7 +128,8 @@ class Rule:
         Returns
         -------
         Drift
-            ``p_value``: of rows drawn like the held-out ones it is below 0.05 in 5 % of the cases. ``distance``: the
+            ``p_value``: of rows drawn like the held-out ones it is below 0.05 in 5 % of the cases; 1 if fewer than 100
+            rows were held out, which tell nothing. ``distance``: the
             largest difference of the shares of rows whose largest probability is below any bound. ``rows``.
 
         Raises
@@ -259,7 +261,7 @@ class Drift(NamedTuple):
 
 
 NUMBERS = "largest", "sum"  # of the probabilities of a row's candidates
-BINS = 20  # of the numbers by which rows are compared
+BINS, IN_A_BIN = 20, 50  # bins of the numbers by which rows are compared, at most, and held-out rows in each at least
 FEW_ROWS, SURELY = 100, 0.001  # of fewer rows nothing is said unasked; nor with a larger p-value
 
 
@@ -290,7 +292,8 @@ def seen_in(P: sp.csr_array) -> dict[str, dict[str, list]]:
     """Return what rows are like, as plain values: the edges of bins, and how many rows are in each."""
     found = {}
     for name, values in of_rows(P).items():
-        edges = np.unique(np.quantile(values, np.arange(1, BINS) / BINS))
+        n_bins = max(1, min(BINS, values.size // IN_A_BIN))
+        edges = np.unique(np.quantile(values, np.arange(1, n_bins) / n_bins))
         found[name] = {"edges": edges.tolist(), "counts": in_bins(values, edges).tolist()}
     return found
 

@@ -12,6 +12,7 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
@@ -65,7 +66,7 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
         Route("/v1/projects/{name}", service.project),
         Route("/v1/projects/{name}/suggest", service.suggest, methods=["POST"]),
     ]
-    handlers = {Refused: _refused, HTTPException: _http_error, Exception: _failed}
+    handlers = {Refused: _refused, HTTPException: _http_error, ClientDisconnect: _gone, Exception: _failed}
 
     @contextlib.asynccontextmanager
     async def lifespan(app):
@@ -82,6 +83,11 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
 def _refused(request, error):
     headers = {"Retry-After": "1"} if error.status == 503 else None
     return JSONResponse({"error": error.reason}, error.status, headers)
+
+
+def _gone(request, error):
+    """Answer nobody: the client has closed the connection before its request had arrived."""
+    return Response(status_code=400)
 
 
 def _http_error(request, error):
@@ -189,7 +195,7 @@ class _Service:
         return self.numbers.answer(self.by_name)
 
     async def openapi(self, request):
-        return JSONResponse(openapi.description(self.by_name))
+        return JSONResponse(openapi.description(self.by_name, self.limits))
 
     async def to_try(self, request):
         return HTMLResponse(TRY.read_text(encoding="utf-8"))

@@ -87,7 +87,8 @@ def asked(given: dict, served, limits):
     decided = given.get("decided", False)
     if not isinstance(decided, bool):
         raise Refused(422, f"decided must be true or false, not {str(decided)[:100]}")
-    k, threshold = count_of(given.get("k", limits.k if decided else 5), "k", limits.k), given.get("threshold", 0)
+    k = None if decided and "k" not in given else count_of(given.get("k", 5), "k", limits.k)
+    threshold = given.get("threshold", 0)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
         raise Refused(422, f"threshold must be a number from 0 to 1, not {str(threshold)[:100]}")
     if decided and "threshold" in given:

@@ -17,8 +17,13 @@ ASKED = {
     "texts": {"type": "array", "items": {"type": "string"}},
     "row": _FEATURES,
     "rows": {"type": "array", "items": _FEATURES},
-    "k": {"type": "integer", "minimum": 1, "description": "Number of labels; 5 if it is not said."},
-    "threshold": {"type": "number", "minimum": 0, "maximum": 1, "description": "Leaves out labels of smaller scores."},
+    "k": {"type": "integer", "minimum": 1, "description": "Most labels: 5, or all decided ones."},
+    "threshold": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+        "description": "Leaves out smaller scores.",
+    },
     "decided": {"type": "boolean", "description": "Return the labels that the model's predict returns."},
     "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
 }
@@ -39,22 +44,24 @@ _REFUSALS = {
 }
 
 
-def description(models) -> dict[str, Any]:
+def description(models, limits) -> dict[str, Any]:
     """Return the description of a server of these models in the form of OpenAPI 3.1."""
+    asked = ASKED | {"k": ASKED["k"] | {"maximum": limits.k}}
+    asked |= {name: ASKED[name] | {"minItems": 1, "maxItems": limits.rows} for name in ("texts", "rows")}
     name = {"name": "name", "in": "path", "required": True, "schema": {"enum": [*models]}}
     error = _content({"error": {"type": "string"}}, required=["error"])
     asking = {
         "summary": "Labels of one text, several texts, one row or several rows",
         "requestBody": {
             "required": True,
-            **_content(ASKED, oneOf=[{"required": [name]} for name in list(ASKED)[:4]]),
+            **_content(asked, oneOf=[{"required": [name]} for name in list(ASKED)[:4]]),
         },
         "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))}
         | {status: _described(why, error) for status, why in _REFUSALS.items()},
     }
     paths = {
         "/health": _get("Whether the server runs"),
-        "/ready": _get("Whether it takes a further request"),
+        "/ready": _get("Whether it takes a further request", refusals={"503": "It does not: too many wait."}),
         "/metrics": _get("Numbers for Prometheus", "text/plain"),
         "/v1/models": _get("The models"),
         "/v1/models/{name}": {"parameters": [name], **_get("A model and its card")},
@@ -71,6 +78,8 @@ def _described(text, content):
     return {"description": text} | content
 
 
-def _get(summary, media_type="application/json"):
-    answer = {"description": summary, "content": {media_type: {}}}
-    return {"get": {"summary": summary, "responses": {"200": answer}}}
+def _get(summary, media_type="application/json", refusals=None):
+    answers = {"200": summary} | (refusals or {})
+    content = {"content": {media_type: {}}}
+    responses = {status: _described(text, content) for status, text in answers.items()}
+    return {"get": {"summary": summary, "responses": responses}}

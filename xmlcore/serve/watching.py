@@ -1,7 +1,10 @@
 """What an operator sees of a server: numbers for Prometheus, and a line of JSON for each request."""
 
+import contextlib
 import json
+import queue
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -9,6 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, G
 from starlette.responses import Response
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)  # bounds of the histogram
+MOST_LINES = 10_000  # of the log that wait to be written
 
 
 class Numbers:
@@ -29,6 +33,7 @@ class Numbers:
         Gauge("xmlcore_busy", "Requests worked on or waiting", registry=self._registry).set_function(n_busy)
 
     def answer(self, models) -> Response:
+        self.drift.clear()
         for name, model in models.items():
             p = (model.about().get("drift") or {}).get("p")
             if p is not None:
@@ -40,7 +45,7 @@ class Counted:
     """An application whose requests are counted, and logged on request; nothing of their content is."""
 
     def __init__(self, app, numbers: Numbers, log: bool = False):
-        self._app, self._numbers, self._log = app, numbers, log
+        self._app, self._numbers, self._log = app, numbers, _Log() if log else None
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
@@ -61,12 +66,24 @@ class Counted:
             address = getattr(endpoint, "__name__", "none")  # the method that answers: so there are only a few
             self._numbers.requests.labels(address, status).inc()
             self._numbers.seconds.labels(address).observe(seconds)
-            if self._log:
-                line = {
-                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-                    "address": address,
-                    "model": scope.get("path_params", {}).get("name"),
-                    "status": status,
-                    "seconds": round(seconds, 6),
-                }
-                print(json.dumps(line), file=sys.stderr, flush=True)
+            if self._log is not None:
+                now, model = datetime.now(UTC), scope.get("path_params", {}).get("name") if status < 400 else None
+                line = {"time": now.isoformat(timespec="milliseconds"), "address": address, "model": model}
+                self._log.write(line | {"status": status, "seconds": round(seconds, 6)})
+
+
+class _Log:
+    """Lines of JSON on standard error, written by a thread: who reads them slowly loses lines, and stops nothing."""
+
+    def __init__(self):
+        self._lines = queue.Queue(MOST_LINES)
+        threading.Thread(target=self._write_all, name="log", daemon=True).start()
+
+    def write(self, line: dict) -> None:
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(line)
+
+    def _write_all(self):
+        while True:
+            with contextlib.suppress(OSError, ValueError):  # nobody reads them any more
+                print(json.dumps(self._lines.get()), file=sys.stderr, flush=True)

@@ -2,10 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import format
-from xmlcore.datasets import DatasetFormatError
+from pages.shared import format, looking
 from xmlcore.datasets.readers.looks import Look, look
-from xmlcore.experiment.engine import looks
 
 LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
 TITLES = {
@@ -16,22 +14,16 @@ TITLES = {
     LISTED: "one column that lists them",
 }
 MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole list
-_LOOKED = "upload.looked"  # key of st.session_state with the id of the training file and what its beginning says
 
 
 def look_at(file):
     """Return what the beginning of a chosen file says, or the message of an error; None without a file."""
     if file is None:
-        st.session_state.pop(_LOOKED, None)
         return None
-    known, found = st.session_state.get(_LOOKED, (None, None))
-    if known != file.file_id:
-        try:
-            found, _ = looks.look(look, file)
-        except (DatasetFormatError, MemoryError) as error:
-            found = error
-        st.session_state[_LOOKED] = (file.file_id, found)
-    return found
+    try:
+        return looking.look("rows", look, file)[0]
+    except (ValueError, OSError) as error:
+        return error
 
 
 def relation(file) -> str:

@@ -7,13 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.data.forms import uploads
-from pages.shared import format, tables
+from pages.shared import format, looking, tables
 from xmlcore import datasets
 from xmlcore.datasets.texts.guess import FORMATS
 from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
-from xmlcore.experiment.engine import looks
 
-LOOKED = "texts.looked"  # key of st.session_state: a file and settings, and what its beginning says
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
 MOST_DISTINCT = 0.7  # share of different labels among all from which they are rather texts
@@ -34,20 +32,17 @@ class ColumnFields:
     texts: list
 
 
-def _seen(key, function, file, **options):
-    """Return what ``look`` returns, or a message why it cannot, and None; remembered for the last key of its kind."""
-    known = st.session_state.setdefault(LOOKED, {})
-    if known.get(key[0], (None,))[0] != key:
-        try:
-            known[key[0]] = key, *looks.look(function, file, **options)
-        except (ValueError, TypeError, OSError, MemoryError) as error:
-            known[key[0]] = key, uploads.explain(error), None
-    return known[key[0]][1:]
+def _seen(kind, function, file, **options):
+    """Return what a look at a file says and its notes, or a message why there is none, and None."""
+    try:
+        return looking.look(f"texts.{kind}", function, file, **options)
+    except (ValueError, TypeError, OSError) as error:
+        return uploads.explain(error), None
 
 
 def may_be_encoded_otherwise(train) -> bool:
     """Return whether a file cannot be read as UTF-8."""
-    found, notes = _seen(("utf-8", train.file_id), datasets.guess_columns, train)
+    found, notes = _seen("utf-8", datasets.guess_columns, train)
     return notes is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
 
 
@@ -55,7 +50,7 @@ def holds_texts(train, beginning) -> bool:
     """Return whether a file has a column of texts, by its beginning, as ``label_choice.look_at`` returns it."""
     if getattr(beginning, "format", "csv") != "csv":
         return False
-    guess, notes = _seen(("guess", train.file_id, "utf-8"), datasets.guess_columns, train)
+    guess, notes = _seen("utf-8", datasets.guess_columns, train)
     if notes is None or guess.text is None:
         return False
     return np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
@@ -63,7 +58,7 @@ def holds_texts(train, beginning) -> bool:
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
     """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
-    guess, notes = _seen(("guess", train.file_id, encoding), datasets.guess_columns, train, encoding=encoding)
+    guess, notes = _seen("guess", datasets.guess_columns, train, encoding=encoding)
     if notes is None:
         st.error(guess)
         return None
@@ -76,9 +71,8 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
         if fields is None:
             return None
         options |= fields
-    seen = ("first", train.file_id, getattr(names, "file_id", None), repr(options))
     read = {name: value for name, value in options.items() if name != "format" or guess.format != "folder"}
-    found, notes = _seen(seen, datasets.read_texts, train, **read, names=names, max_documents=FIRST)
+    found, notes = _seen("first", datasets.read_texts, train, **read, names=names, max_documents=FIRST)
     if notes is None:
         st.error(found)
         return None

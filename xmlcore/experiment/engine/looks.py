@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 import warnings
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, wait
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from xmlcore.datasets import DatasetFormatError, DatasetWarning, TextVectorizer
 from xmlcore.datasets.texts import words
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool
 from xmlcore.system import own_temporary_folder
+from xmlcore.wording import size
 
 PROCESSES = 2
 SECONDS = 20.0  # after which a look is given up
@@ -39,13 +40,20 @@ def look(function, file, **options) -> tuple:
 
 def call(function, *values, name: str):
     """Return what a function of xmlcore makes of values; ``name`` is what users call them. Raises as :func:`look`."""
-    future = _pool().submit(_bounded, _server, function, values)
+    with tempfile.TemporaryDirectory(dir=own_temporary_folder()) as folder:
+        begun, end = Path(folder, "begun"), None
+        future = _pool().submit(_bounded, _server, begun, function, values)
+        while wait([future], 0.1).not_done:  # the time counts from when a process has begun
+            if end is None and begun.exists():
+                end = time.monotonic() + SECONDS
+            if end is not None and time.monotonic() > end:
+                _pool().kill(future)
+                why = f"it takes more than {SECONDS:.0f} seconds to look at"
+                raise DatasetFormatError(name, why, "If it is right, read it in a notebook.")
     try:
-        return future.result(SECONDS)
-    except TimeoutError:
-        _pool().kill(future)
-        why = f"it takes more than {SECONDS:.0f} seconds to look at"
-        raise DatasetFormatError(name, why, "If it is right, read it in a notebook.") from None
+        return future.result()
+    except MemoryError:
+        raise DatasetFormatError(name, f"it takes more than {size(MEMORY)} of memory to look at") from None
     except BrokenExecutor:
         raise DatasetFormatError(name, "the process that looked at it ended", "Is there enough memory?") from None
 
@@ -69,7 +77,8 @@ def try_vectorizer(params: dict, texts: list) -> VectorizerTrial:
     return VectorizerTrial(int((vectorizer.idf_ > 0).sum()), X.nnz, n_empty, seconds, sum(map(len, texts)))
 
 
-def _bounded(server, function, values):
+def _bounded(server, begun, function, values):
+    begun.touch()
     if os.getpid() != server:
         words.limit_search(words.SECONDS)
         _bound_memory()

@@ -80,8 +80,9 @@ def is_decision(name) -> bool:
     """Return whether a value is the name of a measure, a cut or a promise."""
     if not isinstance(name, str) or name in CHOICES:
         return isinstance(name, str)
+    beginning = next((start for start in (CUT, PROMISE) if name.startswith(start)), None)
     with contextlib.suppress(ValueError):
-        return 0 < float(name.removeprefix(CUT).removeprefix(PROMISE)) <= 1 and name.startswith((CUT, PROMISE))
+        return beginning is not None and 0 < float(name.removeprefix(beginning)) <= 1
     return False
 
 
@@ -142,11 +143,22 @@ class Decisions:
         for values, arrays in self.rules.values():
             Rule.restored(values, arrays, n_labels)
         of_cuts = ["cut", *SETS, *OF_CUT, *(HELD_OUT + of for of in OF_CUT)]
-        shares = self.cuts[of_cuts].astype(float).drop(columns=["labels", HELD_OUT + "labels"]).to_numpy()
-        if not (len(shares) and ((shares >= 0) & (shares <= 1 + 1e-9)).all() and (np.diff(shares[:, 0]) < 0).all()):
-            raise ValueError("its cuts are none")
-        self.measures[["plain", "decided", *SETS]].astype(float)
-        self.abstention[["by hand", "P@1", "low", "high", "rows"]].astype(float)
+        tables = {"cuts": (self.cuts, of_cuts), "measures": (self.measures, ["plain", "decided", *SETS])}
+        tables["abstention"] = self.abstention, ["by hand", "P@1", "low", "high", "rows"]
+        for name, (table, columns) in tables.items():
+            values = table[columns].fillna(0.0) if name == "measures" else table[columns]  # predict has no `plain`
+            counts = [column for column in columns if column in ("labels", HELD_OUT + "labels", "rows")]
+            shares = values.drop(columns=counts)
+            if not len(values) or not all(np.issubdtype(kind, np.number) for kind in values.dtypes):
+                raise ValueError(f"its {name} are none")
+            if not ((shares >= 0) & (shares <= 1 + 1e-9)).all(axis=None) or not _are_counts(values[counts]):
+                raise ValueError(f"its {name} are no shares and numbers of labels")
+        if not (np.diff(self.cuts["cut"]) < 0).all() or not 1 <= self.n_held_out < 1 << 40:
+            raise ValueError("its cuts do not fall, or its number of held-out rows is none")
+
+
+def _are_counts(values) -> bool:
+    return bool(np.isfinite(values).all(axis=None) and (values >= 0).all(axis=None))
 
 
 @register
