@@ -47,7 +47,7 @@ class Answer:
         """Whether each ranked label is predicted, with the calibrated probability where that decides."""
         found = calibrated(self.predictor.model, self.x)
         of = {} if found is None else {j: f"{100 * p:.0f} %" for j, p in zip(found.indices.tolist(), found.data)}
-        both = (("yes" if j in self.decided else "", of.get(j)) for j in self.ranked.tolist())
+        both = (("yes" if j in self.decided else "no" if of else "", of.get(j)) for j in self.ranked.tolist())
         return [", ".join(filter(None, parts)) for parts in both]
 
     def name(self, label: int) -> str:
@@ -72,9 +72,10 @@ def sentence(answer: Answer) -> str:
         right = len(true & set(answer.ranked.tolist()))
         text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
         text += f"{answer.ranked.size:,}."
-    predicted = len(answer.decided & set(answer.ranked.tolist()))
+    predicted, among = len(answer.decided), len(answer.decided & set(answer.ranked.tolist()))
     by = format.plain(decision_of(answer.predictor.model))
-    text += f" Of the first {answer.ranked.size:,} it predicts {predicted:,}: {by}."
+    more = "" if predicted == among else f", {among:,} of them among the first {answer.ranked.size:,}"
+    text += f" It predicts {format.count(predicted, 'label')}{more}: {by}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text

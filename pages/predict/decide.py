@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, tables, tasks
+from pages.shared import actions, format, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
@@ -75,13 +75,17 @@ def decide(chosen, prediction) -> None:
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
     looked_at = None if name is None else found.line(name)
-    points = {"this decision": looked_at, "predict, now": found.line(decided.in_force(chosen.key))}
+    kept = decided.in_force(chosen.key)
+    is_kept = name is not None and name == kept  # then what it has changed is shown, and else what it would change
+    points = {"this decision": looked_at}
+    points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
     with left:
         figure = figures.precision_recall(found.cuts, points)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
-    changed = None if name is None else _changed(chosen, found.rule(name))
+    before = server.model(chosen.key) if is_kept else chosen.model
+    changed = None if name is None else _changed(chosen, before, found.rule(name))
     if changed is not None:
-        st.caption("Test rows whose labels change:")
+        st.caption(f"Test rows whose labels {'it has changed' if is_kept else 'change'}:")
         columns = {"test row": tables.number("Test row", 90, "%d")}
         columns |= {name: tables.text(name.capitalize(), 260) for name in changed.columns[1:]}
         tables.show(changed, "predict.decide.changed", columns)
@@ -164,7 +168,7 @@ def _numbers(found, name) -> None:
         tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
         return
     tables.cards([
-        (title, f"{times * one[of]:.1f}{unit}", ON, f"held-out {times * one[HELD_OUT + of]:.1f}{unit}")
+        (title, f"{times * one[of]:.1f}{unit}", ON, f"{times * one[HELD_OUT + of]:.1f}{unit} held-out")
         for title, of, times, unit in (OF_PROMISE if name.startswith(PROMISE) else OF_CUT)
     ])  # fmt: skip
 
@@ -205,10 +209,10 @@ def _take(run_key: str, name: str | None) -> None:
     st.session_state[TAKEN] = True
 
 
-def _changed(chosen, rule):
+def _changed(chosen, model, rule):
     """Return a table of test rows whose labels come or go; None if there is none among those looked at."""
     X, Y = chosen.data.X_test[:LOOKED_AT], chosen.data.Y_test[:LOOKED_AT]
-    before, after = chosen.model.predict(X), rule.decided(chosen.model, X).astype(bool)
+    before, after = model.predict(X), rule.decided(chosen.model, X).astype(bool)
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
     if not rows.size:
         return None

@@ -66,7 +66,7 @@ def _least(run, lost) -> str:
     alike = [name for name in lost if name != least and lost[name][1] <= lost[least][2]]
     if run in alike or (run == least and alike):
         others = [f"**{format.plain(name)}**" for name in dict.fromkeys([least, *alike]) if name != run]
-        return f" Between it and {format.listed(others)}, these measurements show no difference."
+        return f" Between it and {format.listed(others)}, this noise shows no difference."
     return " That is the least of all." if run == least else f" **{format.plain(least)}** {_loses(lost[least][0])}."
 
 

@@ -13,11 +13,11 @@ from pages.shared import fragments, view
 FIELD = "section"  # the name in the address
 _LAST = "section.last"  # key of the session's state: of each page, the section that was opened last
 LINKED = "section.linked"  # likewise: the section that links have which are shown beside the page, if any are
-_TURNED = "section.turned"  # key of the session's state: when a button has opened a section, until it is drawn
-# Scrolls to the open section once that is seen, which it is not yet when the script runs. The time makes each script
+_TURNED = "section.turned"  # key of the session's state: whether a button has opened a section, until it is drawn
+# Scrolls to what holds this once that is seen, which it is not yet when the script runs. The time makes each script
 # another one: the browser does not run one again that is there.
 _SCROLL = """<script>new ResizeObserver(([{{target}}], observer) => {{
-  if (target.offsetWidth) {{ target.closest(".stTabs").scrollIntoView(); observer.disconnect(); }}
+  if (target.offsetWidth) {{ target.closest("{}").scrollIntoView(); observer.disconnect(); }}
 }}).observe(document.currentScript.parentElement); // {}</script>"""
 
 
@@ -31,8 +31,13 @@ def show(scope: str, sections: dict) -> None:
 
 def turn_to(scope: str, title: str) -> None:
     """Open a section when the page is drawn next, and scroll to it; for callbacks of buttons that it answers."""
-    st.session_state[_TURNED] = time.monotonic()
+    st.session_state[_TURNED] = True
     st.session_state.setdefault(_LAST, {})[f"{scope}.section"] = st.session_state[f"{scope}.section"] = title
+
+
+def scroll_to(element: str) -> None:
+    """Scroll to the element, as CSS names it, in which this is drawn."""
+    st.html(_SCROLL.format(element, time.monotonic()), unsafe_allow_javascript=True)
 
 
 def _draw(key, sections):
@@ -45,8 +50,8 @@ def _draw(key, sections):
         if is_open(tab):
             with tab:
                 draw()
-                if turned := st.session_state.pop(_TURNED, None):
-                    st.html(_SCROLL.format(turned), unsafe_allow_javascript=True)
+                if st.session_state.pop(_TURNED, False):
+                    scroll_to(".stTabs")
 
 
 def _keep_in_address(key, title, first):

@@ -12,7 +12,6 @@ import streamlit as st
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.figures import examples
 from pages.shared.results import measured, results, run_names
-from pages.shared.workspaces import workspace
 from pages.train import (
     about,
     answer,
@@ -95,9 +94,9 @@ def _of_result(data, run, record, data_file, file_name):
 
 
 def _record_to_show(fingerprint, runs):
-    """Return the record of the run to show: the one chosen last, else the newest; None when there is none."""
-    key = workspace.get("shown").get(fingerprint)
-    return next((r for r in runs if r["key"] == key), runs[0] if runs else None)
+    """Return the record of the run to show, as the other pages do; None when there is none."""
+    key = results.chosen("train.shown", fingerprint, runs) if runs else None
+    return next((r for r in runs if r["key"] == key), None)
 
 
 def _how_to_begin():

@@ -41,6 +41,9 @@ class ChosenFiles:
             self.chosen().pop(field, None)
         else:
             self.chosen()[field] = value
+        if field in self.fields:  # what was wrong with other files is not shown any more
+            for record, _ in jobs.failed(self.kind):
+                jobs.dismiss(record["id"])
         self._remember()
 
     def _remember(self) -> None:

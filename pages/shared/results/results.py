@@ -10,7 +10,6 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.ranking import KS as KS
 
-CHOSEN = "result chosen"  # begins the name in the workspace's "widgets" of the result that the user chose last
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
 
 
@@ -174,13 +173,9 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """Return the key of the run that the user chose last; before that of the best by P@1, of those asked for."""
-    keys, widgets = [r["key"] for r in runs], workspace.get("widgets")
-    shown = workspace.get("shown").get(fingerprint)
-    # The Train page shows what was asked for last once it is trained; that alone is no choice.
-    last = max(runs, key=lambda r: r.get("asked", 0.0))["key"]
-    is_choice = shown != last or shown == widgets.get(f"{CHOSEN} {fingerprint}")
-    wanted = (shown if is_choice else None, widgets.get(f"{widget} {fingerprint}"))
+    """Return the key of the run that the address names: the one chosen, or asked for, last; else that of the best."""
+    keys = [r["key"] for r in runs]
+    wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
     best = max(runs, key=lambda r: (not jobs.is_unasked(r), _precision(r)))
     return next((key for key in wanted if key in keys), best["key"])
 
@@ -214,8 +209,4 @@ def _open(widget, fingerprint):
 def take(fingerprint: str, key: str) -> None:
     """Show a result that the user chose."""
 
-    def change(data):
-        data["widgets"][f"{CHOSEN} {fingerprint}"] = key
-        data["shown"][fingerprint] = key
-
-    workspace.update(change)
+    workspace.update(lambda data: data["shown"].update({fingerprint: key}))

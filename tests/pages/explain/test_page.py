@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pages.shared.rows import explaining, row_editor
-from tests.pages.making import fields_of, figure, numbers, titles, train, word_data
-from xmlcore import datasets, experiment, explain, store
+from tests.pages.making import figure, numbers, titles, train, word_data
+from xmlcore import datasets, experiment, explain
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
 
@@ -217,11 +217,12 @@ def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, 
     assert "This row has no features" in page.text()
 
 
-def test_the_best_result_is_explained_at_first_and_not_the_one_trained_last(ready):
+def test_the_best_result_is_shown_until_one_is_asked_for_which_all_pages_then_show_and_the_address_names(ready):
     best, last = train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)
-    fingerprint = store.info("runs", best)["fingerprint"]
-    with fields_of(ready) as fields:
-        fields["shown"][fingerprint], fields["runs"][1]["asked"] = last, 1.0
+    assert ready.go("train").at.selectbox(key="train.shown").value == best
     assert ready.go("explain").at.selectbox(key="explain.run").value == best
     ready.set("explain.run", last)
-    assert ready.go("data").go("explain").at.selectbox(key="explain.run").value == last
+    for name in ("explain", "predict", "train"):
+        box = {"predict": "predict.model", "train": "train.shown"}.get(name, "explain.run")
+        assert ready.go(name).at.selectbox(key=box).value == last
+        assert f"result-{last[:12]}" in ready.view

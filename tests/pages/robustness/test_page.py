@@ -69,10 +69,10 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
 @pytest.mark.parametrize(
     ("n_rows", "lost", "said"),
     [
-        (200, 0.11, "Between it and **B**, these measurements show no difference."),
+        (200, 0.11, "Between it and **B**, this noise shows no difference."),
         (200, 0.50, "That is the least of all."),
         (200_000, 0.11, "That is the least of all."),
-        (200_000, 0.10, "Between it and **B**, these measurements show no difference."),
+        (200_000, 0.10, "Between it and **B**, this noise shows no difference."),
     ],
 )
 def test_one_of_two_is_the_more_robust_only_where_no_other_rows_could_turn_them(n_rows, lost, said):
