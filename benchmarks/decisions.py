@@ -7,7 +7,7 @@ out; `PLT()` is trained on the others; rules are learnt on the held-out rows and
 decide nothing. Promises are given 200 times, each time by another half of the test rows (5,000 at most), and looked
 at on the other half; one is served over HTTP, which answers 10,000 test rows. Sets for all test rows together are
 chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
-Writes results/decisions.json and .md; `--only calibration` measures anew what is said of calibration.
+Writes results/decisions.json and .md; `--only calibration`, or `drift`, measures anew what is said of that.
 """
 
 import argparse
@@ -37,7 +37,7 @@ MEASURES = (*FREE_BY_CUT, "macro F1", "macro F1@1", "macro F1@3", "macro F1@5", 
             "PSP@5", "coverage@5")  # fmt: skip
 PROMISES = ({"recall": 0.8}, {"recall": 0.8, "risk": None}, {"precision": 0.8})
 SPLITS, RISK, SEED = 200, 0.1, 0
-ONLY = "calibration"  # what can be measured alone
+ONLY = {"calibration": ("calibration", "ways"), "drift": ("drift",)}  # what can be measured alone, and its parts
 BACKED_OFF, MOST, ROWS = {"wordnet-class": 0.6, "wordnet-hyper": 0.8}, (3, 5, 10), 2000  # promised recall, entries
 ALARM, LOST = 0.05, (0.0, 0.2, 0.5)  # p-value; shares of the values of rows that are lost
 SERVED, ROWS_SERVED = ("wordnet-hyper",), 10_000
@@ -50,7 +50,7 @@ def read(folder):
 
 
 def measured(name, folder, say, only=None):
-    """Return all figures of a data set, or only those of calibration."""
+    """Return all figures of a data set, or those of one name of ``ONLY``."""
     data = read(folder / name)
     order = np.random.default_rng(SEED).permutation(data.n_train)
     n = min(data.n_train // 5, 20_000)
@@ -59,6 +59,8 @@ def measured(name, folder, say, only=None):
     times = {"training": calibrating.trained(model, data, kept)}
     X, Y = data.X_train[out], data.Y_train[out]
     decisions.learn(model, X[:100], Y[:100], "macro F1@3")  # compiles
+    if only == "drift":
+        return {"data": name, "drift": of_drift(decisions.learn(model, X[::2], Y[::2]), X[1::2])}
     calibration = decisions.calibrate(model, X, Y)
     test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
     inv_ps = metrics.inverse_propensity(data.Y_train)
@@ -234,7 +236,7 @@ def markdown(results):
                  tables.number(one["seconds"] / one["seconds of xCOLUMNs"], 2)]
                 for name, one in run["together"].items()]  # fmt: skip
 
-    anew = tables.measured_text(results[ONLY]) if ONLY in results else ""
+    anew = tables.measured_text(results["calibration"]) if "calibration" in results else ""
     parts = [
         ("`predict` without a decision: micro-F1 with a cut at 0.5, and with the cut that trials chose", "",
          ["data", "at 0.5", "chosen"], 1, lambda run: [[*map(tables.points, run["threshold"])]]),
@@ -282,17 +284,17 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", nargs="+", default=list(DATA))
     parser.add_argument("--out", type=Path, default=files.RESULTS / "decisions.json")
-    parser.add_argument("--only", choices=[ONLY])
+    parser.add_argument("--only", choices=list(ONLY))
     options = parser.parse_args()
     header = machine.header("decisions", 2) | {"date": datetime.now(UTC).date().isoformat()}
     runs = [measured(name, options.folder, lambda text: print(text, flush=True), options.only) for name in options.data]
     header["xmlcore_code_end"] = machine.code_now()
     results = header | {"runs": runs}
     if options.only:
-        results = json.loads(options.out.read_text()) | {ONLY: header}
+        results = json.loads(options.out.read_text()) | {options.only: header}
         by_name = {run["data"]: run for run in runs}
         for run in results["runs"]:
-            run |= {part: by_name[run["data"]][part] for part in (ONLY, "ways") if run["data"] in by_name}
+            run |= {part: by_name[run["data"]][part] for part in ONLY[options.only] if run["data"] in by_name}
     files.write(options.out, files.as_json(results))
     files.write(options.out.with_suffix(".md"), markdown(results))
     print(markdown(results))
