@@ -59,5 +59,5 @@ def test_what_takes_too_long_or_ends_its_process_is_given_up_and_the_next_look_i
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system bounds the memory of a process so")
 def test_a_look_that_needs_too_much_memory_is_refused():
     with pytest.raises(DatasetFormatError, match="wide.csv: it takes more than 2.1 GB of memory to look at"):
-        looks.call(bytearray, looks.MEMORY + 1, name="wide.csv")
+        looks.call(bytearray, 2 * looks.MEMORY, name="wide.csv")
     assert looks.call(abs, -1, name="") == 1

@@ -240,8 +240,8 @@ def test_predictions_of_one_file_under_other_decisions_are_other_results(key, ea
 
 
 def test_an_opened_model_predicts_by_its_own_decision(easy):
-    model = PLT(random_state=0).fit(easy.X_train[:150], easy.Y_train[:150])
-    rule = decisions.promise(model, easy.X_train[150:], easy.Y_train[150:], recall=0.5, risk=0.2)
+    model = PLT(random_state=0).fit(easy.X_train[:80], easy.Y_train[:80])
+    rule = decisions.promise(model, easy.X_train[80:], easy.Y_train[80:], recall=0.5, risk=0.2)
     opened = of_file("open_model", {}, PackedModel(rule.keep()).to_bytes(), "model")
     found = of_file("predict_opened", {"packed": opened.key}, text_of(easy), k=1).load()
     expected = rule.predict(easy.X_test).toarray()
