@@ -78,7 +78,8 @@ def line(page, title, name):
 def swept(page, sign):
     """The values of κ or π that were measured, in order, and their accuracy."""
     found = next(t for t in figure(page, SWEEP)["data"] if t.get("name", "").startswith(f"other {sign}"))
-    return [float(value) for value in found["text"]], numbers(found["y"])
+    cells, accuracy = np.ravel(numbers(found["customdata"])), numbers(found["y"])  # not the text, which may lack some
+    return cells[:: cells.size // len(accuracy)].tolist(), accuracy
 
 
 def percent(value):
