@@ -6,6 +6,7 @@ progress to the queue as events of the scheduler, and hears from the queue by fu
 """
 
 import contextlib
+import math
 import multiprocessing
 import shutil
 import socket
@@ -166,15 +167,15 @@ def _go_on(job, is_wanted):
 
 def _wait_for_memory(job, promise, tell, is_wanted):
     """Wait until the memory that a job needs is free on this machine, and promised to no other job."""
-    needed, told = job.request["bytes"], False
+    needed, told = job.request["bytes"], -math.inf
     most = memory.total()
     if most is not None and needed > most:
         raise _Failed(f"The job needs {wording.size(needed)} of memory, and the worker's machine has "
                       f"{wording.size(most)}")  # fmt: skip
     while (free := promise.take()) is not None:
-        if not told:
+        if time.monotonic() - told > 1.0:  # again and again, as a message may be lost
+            told = time.monotonic()
             tell(op="progress", record=_waiting_record(needed, free), log=None)
-            told = True
         _go_on(job, is_wanted)
         time.sleep(LOOK)
 
