@@ -280,8 +280,6 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
 
 def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict]]:
     """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen."""
-    if isinstance(settings, dict):  # models that were saved before there was a choice have rows of length 1
-        settings = {"normalize": "l2"} | settings
     if not isinstance(settings, dict) or set(settings) != set(names) or AUTO in settings.values():
         raise ModelFormatError(f"the settings {settings!r:.200} lack a value of {', '.join(names)}")
     checks = {parameter.name: parameter for parameter in parameters}

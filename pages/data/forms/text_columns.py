@@ -42,7 +42,7 @@ def _seen(kind, function, file, **options):
 
 def may_be_encoded_otherwise(train) -> bool:
     """Return whether a file cannot be read as UTF-8."""
-    found, notes = _seen("utf-8", datasets.guess_columns, train)
+    found, notes = _seen("utf-8", datasets.guess_columns, train, encoding="utf-8")
     return notes is None and "UTF-" in found.replace("\\", "")  # of the message, which is Markdown
 
 
@@ -50,7 +50,7 @@ def holds_texts(train, beginning) -> bool:
     """Return whether a file has a column of texts, by its beginning, as ``label_choice.look_at`` returns it."""
     if getattr(beginning, "format", "csv") != "csv":
         return False
-    guess, notes = _seen("utf-8", datasets.guess_columns, train)
+    guess, notes = _seen("of the other form", datasets.guess_columns, train)
     if notes is None or guess.text is None:
         return False
     return np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
@@ -58,7 +58,7 @@ def holds_texts(train, beginning) -> bool:
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
     """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
-    guess, notes = _seen("guess", datasets.guess_columns, train, encoding=encoding)
+    guess, notes = _seen(encoding, datasets.guess_columns, train, encoding=encoding)
     if notes is None:
         st.error(guess)
         return None
