@@ -1,5 +1,7 @@
 """A ranking with names: the -1 that pads a row is never taken for the last label."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,6 +43,14 @@ def test_a_frame_has_a_line_for_each_label_and_none_for_a_row_without():
     assert list(RANKING.to_frame().columns) == ["row", "rank", "label", "score"]
     with pytest.raises(ValueError, match="row_names has 2 names, but the ranking has 3 rows"):
         RANKING.to_frame(row_names=["a", "b"])
+
+
+def test_a_notebook_shows_the_first_rows_and_of_how_many():
+    shown = RANKING._repr_html_()
+    assert re.findall("<td>(.*?)</td>", shown) == ["2 (0.75)", "0 (0.5)", "1 (0.5)", "", "", ""]
+    assert "3 of 3 rows, 2 of 2 places" in shown
+    many = Ranking(np.tile(np.arange(12), (2000, 1)), np.ones((2000, 12)))._repr_html_()
+    assert "10 of 2,000 rows, 10 of 12 places" in many and len(many) < 10_000
 
 
 def test_an_empty_ranking_has_an_empty_frame():

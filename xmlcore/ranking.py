@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from xmlcore.first_use import pd
 
+SHOWN_ROWS, SHOWN_PLACES = 10, 10  # of a ranking in a notebook
 KS = (1, 3, 5)  # the numbers of labels at which trials, tables and figures have measures
 
 
@@ -103,6 +104,15 @@ class Ranking(NamedTuple):
         if label_names is not None:
             columns["label_name"] = self.names(label_names)[row, place]
         return pd.DataFrame(columns | {"score": self.scores[row, place]})
+
+    def _repr_html_(self) -> str:
+        """Return a table of the first rows for notebooks: in each cell a label's id and score."""
+        labels, scores = (np.asarray(part)[:SHOWN_ROWS, :SHOWN_PLACES] for part in self)
+        cells = np.vectorize("{} ({:.3g})".format, otypes=[object])(labels, scores)
+        cells[labels < 0] = ""
+        table = pd.DataFrame(cells, columns=range(1, cells.shape[1] + 1)).to_html()
+        (n, k), (rows, places) = np.shape(self.labels), cells.shape
+        return f"{table}<p>{rows} of {n:,} rows, {places} of {k:,} places: label (score)</p>"
 
 
 def fill_with_zeros(labels: np.ndarray) -> None:

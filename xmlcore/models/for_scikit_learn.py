@@ -18,6 +18,12 @@ class ForScikitLearn:
 
         return estimator_html_repr(self)
 
+    def _get_params_html(self, *args, **kwargs):
+        """Return the parameters for scikit-learn's diagram, which asks for them by this name since version 1.7."""
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator._get_params_html(self, *args, **kwargs)
+
     def __sklearn_tags__(self):
         """Return the tags by which scikit-learn's tools learn what the estimator accepts."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
