@@ -6,6 +6,7 @@ one value and no list for each row, the values are *classes*, as in scikit-learn
 """
 
 import numbers
+import warnings
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -41,13 +42,18 @@ def are_names(Y) -> bool:
 
 
 def given_classes(Y) -> np.ndarray | None:
-    """Return Y as an array, shape (n,), if it has one class for each row, and None if it is something else."""
+    """Return Y as an array, shape (n,), if it has one class for each row, and None if it is something else.
+
+    One column of classes is such a thing, unless all are 0 or 1: then it is a matrix of one label.
+    """
     if sp.issparse(Y) or isinstance(Y, (str, bytes)) or (isinstance(Y, Sequence) and not (len(Y) and _is_class(Y[0]))):
         return None
     try:
         values = np.asarray(Y)
     except ValueError:  # rows of several lengths
         return None
+    if values.ndim == 2 and values.shape[1] == 1 and not np.isin(values, (0, 1)).all():
+        values = values[:, 0]
     return values if values.ndim == 1 and values.size and _is_class(values[0]) else None
 
 
@@ -82,6 +88,11 @@ def read_training_labels(Y, label_names=None, n_labels=None, classes=None) -> tu
     if values is None:
         Y, names = read_label_names(Y, label_names)
         return check_labels(Y, n_labels=n_labels), names, False
+    if getattr(Y, "ndim", 1) == 2:
+        from sklearn.exceptions import DataConversionWarning
+
+        text = "A column-vector y was passed when a 1d array was expected: its values are taken for classes"
+        warnings.warn(text, DataConversionWarning, stacklevel=5)
     found, places = distinct_classes(values)
     known = found if classes is None else distinct_classes(np.asarray(classes), "classes")[0]
     return *_with_places(found, places, known), True

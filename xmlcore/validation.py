@@ -26,7 +26,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
             dense = _from_frame(X, name) if _is_frame(X) else np.asarray(X)
         except ValueError as error:
             raise ValueError(f"{name} is not a matrix: its rows have different lengths") from error
-        _check_real(dense.dtype, name)
+        dense = _of_numbers(dense, name)
         if dense.ndim == 1:
             dense = dense.reshape(1, -1)
         if dense.ndim != 2:
@@ -118,7 +118,7 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
                 f"{name} has {dense.ndim} dimension(s): give a binary matrix (rows, labels) or one list of "
                 "label ids per row"
             )
-        _check_real(dense.dtype, name)
+        dense = _of_numbers(dense, name)
         if dense.dtype == np.float16:  # which SciPy does not know
             dense = dense.astype(np.float32)
         matrix = _from_binary_sparse(sp.csr_array(dense), name)
@@ -314,6 +314,14 @@ def _as_one_row(X, name) -> sp.csr_array:
     if columns.size != X.data.size or (columns.size and not (0 <= columns.min() and columns.max() < size)):
         raise ValueError(f"{name} is damaged: it has an index outside 0 to {size - 1}")
     return sp.csr_array((X.data, (np.zeros(columns.size, np.int64), columns)), shape=(1, size))
+
+
+def _of_numbers(values: np.ndarray, name: str) -> np.ndarray:
+    """Return an array of real numbers; objects are converted if each is a number."""
+    if values.dtype == object and not any(isinstance(value, (str, bytes)) for value in values.flat):
+        return values.astype(np.float64)  # which raises a TypeError that names the type of what is no number
+    _check_real(values.dtype, name)
+    return values
 
 
 def _check_real(dtype, name):

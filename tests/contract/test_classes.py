@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from contract.estimators import dense, each_model_once, problem
+from sklearn.exceptions import DataConversionWarning
 
 from xmlcore import LdSM, load_model
 from xmlcore.robustness import AdversarialTraining
@@ -20,10 +22,14 @@ def rows_of_classes(classes):
 def test_a_model_fitted_to_a_class_for_each_row_predicts_classes(case, classes, tmp_path):
     X, y = rows_of_classes(classes)
     model, distinct = case.make().fit(X, y), np.unique(y)
-    lists = case.make().fit(X, [[j] for j in np.searchsorted(distinct, y)])
+    lists = case.make().fit(X, pl.Series([[j] for j in np.searchsorted(distinct, y)]))
     assert model.classes_.tolist() == distinct.tolist() and model.n_labels_ == distinct.size
     first = lists.predict_topk(X, k=1).labels[:, 0]
-    alike = [case.make().fit(X, pd.Series(y)), case.make().fit(X, y.tolist()), load_model(model.save(tmp_path / "m"))]
+    alike = [case.make().fit(X, form) for form in (pd.Series(y), pl.Series(y.tolist()), y.tolist())]
+    alike.append(load_model(model.save(tmp_path / "m")))
+    if set(distinct.tolist()) != {0, 1}:  # else it is a matrix of one label
+        with pytest.warns(DataConversionWarning, match="column-vector"):
+            alike.append(case.make().fit(X, y[:, None]))
     for found in (model, *alike):
         np.testing.assert_array_equal(found.predict(X), distinct[first])
         assert found.predict(X).dtype.kind == distinct.dtype.kind
