@@ -104,7 +104,7 @@ def test_without_tqdm_the_error_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize("progress", ["bars", True, 3])
 def test_other_progress_is_refused(progress):
     with pytest.raises(TypeError, match='progress must be a function, .* or "bar", not'):
-        OneVsRest().fit([[1.0], [0.0]], [[0], [1]], progress)
+        OneVsRest().fit([[1.0], [0.0]], [[0], [1]], progress=progress)
 
 
 def test_none_and_functions_stay_what_they_are():

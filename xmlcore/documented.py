@@ -123,10 +123,12 @@ model : fitted estimator
 x : sparse or dense, shape (D,) or (1, D)
     One row.""",
     "X": "X : sparse or dense, shape (n, D)",
-    "Y": "Y : sparse or dense binary, shape (n, L), or lists of label ids",
     "X_train": "X : sparse or dense, shape (N, D)",
-    "Y_or_names": "Y : sparse or dense binary, shape (N, L), or lists of label ids or of names",
-    "y": "y : as Y, which has this name in scikit-learn",
+    "y_or_classes": """\
+y : sparse or dense binary, shape (N, L), or lists of label ids or of names, or one class for each row
+    Numbers or texts in place of lists are classes, as in scikit-learn: each row has one, and ``predict`` returns one.
+    Labels are then their places in ``classes_``.""",
+    "Y": "Y : as y",
     "label_names": """\
 label_names : sequence, shape (L,), optional
     Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.""",

@@ -38,12 +38,12 @@ def test_any_number_of_workers_and_a_saved_model_learn_the_same(case, tmp_path):
 def test_a_call_that_is_stopped_changes_nothing(case):
     X, Y = problem()
     wider, recorder = np.hstack([Y, Y[:, :2]]), Recorder()
-    first(case).partial_fit(X, wider, recorder)
+    first(case).partial_fit(X, wider, progress=recorder)
     model = first(case)
     before = results(model)
     for stop_at in range(len(recorder.reports)):
         with pytest.raises(Cancelled):
-            model.partial_fit(X, wider, Recorder(stop_at))
+            model.partial_fit(X, wider, progress=Recorder(stop_at))
         assert_same(results(model), before)
         assert model.n_labels_ == N_LABELS and model.n_rows_ == 30
 

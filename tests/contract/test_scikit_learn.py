@@ -28,13 +28,11 @@ HAS_EXPECTED_FAILURES = VERSION >= (1, 6)  # ``expected_failed_checks``, and tag
 
 # docs/scikit_learn.md gives the reasons.
 ALL = {
-    "check_dtype_object": "objects are refused: they may hold text",
     "check_fit2d_predict1d": "a 1-d X is one row: our predictions are often about one row",
 }
 SETS = {
     "check_classifiers_multilabel_representation_invariance": "lists hold labels, never 0 and 1 for each label",
     "check_classifiers_multilabel_output_format_predict": "predictions of sets are sparse, and bool",
-    "check_supervised_y_2d": "a matrix of one column is a matrix of one label",
 }
 SPARSE = {
     "check_classifiers_multilabel_output_format_predict_proba": "probabilities are sparse",
@@ -49,7 +47,7 @@ COUNTS = {"check_classifiers_train": "its features are counts of terms; the chec
 KEEPS_FURTHER = {"check_no_attributes_set_in_init": "__init__ keeps the parameters of scikit-learn's trees in one dict"}
 OF_LEAVES = {"check_classifiers_multilabel_output_format_predict_proba": "trees give probabilities 0 and 1"}
 
-# Estimators as users get them, or quicker -> the checks that they fail, at most 10, with the reason.
+# Estimators as users get them, or quicker -> the checks that they fail, at most 8, with the reason.
 CHECKED = [
     (PLT(), ALL | SETS | SPARSE | OF_LABELS | WEIGHTS),
     (ExtendedPLT(), ALL | SETS | SPARSE | OF_LABELS | WEIGHTS),
@@ -77,7 +75,7 @@ if HAS_EXPECTED_FAILURES:
 def test_the_documentation_lists_the_checks_that_do_not_pass():
     text = (Path(__file__).resolve().parents[2] / "docs/scikit_learn.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(check_\w+)`", text)) == {name for _, failing in CHECKED for name in failing}
-    assert max(len(failing) for _, failing in CHECKED) <= 10
+    assert max(len(failing) for _, failing in CHECKED) <= 8
 
 
 def test_dense_probabilities_are_as_scikit_learn_expects_them_of_several_labels():
@@ -125,7 +123,8 @@ def test_it_is_taken_for_a_multi_label_classifier(case):
     model = fitted(case)
     assert is_classifier(model) and is_classifier(make_pipeline(MaxAbsScaler(), model))
     assert check_is_fitted(model) is None and model.classes_.tolist() == list(range(model.n_labels_))
-    assert case.make()._repr_html_()
+    if VERSION >= (1, 7):  # its diagram has a table of the parameters
+        assert all(name in case.make()._repr_html_() for name in case.make().get_params(deep=False))
     if HAS_EXPECTED_FAILURES:
         from sklearn.utils import get_tags
 
@@ -211,13 +210,13 @@ def test_a_grid_search_without_a_measure_compares_by_the_score(case):
 @each_once
 def test_labels_are_given_by_either_name_and_not_by_both(case):
     X, Y = problem()
-    assert_same(results(case.make().fit(X, y=Y)), results(fitted(case)))
+    assert_same(results(case.make().fit(X, Y=Y)), results(fitted(case)))
     with pytest.raises(TypeError, match="both Y and y"):
-        case.make().fit(X, Y, y=Y)
+        case.make().fit(X, Y, Y=Y)
     with pytest.raises(ValueError, match="requires y to be passed"):
         case.make().fit(X)
     if case.predicts:
-        assert fitted(case).score(X, y=Y) == fitted(case).score(X, Y)
+        assert fitted(case).score(X, Y=Y) == fitted(case).score(X, Y)
         with pytest.raises(ValueError, match="requires y to be passed"):
             fitted(case).score(X)
 

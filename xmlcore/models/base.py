@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
+from xmlcore.documented import documented
 from xmlcore.label_names import (
     given_classes,
     read_more_classes,
@@ -60,27 +61,21 @@ class Estimator(ForScikitLearn, HasParameters):
     n_rows_seen_: int  # the number of training rows, also of those without labels
     _one_class: bool | None = None  # True after a fit to one class for each row: then classes are predicted
 
+    @documented
     def fit(
         self,
         X: Matrix,
+        y: Labels | None = None,
+        *,
         Y: Labels | None = None,
         progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
         label_names: LabelNames | None = None,
     ) -> Self:
         """Fit the estimator to rows and their labels.
 
         Parameters
         ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names, or one class for each row
-            Numbers or texts in place of lists are classes, as in scikit-learn: each row has one, and ``predict``
-            returns one. Labels are then their places in ``classes_``.
-        progress : :class:`xmlcore.progress.Progress` or "bar", optional
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
+        {X_train, y_or_classes, Y, progress, label_names}
 
         Returns
         -------
@@ -99,13 +94,12 @@ class Estimator(ForScikitLearn, HasParameters):
         UserWarning
             Rows or values were left out, or a part of the training stopped before its end; the message says which.
         """
-        return self._fit_to(X, Y, progress, y, label_names)
+        return self._fit_to(X, labels_given(y, Y), progress, label_names)
 
-    def _fit_to(self, X, Y, progress, y, label_names, **weights) -> Self:
+    def _fit_to(self, X, Y, progress, label_names, **weights) -> Self:
         """See :meth:`fit`; ``weights`` are further arguments of ``_fit``."""
         progress = to_progress(progress)
         self._check_params()
-        Y = labels_given(Y, y)
         names = feature_names(X)
         Y, label_names, one_class = read_training_labels(Y, label_names, self._n_labels_of(Y))
         self._fit(X, Y, progress, **weights)
@@ -279,7 +273,7 @@ class MultiLabelModel(Estimator):
     rule_: Rule | None = None  # what Rule.keep has kept
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         """Return the k best labels of each row, best first.
 
@@ -423,7 +417,7 @@ class MultiLabelModel(Estimator):
             return candidates(self, X, 1)[0]
         return self.predict_proba(X, threshold=self.threshold_ if threshold is None else threshold)
 
-    def score(self, X: Matrix, Y: Labels | None = None, *, y: Labels | None = None) -> float:
+    def score(self, X: Matrix, y: Labels | None = None, *, Y: Labels | None = None) -> float:
         """Return the precision at 1: the share of rows whose first predicted label is a true label.
 
         scikit-learn's model selection uses it when no other measure is given, as in ``GridSearchCV(PLT(), grid)``. For
@@ -434,9 +428,9 @@ class MultiLabelModel(Estimator):
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-        Y : sparse or dense binary, shape (n, L), or lists of label ids
+        y : sparse or dense binary, shape (n, L), or lists of label ids
             The true labels of each row. In lists, a label that the training rows did not have counts as never found.
-        y : as Y, which has this name in scikit-learn
+        Y : as y
 
         Returns
         -------
@@ -451,7 +445,7 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        Y = true_ids(self, labels_given(Y, y))
+        Y = true_ids(self, labels_given(y, Y))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
@@ -491,10 +485,10 @@ class LearnsMore(MultiLabelModel):
     def partial_fit(
         self,
         X: Matrix,
+        y: Labels | None = None,
+        *,
         Y: Labels | None = None,
         progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
         label_names: LabelNames | None = None,
         classes: object = None,
     ) -> Self:
@@ -504,11 +498,11 @@ class LearnsMore(MultiLabelModel):
         ----------
         X : sparse or dense, shape (n, D)
             New rows, with the features of the first fit.
-        Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
+        y : sparse or dense binary, shape (n, K), or lists of label ids or of names
             New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
             columns for all labels of the model, and for new ones after them.
+        Y : as y
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-        y : as Y, which has this name in scikit-learn
         label_names : sequence, shape (K,), optional
             The names of the model's labels, and after them those of new labels: needed where a matrix or ids have new
             labels and the model has names.
@@ -532,11 +526,11 @@ class LearnsMore(MultiLabelModel):
             Rows without labels were left out, or negative values replaced by 0.
         """
         progress = to_progress(progress)
-        Y = labels_given(Y, y)
+        Y = labels_given(y, Y)
         self._check_params()
         if not self.__sklearn_is_fitted__():
             Y, label_names, one_class = read_training_labels(Y, label_names, classes=classes)
-            self.fit(X, Y, progress, **({} if label_names is None else {"label_names": label_names}))
+            self.fit(X, Y, progress=progress, **({} if label_names is None else {"label_names": label_names}))
             self._one_class = one_class or None
             return self
         return self._learn_from(self._check_input(X), Y, progress, label_names)

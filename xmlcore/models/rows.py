@@ -40,13 +40,15 @@ def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.cs
     return X, Y, n_unlabelled
 
 
-def labels_given(Y: Labels | None, y: Labels | None) -> Labels:
-    """Return the labels, which were given by one of two names: Y, or y as in scikit-learn."""
+def labels_given(y: Labels | None, Y: Labels | None) -> Labels:
+    """Return the labels, which were given by one of two names: y as in scikit-learn, or Y."""
     if Y is not None and y is not None:
         raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
-    found = y if Y is None else Y
+    found = Y if y is None else y
     if found is None:
         raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
+    if hasattr(found, "to_list") and not hasattr(found, "index"):  # a Series of polars, whose lists NumPy does not see
+        found = found.to_list()
     check_unambiguous(found)
     return found
 

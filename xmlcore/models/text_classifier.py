@@ -147,7 +147,7 @@ class TextClassifier(Estimator):
         return self
 
     def predict_topk(
-        self, texts: Iterable[str], k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, texts: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         """Return the k best labels of each text, as ids: places in ``labels_``.
 

@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.for_scikit_learn import RoutesWeights
+from xmlcore.models.rows import labels_given
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.system import free_bytes
 from xmlcore.typing import LabelNames, Labels, Matrix
@@ -20,13 +22,14 @@ BYTES_PER_VALUE = 8  # bytes of one value of a sparse row: a float32 value and a
 class TakesWeights(RoutesWeights, MultiLabelModel):
     """Base of models whose training weighs rows and labels."""
 
+    @documented
     def fit(
         self,
         X: Matrix,
+        y: Labels | None = None,
+        *,
         Y: Labels | None = None,
         progress: ProgressLike = silent,
-        *,
-        y: Labels | None = None,
         label_names: LabelNames | None = None,
         sample_weight: npt.ArrayLike | None = None,
         label_weight: npt.ArrayLike | None = None,
@@ -35,14 +38,7 @@ class TakesWeights(RoutesWeights, MultiLabelModel):
 
         Parameters
         ----------
-        X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids or of names, or one class for each row
-            Numbers or texts in place of lists are classes, as in scikit-learn: each row has one, and ``predict``
-            returns one. Labels are then their places in ``classes_``.
-        progress : :class:`xmlcore.progress.Progress` or "bar", optional
-        y : as Y, which has this name in scikit-learn
-        label_names : sequence, shape (L,), optional
-            Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.
+        {X_train, y_or_classes, Y, progress, label_names}
         sample_weight : array-like, shape (N,), optional
             What each row counts, 0 or more: a row of weight 2 counts as two rows in the loss of each classifier, and in
             whatever else is computed of rows. A row of weight 0 is left out. Counts of rows, such as ``label_counts_``,
@@ -76,7 +72,8 @@ class TakesWeights(RoutesWeights, MultiLabelModel):
                 f"label_weight is for PLT and OneVsRest: {type(self).__name__} has no classifier for each label, in "
                 "whose loss it would count"
             )
-        return self._fit_to(X, Y, progress, y, label_names, **{name: weights[name] for name in self._WEIGHTS})
+        weights = {name: weights[name] for name in self._WEIGHTS}
+        return self._fit_to(X, labels_given(y, Y), progress, label_names, **weights)
 
 
 def weighed_rows(X, Y, sample_weight, label_weight) -> tuple:

@@ -21,7 +21,7 @@ class WrapsModel(MultiLabelModel):
     _PARTS = {"model": None}
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         self._check_fitted()

@@ -93,19 +93,19 @@ class KeepsColumns(Estimator):
 
     @documented
     def fit_transform(
-        self, X: Matrix, Y: Labels | None = None, progress: ProgressLike = silent, *, y: Labels | None = None
+        self, X: Matrix, y: Labels | None = None, *, Y: Labels | None = None, progress: ProgressLike = silent
     ) -> Any:
         """Fit the selection, and return the training rows with the selected features only.
 
         Parameters
         ----------
-        {X_train, Y_or_names, progress, y}
+        {X_train, y_or_classes, Y, progress}
 
         Returns
         -------
         ndarray, sparse or DataFrame, as :meth:`transform` returns it
         """
-        return self.fit(X, labels_given(Y, y), progress).transform(X)
+        return self.fit(X, labels_given(y, Y), progress=progress).transform(X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what ``transform`` and ``fit_transform`` return: "default", "pandas" or "polars", as in scikit-learn.

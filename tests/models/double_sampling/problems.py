@@ -43,7 +43,7 @@ def binary(labels, n_classes=7):
 
 def paper(X, Y, progress=silent, **params):
     """The fitted model of the paper, with these parameters changed."""
-    return DoubleSampling.preset("paper", **params).fit(X, Y, progress)
+    return DoubleSampling.preset("paper", **params).fit(X, Y, progress=progress)
 
 
 def sampled(labels, n_classes, **params):

@@ -164,7 +164,7 @@ def test_with_attacks_the_choice_is_made_once(data, kind):
     phases = []
     X, Y = data.X_train[:500], data.Y_train[:500]
     model = AdversarialTraining(PLT(), kind=kind, sigma=0.1, augment_ratio=0.1)
-    model.fit(X, Y, lambda phase, *_: phases.append(phase))
+    model.fit(X, Y, progress=lambda phase, *_: phases.append(phase))
     changes = [phase for at, phase in enumerate(phases) if at == 0 or phases[at - 1] != phase]
     assert changes.count(choosing.CHOOSING) == 1
 

@@ -79,7 +79,7 @@ def prefix_measures(
 def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
     """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves."""
     if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
-        return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
+        return model.predict_topk(X, k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
     leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
     sizes = np.diff(leaves.ptr)
     widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
@@ -91,7 +91,7 @@ def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
         place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
         if place[i] == len(first):
             first.append(i)
-    once = model.predict_topk(X[np.array(first)], k, progress, n_trees=n_trees, max_nodes=max_nodes)
+    once = model.predict_topk(X[np.array(first)], k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
     return Ranking(once.labels[place], once.scores[place])
 
 

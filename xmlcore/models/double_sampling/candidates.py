@@ -33,7 +33,7 @@ class TreeCandidates(NamedTuple):
 
     def top(self, X, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
         """Return the q most probable classes of each row, int32 (n, q); q is at most the number of ``classes``."""
-        labels = self.plt.set_params(n_jobs=n_jobs).predict_topk(X, q, progress).labels
+        labels = self.plt.set_params(n_jobs=n_jobs).predict_topk(X, q, progress=progress).labels
         return self.classes[labels]
 
     def log_proba(self, X, classes, n_jobs) -> np.ndarray:
@@ -131,4 +131,4 @@ def _train(X, Y, seed, n_jobs, progress):
         done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction
         progress(PHASE, done, f"{phase[0].lower()}{phase[1:]}, {detail}" if detail else "")
 
-    return plt.fit(X, Y, report)
+    return plt.fit(X, Y, progress=report)

@@ -179,7 +179,7 @@ class OneVsRest(LinearModel):
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")

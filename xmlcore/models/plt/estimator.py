@@ -180,7 +180,7 @@ class PLT(LinearModel):
         return stats
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")

@@ -65,8 +65,8 @@ class ExtendedPLT(PLT):
         self,
         X: Matrix,
         Y: Labels,
-        progress: ProgressLike = silent,
         *,
+        progress: ProgressLike = silent,
         sample_weight: npt.ArrayLike | None = None,
         label_weight: npt.ArrayLike | None = None,
     ) -> Self:

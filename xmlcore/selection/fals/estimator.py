@@ -226,7 +226,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, progress: ProgressLike = silent, *, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
