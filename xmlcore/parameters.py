@@ -11,13 +11,13 @@ from typing import Any, Self, TypeVar, dataclass_transform
 import numpy as np
 
 from xmlcore.interrupts import in_one_step
-from xmlcore.typing import RandomState
+from xmlcore.typing import Auto, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_number
 
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
 UNBOUNDED_FLOAT = 1e30  # the same for a float
-AUTO = "auto"  # value of a parameter that the estimator chooses itself
+AUTO: Auto = "auto"  # value of a parameter that the estimator chooses itself
 REQUIRED = inspect.Parameter.empty  # ``default`` of a parameter that must be given
 RECOMMENDED = "recommended"  # name of the settings that an estimator has by default
 # Of kinds of parameters whose values have one type: the types, words for them, and the type that is kept.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Has
 LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
 # What a measure compares with the true labels: a ranking, or what Labels can be, with scores in place of 0 and 1.
 Predictions: TypeAlias = Ranking | Labels
+Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses
 FilePath: TypeAlias = str | PathLike[str]
 # What is read: a file by its path, its content, or an open file.
 Source: TypeAlias = FilePath | bytes | BinaryIO

@@ -1,3 +1,4 @@
+# pyright: strict, reportMissingTypeStubs=false, reportUnnecessaryTypeIgnoreComment=false
 """A user's script, for type checkers only: it is never run. Names and calls are those of the documentation."""
 
 from pathlib import Path
@@ -29,7 +30,7 @@ from xmlcore.selection import BRDT, ChiSquaredSelection, jaccard
 
 X = np.eye(4)
 for rows in (X, X.tolist(), sp.csr_array(X), sp.coo_matrix(X)):
-    for labels in ([[0], [1], [0, 1], []], [{0}, {1}, {0}, set()], [["art"], ["law"], [], []], X, sp.csr_array(X)):
+    for labels in ([[0], [1], [0, 1], []], [{0}, {1}, {0}, {1}], [["art"], ["law"], [], []], X, sp.csr_array(X)):
         PLT().fit(rows, labels)
         Dataset("mine", rows, labels, rows, labels, label_names=["art", "law"])
 

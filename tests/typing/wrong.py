@@ -7,6 +7,7 @@ print(xmlcore.PTL)  # wrong
 print(selection.Falls)  # wrong
 plt = PLT(n_jobs="two")  # wrong
 plt = PLT(C=None)  # wrong
+plt = PLT(C="big")  # wrong
 plt = PLT(c=1.0)  # wrong
 plt.fit_transform([[0.0]], [[0]])  # wrong
 ranking = plt.fit([[0.0]], [[0]]).predict_topk([[0.0]], k="5")  # wrong

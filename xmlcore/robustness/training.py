@@ -101,7 +101,7 @@ class AdversarialTraining(WrapsModel):
         model = type(self.model)(**self.model.get_params(deep=False))
         trials, threshold = [], model.threshold_
         if hasattr(model, "choose"):  # on these rows: a copy of a row must not be among those to measure on
-            settings, trials, threshold = model.choose(X, Y, progress)
+            settings, trials, threshold = model.choose(X, Y, progress=progress)
             model.set_params(**settings)
         attacked = None
         if KINDS[self.kind].is_attack:

@@ -64,7 +64,7 @@ class PerLabelOneVsRest:
         progress = to_progress(progress)
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         used = sp.csr_array(columns[:, np.unique(self.selected)])
-        params = self.params | OneVsRest(**self.params).choose(used, Y, progress).settings
+        params = self.params | OneVsRest(**self.params).choose(used, Y, progress=progress).settings
         self._unit = params["normalize"] == UNIT
         n_labels, parts = Y.shape[1], []
         bias = np.full(n_labels, -np.inf)

@@ -26,7 +26,7 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Matrix
+from xmlcore.typing import Auto, Matrix
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -105,7 +105,7 @@ class OneVsRest(LinearModel):
     PARAMETERS = PARAMETERS
     _SETTINGS = CHOSEN
 
-    C: float | str = AUTO
+    C: float | Auto = AUTO
     loss: str = "logistic"
     weight_threshold: float = 0.01
     tol: float = 0.1
@@ -270,7 +270,7 @@ class OneVsRest(LinearModel):
         by_label = sp.csr_array((weights, columns, weight_ptr), shape=(intercept.size, max(1, feature_of_column.size)))
         self._by_column = csr_parts(sp.csc_array(by_label))
         features = feature_of_column[columns]
-        self.coef_ = sp.csr_array((weights, features, weight_ptr), shape=(intercept.size, n_features))
+        self.coef_: sp.csr_array = sp.csr_array((weights, features, weight_ptr), shape=(intercept.size, n_features))
         self.coef_.sort_indices()
         self.n_weights_ = int(weights.size)
 

@@ -71,14 +71,15 @@ class Choice(NamedTuple):
 class LinearModel(TakesWeights):
     """Base of models of linear classifiers, which choose the parameters that are "auto"."""
 
+    settings_: dict[str, Any]
     _SETTINGS = NAMES
 
     def choose(
         self,
         X: Matrix,
         Y: Labels,
-        progress: ProgressLike = silent,
         *,
+        progress: ProgressLike = silent,
         sample_weight: npt.ArrayLike | None = None,
         label_weight: npt.ArrayLike | None = None,
     ) -> Choice:

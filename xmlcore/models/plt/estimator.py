@@ -46,7 +46,7 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Matrix, RandomState
+from xmlcore.typing import Auto, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -130,10 +130,10 @@ class PLT(LinearModel):
     _only_tree = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
 
     tree: str | LabelTree = "kmeans"
-    arity: int | str = AUTO
-    max_leaf_labels: int | str = AUTO
+    arity: int | Auto = AUTO
+    max_leaf_labels: int | Auto = AUTO
     loss: str = AUTO
-    C: float | str = AUTO
+    C: float | Auto = AUTO
     n_estimators: int = 1
     beam: int | None = None
     random_state: RandomState = 0
