@@ -86,24 +86,6 @@ def test_of_a_model_of_classes_the_best_one_is_measured_and_served(json_of, file
     assert decided.tolist() == model.predict_topk(X, 1).labels.tolist()
 
 
-def test_of_a_model_that_does_not_know_its_label_counts_evaluate_says_where_propensities_are_from(
-    run, json_of, files, tmp_path
-):
-    trained = json_of("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip")
-    folder = read_packed(tmp_path / "m.zip").model.save(tmp_path / "earlier")
-    written, arrays = json.loads((folder / "params.json").read_text()), dict(np.load(folder / "arrays.npz"))
-    del written["values"]["n_rows_seen"], arrays["label_counts"]
-    written["arrays"].remove("label_counts")
-    (folder / "params.json").write_text(json.dumps(written))
-    np.savez(folder / "arrays.npz", **arrays)
-    assert not hasattr(load_model(folder), "label_counts_")
-    assert "those of 50 measured rows" in run("evaluate", folder, files / "test.txt").err
-    assert json_of("evaluate", folder, files / "test.txt")["measures"]["PSP@k"] != trained["measures"]["PSP@k"]
-    both = files / "train.txt", "--test", files / "test.txt"
-    assert "those of 150 training rows" in run("evaluate", folder, *both).err
-    assert json_of("evaluate", folder, *both)["measures"] == trained["measures"]
-
-
 def test_labels_and_features_are_found_by_name(json_of, run, files, rows, tmp_path):
     json_of("train", files / "named.npz", *SMALL, "-o", tmp_path / "m.zip")
     X, Y = rows

@@ -140,11 +140,3 @@ def test_scores_that_are_none_are_refused():
         decisions.calibrate(Large(), X, Y)
     with pytest.raises(TypeError, match="not for dict"):
         decisions.calibrate({}, X, Y)
-
-
-def test_a_rule_saved_with_one_curve_has_it_for_all_places():
-    model, held_out, _ = parts()
-    values, arrays = decisions.learn(model, *held_out).state()
-    first = arrays["probabilities"][0]
-    rule = decisions.Rule.restored(values, arrays | {"probabilities": first}, 40)
-    assert (rule.calibration.probabilities == first).all() and len(rule.calibration.probabilities) == 5

@@ -239,12 +239,3 @@ def test_training_with_noisy_copies_forgets_the_decision():
     model = ExtendedPLT(max_leaf_labels=10, C=1.0).fit(X, Y)
     decisions.learn(model, X, Y, "macro F1@2").keep()
     assert model.fit_for_adversarial_examples(X, sp.hstack([Y, Y[:, :5]])).rule_ is None
-
-
-def test_a_model_that_knows_its_label_counts_but_not_its_rows_takes_a_rule(tmp_path):
-    _, (X, Y), _ = parts()
-    path = ExtendedPLT(max_leaf_labels=10, C=1.0).fit(X, Y).save(tmp_path / "model")
-    told = json.loads((path / "params.json").read_text())
-    del told["values"]["n_rows_seen"]  # as it was saved earlier
-    (path / "params.json").write_text(json.dumps(told))
-    assert decisions.learn(load_model(path), X, Y, "macro F1@2").about["value"] > 0.5

@@ -1,7 +1,6 @@
 """Rows in the database of the cache folder: transactions, damage, full disks, and processes beside each other."""
 
 import errno
-import json
 import os
 import sqlite3
 import stat
@@ -12,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from xmlcore.state import BEFORE, FILE, TABLES, Database, StateError, database, holders, sqlite
+from xmlcore.state import FILE, TABLES, Database, StateError, database, holders, sqlite
 from xmlcore.system import cache_root
 
 ADD = """
@@ -166,40 +165,6 @@ def test_a_file_of_a_later_version_is_left_as_it_is():
     with pytest.raises(StateError, match="later version"):
         database().get("settings", "a")
     assert [path.name for path in cache_root().iterdir()] == [FILE]
-
-
-def test_small_files_of_before_are_taken_over_once():
-    files = {
-        "workspaces/w-12ab.json": {"dataset": "d"},
-        "workspaces/users/ann.json": {"t": 5.0},
-        "jobs/records/j1.json": {"id": "j1"},
-        "sweeps/ab.json": ["d", "t"],
-        "settings.json": {"store_bytes": 7},
-        "removed.json": [{"when": 1.0}],
-    }
-    for name, value in files.items():
-        (cache_root() / name).parent.mkdir(parents=True, exist_ok=True)
-        (cache_root() / name).write_text(json.dumps(value))
-    os.utime(cache_root() / "workspaces/w-12ab.json", (99, 99))
-    (cache_root() / "workspaces" / "w-34.json").write_text("{damaged")
-    pin = cache_root() / "artifacts" / "runs" / "abab" / "pin-me"
-    pin.parent.mkdir(parents=True)
-    pin.touch()
-    (cache_root() / "workspaces" / f"{'ab' * 16}.json").write_text("{}")  # named by its token, as at first
-    (cache_root() / "sweeps" / "deep.json").write_text("[" * 100_000)
-    found = {table: {row.key: row.value for row in database().rows(table)} for table in TABLES}
-    assert {table: rows for table, rows in found.items() if rows} == {
-        "workspaces": {"12ab": {"dataset": "d"}},
-        "users": {"ann": {"t": 5.0}},
-        "jobs": {"j1": {"id": "j1"}},
-        "sweeps": {"ab": ["d", "t"]},
-        "settings": {"store_bytes": 7, "removals": [{"when": 1.0}]},
-        "pins": {"runs/abab/me": True},
-    }
-    assert database().written("workspaces") == {"12ab": 99.0}
-    assert not pin.exists()
-    assert not any((cache_root() / name).exists() for name in files)
-    assert json.loads((cache_root() / BEFORE / "workspaces" / "w-12ab.json").read_text()) == {"dataset": "d"}
 
 
 def test_rows_beside_a_damaged_page_are_kept_with_their_times():

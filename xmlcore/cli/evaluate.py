@@ -45,11 +45,6 @@ def command(model, data, k, intervals, to_json, quiet, **options):
         sets = decided_sets(packed.model, dataset.X_test)
         sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none
         decided = of_sets(dataset.Y_test, sets)
-    if inv_ps is None:
-        note(
-            "The model was saved before models kept the label counts of their training rows: propensities are those of "
-            f"{dataset.n_train:,} {'measured' if rows.startswith('all') else 'training'} rows of the data."
-        )
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)
     times = {name: done.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     ends = {} if frame is None else {(row.measure, row.k): (row.low, row.high) for row in frame.itertuples()}
@@ -70,9 +65,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
 
 
 def _of_training_rows(model, n_labels):
-    """Return the inverse propensities of labels in the training rows of a model, or None if it does not know them."""
-    if not hasattr(model, "n_rows_seen_"):
-        return None
+    """Return the inverse propensities of labels in the training rows of a model."""
     counts = np.pad(model.label_counts_, (0, n_labels - model.n_labels_))  # no training row has labels it does not know
     return metrics.propensity.inverse_propensity_of_counts(counts, model.n_rows_seen_)
 

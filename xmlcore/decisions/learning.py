@@ -307,8 +307,6 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
 def _expected_rows(model, P) -> np.ndarray:
     """Return how many of the held-out rows are expected to have each label: as many as of the training rows."""
     inner = innermost(model)
-    if not hasattr(inner, "n_rows_seen_"):  # a model that was saved by an earlier version
-        return np.asarray(P.sum(axis=0)).ravel()
     return inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)
 
 

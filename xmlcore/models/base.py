@@ -57,7 +57,7 @@ class Estimator(ForScikitLearn, HasParameters):
     n_labels_: int
     feature_names_in_: np.ndarray  # only after a fit to a DataFrame
     label_names_: list  # only after a fit to labels with names
-    label_counts_: np.ndarray  # int64 (L,): the number of training rows of each label; earlier saved models lack both
+    label_counts_: np.ndarray  # int64 (L,): the number of training rows of each label
     n_rows_seen_: int  # the number of training rows, also of those without labels
     _one_class: bool | None = None  # True after a fit to one class for each row: then classes are predicted
 
@@ -544,9 +544,8 @@ class LearnsMore(MultiLabelModel):
             Y, names = read_more_labels(Y, self.n_labels_, names, label_names)
         self._learn_more(X, Y, progress)
         vars(self).pop("rule_", None)
-        if counts is not None and n_rows is not None:
-            counts, n_rows = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y), n_rows + Y.shape[0]
-        self._keep(features, names, counts, n_rows, one_class)
+        counts = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y)
+        self._keep(features, names, counts, n_rows + Y.shape[0], one_class)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:

@@ -218,8 +218,7 @@ class Rule:
         try:
             k, fill, most = values["k"], values["fill"], values["n_candidates"]
             about, method, n_knots = values["about"], values["method"], values["n_knots"]
-            # An earlier version saved rules without parts, and without what held-out rows are like.
-            shares, seen = values.get("shares", [1.0]), values.get("seen", {})
+            shares, seen = values["shares"], values["seen"]
         except (TypeError, KeyError) as error:
             raise ModelFormatError(f"its rule lacks {error}: save the model again") from error
         is_count = {name: type(value) is int and least <= value <= INT32_MAX for name, value, least in
@@ -235,9 +234,6 @@ class Rule:
             or not _is_seen(seen)
         ):
             raise ModelFormatError("the values of its rule are invalid: save the model again")
-        arrays = arrays | {name: np.atleast_2d(arrays[name]) for name in ("slopes", "offsets") if name in arrays}
-        if arrays.get("probabilities", np.zeros(0)).shape == (n_knots,):  # one curve for all places
-            arrays["probabilities"] = np.tile(arrays["probabilities"], (len(PLACES), 1))
         of_labels = len(shares), n_labels
         shapes = {"slopes": of_labels, "offsets": of_labels, "scores": (n_knots,)}
         shapes["probabilities"] = len(PLACES), n_knots

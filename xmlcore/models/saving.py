@@ -173,22 +173,16 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
 
 def with_counts(model, values: dict, arrays: dict) -> tuple[dict, dict]:
     """Return the state of a model with what it keeps of its training rows beside names."""
-    if hasattr(model, "label_counts_"):
-        arrays = arrays | {LABEL_COUNTS: model.label_counts_}
-    if hasattr(model, "n_rows_seen_"):
-        values = values | {N_ROWS_SEEN: model.n_rows_seen_}
-    return (values | {ONE_CLASS: True} if model._one_class else values), arrays
+    values = values | {N_ROWS_SEEN: model.n_rows_seen_} | ({ONE_CLASS: True} if model._one_class else {})
+    return values, arrays | {LABEL_COUNTS: model.label_counts_}
 
 
-def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray | None, int | None, bool | None]:
-    """Return what :func:`with_counts` added to the state of a model; None of it in models that were saved earlier."""
-    counts, n_rows = arrays.get(LABEL_COUNTS), values.get(N_ROWS_SEEN)
-    if n_rows is not None:
-        check_count(n_rows, N_ROWS_SEEN)
-    if counts is not None:
-        check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
-        most = np.inf if n_rows is None else n_rows
-        check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= most)).all()})
+def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray, int, bool | None]:
+    """Return what :func:`with_counts` added to the state of a model."""
+    check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
+    counts, n_rows = arrays[LABEL_COUNTS], values[N_ROWS_SEEN]
+    check_count(n_rows, N_ROWS_SEEN)
+    check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= n_rows)).all()})
     return counts, n_rows, True if values.get(ONE_CLASS) is True else None
 
 

@@ -293,6 +293,7 @@ class TextClassifier(Estimator):
 
     def _set_fitted(self, vectorizer, model, labels):
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
+        self._keep(None, None, *model._kept()[2:])
 
 
 def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:

@@ -10,7 +10,6 @@ key, a value that JSON can hold, and when it was written. What belongs together 
 Artifacts are not here: they are folders, see :mod:`xmlcore.store`.
 """
 
-from xmlcore.state.before_sqlite import BEFORE
 from xmlcore.state.sqlite import FILE, TABLES, Database, Row, StateError, database
 
-__all__ = ["BEFORE", "FILE", "TABLES", "Database", "Row", "StateError", "database"]
+__all__ = ["FILE", "TABLES", "Database", "Row", "StateError", "database"]

@@ -13,7 +13,6 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xmlcore.state import before_sqlite
 from xmlcore.system import CACHE_VARIABLE, cache_root, make_private, secure_cache
 
 FILE = "state.sqlite"  # in the cache folder
@@ -262,14 +261,11 @@ class Database:
         connection.execute("COMMIT")
 
     def _begin(self):
-        """Make the file, with what was kept in small files before if it is the database of the cache folder."""
+        """Make the file, unless there is one."""
         with self._only_process():
             if os.path.lexists(self.path):  # another process was faster
                 return
-            takes_over = self.path == cache_root() / FILE
-            self._put_in_place(before_sqlite.rows(self.path.parent) if takes_over else (), os.unlink)
-            if takes_over:
-                before_sqlite.rename(self.path.parent)
+            self._put_in_place((), os.unlink)
 
     def _put_in_place(self, rows, remove):
         """Make a file with rows: table, key, text, time. When it is whole, ``remove`` takes the old ones away."""

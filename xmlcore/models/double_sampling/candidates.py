@@ -55,7 +55,8 @@ class TreeCandidates(NamedTuple):
         tree_arrays = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         classes = tree_arrays.pop("classes")
         plt = PLT()
-        plt._set_state(values, tree_arrays)
+        plt._restore(values, tree_arrays)
+        plt._protect()
         if (
             classes.dtype != np.int32
             or not np.array_equal(classes, np.flatnonzero(class_size))
