@@ -1,23 +1,50 @@
-"""The command that damages files, models and requests says what it tried, and how each fault is found again."""
+"""The command that tries what is hostile says what it tried, and how each fault is found again, as short as may be."""
+
+import re
+
+import pytest
 
 from benchmarks import hostile
 
 
-def test_a_fault_is_printed_with_the_attempt_that_makes_it_again(monkeypatch, capsys):
-    def third(rng):
-        numbers.append(rng.random())
-        if len(numbers) % 3 == 0:
-            raise ValueError("the third")
+@pytest.fixture
+def numbers(monkeypatch):
+    """Have the command make contents that end with a number, of which each third is a fault; return the numbers."""
+
+    def check(content, option):
+        numbers.append(content[-1])
+        if content[-1] % 3 == 2:
+            raise ValueError(f"a third for {content!r}")
         return True
 
     numbers = []
-    monkeypatch.setattr(hostile, "readers", lambda: {"csv": third})
-    monkeypatch.setattr(hostile, "models", lambda folder: {})
-    monkeypatch.setattr(hostile, "requests", dict)
-    monkeypatch.setattr(hostile, "pages", dict)
+    make = lambda rng: ([*range(50), rng.randrange(100)], "option")  # noqa: E731
+    for name in ("readers", "models", "matrices", "workspaces", "requests", "pages"):
+        monkeypatch.setattr(hostile, name, lambda *folder: {})
+    monkeypatch.setattr(hostile, "readers", lambda: {"csv": hostile.Kind(make, check)})
+    return numbers
+
+
+def test_a_fault_is_printed_with_the_attempt_that_makes_it_again_and_the_shortest_content(numbers, capsys):
     assert hostile.run(0.001, seed=7) == 1
     text = capsys.readouterr().out
-    assert f"| csv | {len(numbers):,} |" in text and "first --seed 7 --only 'csv 2': ValueError('the third" in text
-    second = numbers[1]
+    name, content = re.search(
+        r"times, first --seed 7 --only '(.*)': \[(\d+)\] \('option',\): ValueError", text
+    ).groups()
+    assert "| csv |" in text and int(content) % 3 == 2
     numbers.clear()
-    assert hostile.run(1, seed=7, only="csv 1") == 0 and numbers == [second]
+    assert hostile.run(1, seed=7, only=name) == 1 and numbers[0] == int(content)
+    assert capsys.readouterr().out.endswith(text[text.index("first --seed") :])
+
+
+def test_a_walk_is_shortened_by_what_it_did_and_of_another_fault_nothing_is_left_out():
+    def check(deeds, seed):
+        deeds = deeds or list(range(100))
+        if 40 in deeds and 60 in deeds:
+            raise hostile.WalkError("both for this", deeds)
+        if len(deeds) < 10:
+            raise hostile.WalkError("another", deeds)
+
+    with pytest.raises(hostile.WalkError) as caught:
+        check(None, 3)
+    assert hostile.shown(hostile.Kind(None, check), caught.value, None, 3).startswith("[40, 60] (3,): WalkError")

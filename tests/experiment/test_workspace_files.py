@@ -20,10 +20,8 @@ from xmlcore.progress import Cancelled
 NAMED = {"name": "my best", "tags": ["paper"], "note": "as in table 2"}
 
 
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory):
+def export(root):
     """The bytes of a workspace with a data set, a run and its measurement under noise; their keys; and predictions."""
-    root = tmp_path_factory.mktemp("exported")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XMLCORE_CACHE", str(root / "cache"))
         vectorizer = TextVectorizer(min_df=1).fit([f"word_{j}" for j in range(24)])
@@ -41,6 +39,11 @@ def exported(tmp_path_factory):
         assert said == {"count": 3, "left_out": {}}
         predicted = experiment.load_run_model(run.key).predict_topk(data.X_test, 5)
     return (root / "w.zip").read_bytes(), (fingerprint, run.key, noise.key), predicted
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("exported"))
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def damaged(number: int) -> tuple[str, dict[str, bytes], str]:
     name = list(whole())[number % len(whole())]
     files, done = dict(whole()[name]), []
     for _ in range(int(rng.choice([1, 1, 2, 4]))):
-        harm = (_harm_bytes, _harm_arrays, _harm_arrays, _harm_json, _harm_json, _harm_files)[rng.integers(6)]
+        harm = (_harm_bytes, _harm_arrays, _harm_arrays, harm_json, harm_json, _harm_files)[rng.integers(6)]
         try:
             inside = members_of(files[""]) if "" in files and harm is not _harm_bytes else files
             done.append(f"{harm.__name__}: {harm(rng, inside)}")
@@ -126,7 +126,7 @@ def _harm_files(rng, files):
     return str(kind)
 
 
-def _harm_json(rng, files):
+def harm_json(rng, files):
     """Change a value somewhere in a file of JSON, remove it, or add one."""
     name = _one(rng, sorted(name for name in files if name.endswith(".json")))
     top = json.loads(files[name])

@@ -53,6 +53,9 @@ class Session:
     def run(self):
         self._is_drawn = True
         self.at.run()
+        return self._checked()
+
+    def _checked(self):
         assert not self.at.exception, self.at.exception[0].value + "\n" + "\n".join(self.at.exception[0].stack_trace)
         Session.pages = self.at._registered_pages
         return self
@@ -118,13 +121,16 @@ class Session:
 
     def tick(self, table, *lines):
         """Do what the browser does when these lines of a table are ticked, and no others."""
+        return self.send(table, {"selection": {"rows": lines, "columns": [], "cells": []}})
+
+    def send(self, element, state):
+        """Do what the browser does when something in a table or a figure is ticked, edited or clicked."""
         states = self.at._tree.get_widget_states()
         sent = states.widgets.add()
-        sent.id = table.proto.id
-        sent.string_value = json.dumps({"selection": {"rows": lines, "columns": [], "cells": []}})
+        sent.id = element.proto.id
+        sent.string_value = json.dumps(state)
         self.at._run(states)
-        assert not self.at.exception
-        return self
+        return self._checked()
 
     def look_only(self):
         """Copy a link for looking only; return the token in it."""

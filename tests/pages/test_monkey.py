@@ -1,36 +1,61 @@
-"""A monkey that walks over the pages, and back, presses, ticks, types and uploads at random meets no exception.
+"""A monkey that walks over the pages, presses, ticks, types, edits, uploads and downloads at random meets no exception.
 
 Each walk has a seed, one of many states to begin with, and 100 steps, and is the same each time.
 ``XMLCORE_MONKEY_STEPS=10000 python -m pytest tests/pages/test_monkey.py`` goes 10,000 steps; the seed of the first
-walk is ``XMLCORE_MONKEY_SEED``.
+walk is ``XMLCORE_MONKEY_SEED``. Instead, a walk can do what ``XMLCORE_MONKEY_DEEDS`` lists, as a fault names it.
 """
 
 import contextlib
 import errno
+import io
+import json
 import os
 import random
+import zipfile
 
+import numpy as np
+import pandas as pd
 import pytest
+import streamlit as st
+from models.damaged_models import harm_json
 from streamlit.runtime.state.common import TESTING_KEY
 
 from pages.shared import addresses, sections
+from pages.shared.streamlit_fixes import downloads
 from tests.pages.conftest import Session
-from tests.pages.making import damage, failures, predictions, put_file, select, train, use, word_data
-from tests.pages.small import xmlc
+from tests.pages.making import (
+    came_with_a_file,
+    damage,
+    failures,
+    predictions,
+    put_file,
+    select,
+    train,
+    use,
+    word_data,
+    workspace_row,
+)
+from tests.pages.predict.test_page import text_data
+from tests.pages.small import small_data, xmlc
+from tests.pages.test_later_version import another_model, later
 from tests.pages.test_states import DATA
-from xmlcore import experiment, store
+from xmlcore import datasets, experiment, store
 
 STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 300))
 SEED = int(os.environ.get("XMLCORE_MONKEY_SEED", 0))
+DEEDS = json.loads(os.environ.get("XMLCORE_MONKEY_DEEDS", "[]"))
 WALK = 100  # steps with one seed
 SLOW = [] if "XMLCORE_MONKEY_STEPS" in os.environ else [pytest.mark.slow]
 ADDRESS = ("at", "section")  # what an address says besides the page
 PAGES = [name.lower() for name in addresses.ICONS]
 TEXTS = ["", " ", "0", "-1", "1 2 3", "topic", "word_1", "*a* `b` $x$", "<b>", "é😀", "1e999", "nan", "[", "\\"]
 TEXTS += ["x" * 10_000]
+NUMBERS = [0, -1.5, 1e300, 1e-300]  # typed into tables
 MOST_SECONDS = 3.0  # of a task, as it is estimated: others are refused, as on a full disk
 FIELDS = ("checkbox", "toggle", "selectbox", "multiselect", "radio", "number_input", "text_input", "text_area")
-FIELDS += ("slider", "select_slider", "button_group")
+FIELDS += ("slider", "select_slider", "button_group", "menu_button")
+MULTI_ROW = 1  # in Streamlit's messages
+DOWNLOAD_BUTTON = st.download_button
 FILES = {
     "rows.txt": lambda: xmlc(word_data()),
     "texts.csv": lambda: b"id,text,labels\n" + b"".join(b"%d,a text of %d,x;y%d\n" % (i, i, i % 3) for i in range(40)),
@@ -49,74 +74,74 @@ REFUSALS += ("WorkspaceFileError",)
 
 
 class Monkey:
-    """Somebody who uses the dashboard at random; ``did`` has what it has done."""
+    """Somebody who uses the dashboard at random; ``did`` has what it has done: an action, of what, and a value."""
 
     def __init__(self, page, seed):
         self.page, self.chance, self.did, self.view = page, random.Random(seed), [], 0
-        self.opened, self.name, self.addresses = random.Random(0), None, {}
+        self.opened, self.name, self.addresses, self.files = random.Random(0), None, {}, {}
 
     def is_open(self, tab):
         """Whether a section is drawn: a few, the same until the monkey looks at others."""
         return tab.open or self.opened.random() < 0.15
 
-    def step(self):
-        """Do one thing."""
-        fields = [field for kind in FIELDS for field in self.page.at.get(kind) if not field.proto.disabled]
-        buttons = [button for button in self.page.at.button if not button.proto.disabled]
-        tables = [table for table in self.page.at.dataframe if table.proto.selection_mode and len(table.value)]
-        addresses, what = self.addresses.setdefault(self.name, []), self.chance.random()
-        addresses.append(
-            {name: self.page.at.query_params[name] for name in ADDRESS if name in self.page.at.query_params}
-        )
-        if what < 0.2:
-            self.view = self.chance.random()
-        if what < 0.12 or not fields and not buttons:
-            self.name = self.chance.choice(PAGES)
-            self.did.append(f"go to {self.name}")
-            return self.again(lambda: self.page.go(self.name))
-        if what < 0.16:
-            address = self.chance.choice(addresses)
-            self.did.append(f"walk back to {address}")
-            return self.again(lambda: self.page.walk(**address))
-        if what < 0.22 and tables:
-            table = self.chance.choice(tables)
-            line = self.chance.randrange(len(table.value))
-            self.did.append(f"tick line {line} of the table with {list(table.value.columns)}")
-            return self.again(lambda: self.page.tick(table, line))
-        uploaders = [field for field in self.page.at.get("file_uploader") if not field.proto.disabled]
-        if what < 0.26 and uploaders:
-            field = self.chance.choice(uploaders)
-            name = self.chance.choice(
-                [name for name in FILES if not field.proto.type or name.endswith(tuple(field.proto.type))]
+    def offer(self, label, data, file_name, key, **about):
+        """Note what a download would bring, and draw its button."""
+        self.files[key] = file_name, data
+        return DOWNLOAD_BUTTON(label, data, file_name, key=key, **about)
+
+    def there(self, *kinds):
+        """What can be used of the page, of some kinds."""
+        found = [element for kind in kinds for element in self.page.at.get(kind)]
+        return [element for element in found if not getattr(element.proto, "disabled", False)]
+
+    def next(self):
+        """What to do next: an action, the key of what it is done to, and a value."""
+        fields, buttons, tables = self.there(*FIELDS), self.there("button"), self.there("dataframe")
+        tables = [table for table in tables if len(table.value)]
+        could = {
+            "tick": [table for table in tables if table.proto.selection_mode],
+            "edit": [table for table in tables if table.editing_mode != "read_only"],
+            "click": [chart for chart in self.there("plotly_chart") if points_of(chart)],
+            "open": self.there("download_button"),
+            "give": self.there("file_uploader"),
+            "press": buttons,
+            "set": fields,
+        }
+        addresses, what = self.addresses.setdefault(self.name, [{}]), self.chance.random()
+        query = self.page.at.query_params
+        addresses.append({name: query[name] for name in ADDRESS if name in query})
+        if what < 0.16 or not any(could.values()):
+            return (
+                ["go", self.chance.choice(PAGES), None] if what < 0.12 else ["walk", "", self.chance.choice(addresses)]
             )
-            self.did.append(f"give {name} to {field.key}")
-            put_file(self.page, field.key, name, FILES[name]())
-            return self.again(self.page.run)
-        if what < 0.47 and buttons:
-            button = self.chance.choice(buttons)
-            self.did.append(f"press {button.label!r} ({button.key})")
-            button.click()
-        elif fields:
-            field = self.chance.choice(fields)
-            value = self.value(field)
-            self.did.append(f"set {field.label!r} ({field.key}) to {str(value)[:60]!r}")
-            self.give(field, value)
-        self.again(self.page.run)
+        often = {"tick": 6, "edit": 6, "click": 2, "open": 6, "give": 4, "press": 21, "set": 43}
+        verbs = [verb for verb in often if could[verb]]
+        (verb,) = self.chance.choices(verbs, [often[verb] for verb in verbs])
+        element = self.chance.choice(could[verb])
+        return [verb, name_of(element), getattr(self, f"to_{verb}", lambda element: None)(element)]
 
-    def again(self, draw):
-        """Draw a page, with the same sections open as long as the monkey does not look at others."""
-        self.opened = random.Random(self.view)
-        draw()
+    def to_tick(self, table):
+        most = len(table.value) if MULTI_ROW in table.proto.selection_mode else 1
+        return self.chance.sample(range(len(table.value)), min(self.chance.choice((0, 1, 1, 1, 2, 50)), most))
 
-    def give(self, field, value):
-        """Give a field a value; one of several options is given as it is shown, which AppTest takes for its value."""
-        if hasattr(field, "options") and hasattr(field, "format_func"):
-            shown = field.root.session_state[TESTING_KEY]
-            formatted = shown[field.id]
-            shown[field.id] = lambda one: one if one in field.options else formatted(one)
-        field.set_value(value)
+    def to_edit(self, table):
+        """Changes of some cells of numbers and ticks."""
+        typed = table.value.select_dtypes(["bool", "number"])
+        lines = self.chance.sample(range(len(typed)), min(self.chance.choice((1, 1, 2, 50)), len(typed)))
 
-    def value(self, field):
+        def change(kind):
+            return self.chance.random() < 0.5 if kind.kind == "b" else self.chance.choice(NUMBERS)
+
+        return {str(i): {name: change(kind) for name, kind in typed.dtypes.items()} for i in lines}
+
+    def to_click(self, chart):
+        return self.chance.choice(points_of(chart))
+
+    def to_give(self, field):
+        ends = tuple(field.proto.type)
+        return self.chance.choice([name for name in FILES if not ends or name.endswith(ends)])
+
+    def to_set(self, field):
         """A value that a user could give a field."""
         if field.type in ("checkbox", "toggle"):
             return not field.value
@@ -132,6 +157,79 @@ class Monkey:
         if field.type in ("multiselect", "button_group"):
             return [option for option in options if self.chance.random() < 0.4]
         return self.chance.choice(options) if options else field.value
+
+    def step(self, deed=None):
+        """Do one thing, and see the page that follows, with the same sections open until others are looked at."""
+        if deed is None:
+            if self.chance.random() < 0.2:
+                self.view = self.chance.random()
+            deed = [*self.next(), self.view]
+        self.did.append(deed)
+        verb, name, value, view = deed
+        self.opened = random.Random(view)
+        if verb == "go":
+            self.name = name
+            return self.page.go(name)
+        if verb == "walk":
+            return self.page.walk(**value)
+        elements = (one for one in self.page.at._tree if verb in USED.get(one.type, ()) and name_of(one) == name)
+        element = next(elements, None)
+        if element is None:  # in a shorter walk
+            return self.page
+        if verb == "tick":
+            return self.page.tick(element, *value)
+        if verb == "edit":
+            return self.page.send(element, {"edited_rows": value, "added_rows": [], "deleted_rows": []})
+        if verb == "click":
+            return self.page.send(element, {"selection": {"points": [{"customdata": value}]}})
+        if verb == "open":
+            return look_into(*self.files[name])
+        if verb == "give":
+            put_file(self.page, element.key, value, FILES[value]())
+        elif verb == "press":
+            element.click()
+        else:
+            self.give(element, value)
+        return self.page.run()
+
+    def give(self, field, value):
+        """Give a field a value; one of several options is given as it is shown, which AppTest takes for its value."""
+        if field.type == "menu_button":
+            field.click_index(field.options.index(value))
+            return
+        if hasattr(field, "options") and hasattr(field, "format_func"):
+            shown = field.root.session_state[TESTING_KEY]
+            formatted = shown[field.id]
+            shown[field.id] = lambda one: one if one in field.options else formatted(one)
+        field.set_value(value)
+
+
+USED = {"dataframe": ("tick", "edit"), "plotly_chart": ("click",), "download_button": ("open",)}
+USED |= {"file_uploader": ("give",), "button": ("press",)} | dict.fromkeys(FIELDS, ("set",))
+
+
+def name_of(element):
+    return element.key or element.proto.id
+
+
+def points_of(chart):
+    """What the points of a figure stand for that can be clicked."""
+    drawn = json.loads(chart.proto.spec)["data"] if chart.proto.selection_mode else []
+    return [about for trace in drawn for about in trace.get("customdata", []) if isinstance(about, list)]
+
+
+def look_into(name, make):
+    """Make a file as a download does, and open it."""
+    content = make()
+    assert content, name
+    if name.endswith(".csv"):
+        pd.read_csv(io.BytesIO(content))
+    elif name.endswith(".zip"):
+        assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+    elif name.endswith(".json"):
+        json.loads(content)
+    elif name.endswith((".html", ".py", ".tex", ".txt")) and isinstance(content, bytes):
+        content.decode()
 
 
 def all_results(page):
@@ -161,6 +259,61 @@ def looking(page):
     return Session(page.look_only())
 
 
+def wrong_types(page):
+    """A workspace of which some facts have become something else."""
+    all_results(page)
+    row, rng = workspace_row(page), np.random.default_rng(page.seed)
+    files = {"row.json": json.dumps(row.read()).encode()}
+    for _ in range(rng.integers(1, 6)):
+        harm_json(rng, files)
+    row.write(json.loads(files["row.json"]))
+
+
+def twice(page):
+    """Three data sets of one name, with the same settings, and predictions named like the model."""
+    for data in (word_data(), small_data("words"), small_data("words", 1)):
+        train(page, "PLT", data)
+        train(page, "PLT", data, random_state=1)
+        predictions(page, "PLT", data)
+        select(page, "ChiSquared", data, n_features=2)
+
+
+def very_many(page):
+    """Many data sets, one of many labels, and many results."""
+    for seed in range(30):
+        use(page, small_data(f"small {seed}", seed))
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 3000)) < 0.002
+    Y[:, 0] = True
+    X = rng.random((300, 5000)) * (rng.random((300, 5000)) < 0.01)
+    many = datasets.Dataset("many", X[:200], Y[:200], X[200:], Y[200:])
+    train(page, "PLT", many, n_estimators=1)
+    for i in range(60):
+        predictions(page, f"other {i}", many)
+
+
+def gone(page):
+    """Results, and their data sets, that are gone from the disk while a page shows them."""
+    all_results(page)
+    page.go("train")
+    for kind in ("runs", "selections", "datasets"):
+        for entry in store.entries(kind):
+            store.delete(kind, entry["key"])
+
+
+def of_later(page):
+    """A result of a later version beside those of this one."""
+    all_results(page)
+    later(page, "runs", train(page, random_state=3), another_model)
+
+
+def from_a_file(page):
+    """Results that came with a file."""
+    all_results(page)
+    for entry in store.entries("runs"):
+        came_with_a_file("runs", entry["key"])
+
+
 def strange(name):
     """A strange data set, and a result on it if the model takes it."""
 
@@ -179,6 +332,14 @@ STATES = {
     "predictions": given,
     "damaged": cut_short,
     "a link for looking only": looking,
+    "wrong types": wrong_types,
+    "an unknown address": lambda page: Session("0" * 32),
+    "the same twice": twice,
+    "very many": very_many,
+    "gone": gone,
+    "of a later version": of_later,
+    "from a file": from_a_file,
+    "texts": lambda page: train(page, data=text_data()) and None,
 } | {name: strange(name) for name in DATA}
 
 
@@ -192,15 +353,18 @@ def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
             raise OSError(errno.ENOSPC, "No space left on device")
         return submit(queue, task, **about)
 
-    state = [*STATES][seed % len(STATES)]
+    state, ready.seed = [*STATES][seed % len(STATES)], seed
     monkey = Monkey(STATES[state](ready) or ready, seed)
     monkeypatch.setattr(experiment, "submit", submit_if_quick)
     monkeypatch.setattr(sections, "is_open", monkey.is_open)
+    monkeypatch.setattr(st, "download_button", monkey.offer)
+    monkeypatch.setattr(downloads, "made", lambda: None)  # the pages that follow would wait for a browser
     try:
-        for _ in range(min(WALK, STEPS)):
-            monkey.step()
+        for deed in DEEDS or [None] * min(WALK, STEPS):
+            monkey.step(deed)
             for job in server.jobs():
                 job.wait(10)  # a sweep of settings that hardly converge may go on behind the next steps
             assert not (errors := failures(server, REFUSALS)), "\n".join(errors)
     except Exception as error:
-        raise AssertionError("\n".join([str(error)[:3000], f"begun with: {state}", *monkey.did])) from error
+        said = f"{type(error).__name__}: {error}"[:3000]
+        raise AssertionError("\n".join([said, f"begun with: {state}", f"deeds: {json.dumps(monkey.did)}"])) from error
