@@ -2,12 +2,15 @@
 
 Visitors speak the websocket protocol, as browsers do, each in a workspace of its own: they upload data with names of
 their own, train, change pages, open sections, press buttons, stop jobs and reload. Meanwhile another process asks for
-the health of the server twenty times a second. The table has how long answers took, what failed, whether a visitor has
-received a name from another one's data, how the memory of the server went, and what was left over when all had gone.
+the health of the server twenty times a second, and further ones may keep the cores ``--busy``. The table has how long
+answers took, what failed, whether a visitor has received a name from another one's data, how the memory of the server
+went, and what was left over when all had gone.
 """
 
 import argparse
 import asyncio
+import contextlib
+import multiprocessing
 import os
 import time
 from dataclasses import asdict
@@ -19,7 +22,31 @@ RESULT = files.RESULTS / "load.json"
 ARRIVAL = 0.5  # seconds between two arrivals
 KEPT = 5  # seconds for which Streamlit keeps the session of a tab that was closed; its default are 120
 EVERY = 100  # changes of the page between two notes of the memory
-GOALS = {"health_p99": 0.5, "switch_p95": 2.0, "memory": 0.10}  # seconds, seconds, share
+GOALS = {"health_p99": 0.2, "switch_p95": 2.0, "memory": 0.10, "bytes": 4e9}  # seconds, seconds, share
+TICK = 0.1  # seconds of which a process that keeps a core busy works a share
+
+
+def _spin(share):
+    """Keep a core busy for a share of the time, as far as the system allows."""
+    while True:
+        begun, worked = time.monotonic(), time.process_time()
+        while time.process_time() - worked < share * TICK:
+            pass
+        time.sleep(max(0.0, begun + TICK - time.monotonic()))
+
+
+@contextlib.contextmanager
+def busy(share):
+    """Have a process for each core ask for a share of it."""
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=_spin, args=(share,), daemon=True) for _ in range(os.cpu_count() if share else 0)]
+    for one in others:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in others:
+            one.terminate()
 
 
 def percentile(values, share):
@@ -29,12 +56,13 @@ def percentile(values, share):
 
 
 async def watch_memory(server, seen, notes):
-    """Note the memory of the server after each hundred changes of the page."""
+    """Note the memory of the server after each hundred changes of the page, and the peak of that of all processes."""
     while True:
+        seen.peak_bytes = max(seen.peak_bytes, await asyncio.to_thread(server.bytes_of_all))
         done = len(seen.switches) // EVERY * EVERY
         if done and (not notes or notes[-1][0] < done):
             notes.append((done, load.memory(server.process.pid)[0]))
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(1)
 
 
 async def crowded(server, options, seen):
@@ -94,7 +122,8 @@ def measure(options):
         try:
             asyncio.run(first_visit(server))
             before, clock, open_before = server.usage(), machine.Clock(), server.open_files()
-            found = asyncio.run(crowded(server, options, seen))
+            with busy(options.busy):
+                found = asyncio.run(crowded(server, options, seen))
             after, open_after = settled(server, before, options.patience), server.open_files()
             log = server.bad_lines()
         finally:
@@ -107,7 +136,7 @@ def measure(options):
     health = [one for one in found["health"] if one is not None]
     record = {
         "sessions": options.sessions, "minutes": options.minutes, "pause": options.pause, "seed": options.seed,
-        "others_cpu": others,
+        "busy": options.busy, "others_cpu": others,
         "health": {"asked": len(found["health"]), "unanswered": len(found["health"]) - len(health)}
         | {f"p{round(100 * share)}": percentile(health, share) for share in (0.5, 0.99, 1)},
         "driver_lag_p99": percentile(found["lag"], 0.99),
@@ -159,6 +188,8 @@ def findings(run):
     found += [f"Visitor {who} received names of {others}." for who, others in run["strangers"][:5]]
     found += [f"A page: {text}" for text in run["problems"][:10]]
     found += [f"The log: {text}" for text in (run["log"] + run["log_at_end"])[:10]]
+    if run["peak_bytes"] > GOALS["bytes"]:
+        found.append(f"The server and its processes took {run['peak_bytes'] / 1e9:.1f} GB.")
     for name in ("threads", "files", "processes"):
         if run["after"][name] > run["before"][name]:
             found.append(f"{name.capitalize()} left: {run['before'][name]} before, {run['after'][name]} after.")
@@ -196,6 +227,7 @@ def rows(run):
         ["errors and warnings in the log", "none", str(len(run["log"]) + len(run["log_at_end"]))],
         ["memory of the server", f"at most {100 * GOALS['memory']:.0f} % more", "; ".join(said)
          + ("" if growth is None else f": {100 * growth:+.1f} %")],
+        ["memory of all its processes", f"at most {GOALS['bytes'] / 1e9:g} GB", f"{run['peak_bytes'] / 1e9:.2f} GB"],
         ["threads before and after", "no more", f"{used[0]}, {used[1]}"],
         ["open files before and after", "no more", f"{used[2]}, {used[3]}"],
         ["processes before and after", "no more", f"{used[4]}, {used[5]}"],
@@ -212,7 +244,9 @@ def markdown(results):
         parts += [
             f"{run['sessions']} visitors for {run['minutes']:g} minutes on one dashboard, each with a pause of "
             f"{run['pause']:g} s on average between two things done; all processes on one machine, the visitors and "
-            "the trainings, too.",
+            "the trainings, too."
+            + f" Other processes asked for {100 * run['busy']:.0f} % of each core."
+            * bool(run["busy"]),
             "",
             tables.table(["what", "goal", "found"], rows(run), left=3),
             "",
@@ -236,6 +270,7 @@ def main():
     parser.add_argument("--sessions", type=int, default=20, help="visitors at once")
     parser.add_argument("--minutes", type=float, default=5.0, help="how long they work, after all have arrived")
     parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
+    parser.add_argument("--busy", type=float, default=0.0, help="share of each core that other processes ask for")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=90.0, help="seconds in which what is left over must go")
     parser.add_argument("--log", type=Path, help="where to write the log of the server")

@@ -167,6 +167,19 @@ def mixed(texts, options, folder):
     return {"what": "mixed", "minutes": options.minutes, **end, **memory, "alive": alive}
 
 
+def beside(texts, options, folder):
+    """Ask honestly for some minutes while others are hostile; return how both were answered."""
+    seconds = 60 * options.hostile
+    with served("xmlcore", folder) as (process, port), load.hostile(port, seconds) as hostile_answers:
+        found = load.run("127.0.0.1", port, good(texts, 1), seconds, options.connections)
+        others, memory, alive = hostile_answers(), load.memory(process.pid), process.poll() is None
+    said = found["statuses"] | others
+    return {
+        "what": "hostile", "minutes": options.hostile, **found, "others": others, "alive": alive,
+        "peak_bytes": memory and memory[1], "5xx": sum(n for how, n in said.items() if how.split()[-1][0] == "5"),
+    }  # fmt: skip
+
+
 def markdown(results):
     """Return the results as Markdown."""
     about = results["model"]
@@ -186,7 +199,7 @@ def markdown(results):
     ]  # fmt: skip
     head = ["", "texts in a request", "requests/s", "texts/s", "p50, ms", "p99, ms", "memory at rest, MiB", "peak, MiB",
             "errors"]  # fmt: skip
-    lines += [tables.table(head, rows), ""]
+    lines += [tables.table(head, rows), ""] if rows else []
     for one in results["runs"]:
         if one["what"] == "mixed":
             counts = ", ".join(f"{count:,} times {status}" for status, count in sorted(one["statuses"].items()))
@@ -196,6 +209,15 @@ def markdown(results):
                 f"connection was closed). Memory {tables.mebibytes(one['settled_bytes'])} MiB after {SETTLING:.0%} of "
                 f"the time, {tables.mebibytes(one['end_bytes'])} MiB at the end.", "",
             ]  # fmt: skip
+        if one["what"] == "hostile":
+            counts = ", ".join(f"{count:,} times {how}" for how, count in sorted(one["others"].items()))
+            lines += [
+                f"Beside hostile clients for {one['minutes']:g} minutes: {one['requests']:,} honest requests, p50 "
+                f"{one['p50_ms']:.1f} ms, p99 {one['p99_ms']:.1f} ms, {len(one['problems'])} problems; {one['5xx']} "
+                f"answers of 5xx in all; peak of the memory {tables.mebibytes(one['peak_bytes'])} MiB. The hostile "
+                f"ones ({counts}; None: no answer was waited for, or the connection was closed).", "",
+            ]  # fmt: skip
+        if one["what"] not in SERVERS:
             lines += [f"- {problem}" for problem in one["problems"][:20]]
     return "\n".join([*lines, tables.measured_text(results), ""])
 
@@ -207,8 +229,9 @@ def main():
     )  # fmt: skip
     parser.add_argument("folder", type=Path, nargs="?", help="folder with train.jsonl.gz and test.jsonl.gz")
     parser.add_argument("--rows", type=int, help="train on so many texts only")
-    parser.add_argument("--seconds", type=float, default=20, help="for each server and size of requests")
+    parser.add_argument("--seconds", type=float, default=20, help="for each server and size of requests; 0: none")
     parser.add_argument("--minutes", type=float, default=10, help="of good and bad requests; 0: none")
+    parser.add_argument("--hostile", type=float, default=30, help="minutes beside hostile clients; 0: none")
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
     parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
@@ -221,13 +244,15 @@ def main():
         results = machine.header("serving", os.cpu_count()) | {"connections": options.connections}
         with tempfile.TemporaryDirectory() as folder:
             results["model"] = train(options, Path(folder))
-            for what in SERVERS:
+            for what in SERVERS if options.seconds else ():
                 for run in measure(what, texts, options, Path(folder)):
                     results["runs"].append(run)
                     processes.say(f"{what}, {run['batch']} texts: {run['texts_per_s']:.0f} texts/s, p99 "
                                   f"{run['p99_ms']:.1f} ms, {len(run['problems'])} problems")  # fmt: skip
             if options.minutes:
                 results["runs"].append(mixed(texts, options, Path(folder)))
+            if options.hostile:
+                results["runs"].append(beside(texts, options, Path(folder)))
         results["xmlcore_code_end"] = machine.code_now()
         files.write(options.out, files.as_json(results))
     files.write(options.out.with_suffix(".md"), markdown(results))

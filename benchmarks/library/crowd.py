@@ -37,6 +37,7 @@ class Seen:
     strangers: list = field(default_factory=list)  # names of another visitor in a message: (visitor, names)
     messages: int = 0
     received: int = 0  # bytes
+    peak_bytes: int = 0  # of memory, of the server and its processes
 
 
 def names(visitor, what, count):

@@ -1,11 +1,20 @@
-"""A load generator for a server that speaks JSON over HTTP: few connections, each with one request at a time."""
+"""A load generator for a server that speaks JSON over HTTP: few connections, each with one request at a time.
+
+Beside it others can be hostile: silent, slow, huge or broken.
+"""
 
 import asyncio
+import contextlib
 import json
+import multiprocessing
+import random
 import time
+from collections import Counter
 from pathlib import Path
 
 TIMEOUT = 60  # seconds for an answer
+HOSTILE = {"silent": 200, "slow": 50, "broken": 20, "huge": 2, "too large": 2}  # connections at once, of each kind
+ADDRESSES = 20  # from which they come: a server may close what is too much of one
 
 
 def request(path, body, kind="application/json"):
@@ -105,6 +114,67 @@ def run(host, port, requests, seconds, connections, watch=None):
         "statuses": statuses,
         "problems": problems,
     }
+
+
+async def _hostile(kind, number, port, end, statuses):
+    """Annoy a server in one way until the time ``end``; count how it answers."""
+    chance = random.Random(number)
+    whole = {
+        "huge": lambda: request("/predict", {"text": "many words " * (1 << 20)}),
+        "too large": lambda: request("/predict", b" " * (17 << 20)),
+    }.get(kind, lambda: request("/predict", {"text": "a few words"}))()
+    while time.monotonic() < end:
+        writer, status = None, None
+        with contextlib.suppress(OSError, EOFError, TimeoutError, ValueError, IndexError):
+            local = f"127.0.0.{2 + number % ADDRESSES}", 0
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26, local_addr=local)
+            async with asyncio.timeout(end - time.monotonic()):
+                if kind == "silent":
+                    await reader.read()
+                for byte in whole if kind == "slow" else b"":
+                    writer.write(bytes([byte]))
+                    await writer.drain()
+                    await asyncio.sleep(1)
+                if kind in ("huge", "too large"):
+                    writer.write(whole)
+                    await writer.drain()
+                if kind == "broken":
+                    damaged = bytearray(whole)
+                    damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+                    writer.write(damaged[: chance.randrange(1, 2 * len(damaged))])
+                if kind != "silent" and (kind != "broken" or chance.random() < 0.5):
+                    async with asyncio.timeout(TIMEOUT):
+                        status, *_ = await answer(reader)
+        if writer is not None:
+            writer.close()
+        statuses[f"{kind} {status}"] += 1
+        await asyncio.sleep(1)
+
+
+def _annoy(port, seconds, pipe):
+    """Run all hostile clients for some seconds; send how they were answered."""
+
+    async def everybody():
+        end, kinds = time.monotonic() + seconds, [kind for kind, count in HOSTILE.items() for _ in range(count)]
+        await asyncio.gather(*(_hostile(kind, i, port, end, statuses) for i, kind in enumerate(kinds)))
+
+    statuses = Counter()
+    asyncio.run(everybody())
+    pipe.send(dict(statuses))
+
+
+@contextlib.contextmanager
+def hostile(port, seconds):
+    """Have hostile clients, in a process of their own, annoy a server; what is yielded returns their answers."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_annoy, args=(port, seconds, there), daemon=True)
+    process.start()
+    try:
+        yield here.recv
+    finally:
+        process.join(TIMEOUT)
+        process.terminate()
 
 
 def memory(pid):

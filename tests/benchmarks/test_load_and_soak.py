@@ -10,10 +10,11 @@ from xmlcore.datasets import read_matrix
 USED = {"bytes": 500 << 20, "threads": 14, "files": 26, "processes": 4}
 LOADED = {
     "sessions": 20, "minutes": 5, "pause": 3, "seed": 0,
-    "health": {"asked": 100, "unanswered": 0, "p50": 0.003, "p99": 0.2, "p100": 0.4}, "driver_lag_p99": 0.02,
+    "health": {"asked": 100, "unanswered": 0, "p50": 0.003, "p99": 0.1, "p100": 0.4}, "driver_lag_p99": 0.02,
     "switches": [0.2] * 99 + [3.0], "presses": [], "loads": [0.5], "trained": 3, "uploaded": 2, "problems": [],
     "strangers": [], "messages": 1000, "received": 5_000_000, "memory": [[100, 500 << 20], [1000, 540 << 20]],
     "before": USED, "after": USED, "log": [], "log_at_end": [], "left_processes": 0, "unfinished_files": [],
+    "peak_bytes": 2 << 30,
 }  # fmt: skip
 SOAKED = {
     "sessions": 8, "minutes": 30, "every": 20, "seed": 0, "troubles": {"full disk": 2, "kill a worker": 3},
@@ -31,6 +32,7 @@ SOAKED = {
     (load, {"memory": [[100, 100], [1000, 111]]}, "grew by 11 %"),
     (load, {"log": ["Traceback"]}, "The log: Traceback"),
     (load, {"after": {**USED, "files": 27}}, "Files left: 26 before, 27 after"),
+    (load, {"peak_bytes": 5 << 30}, "took 5.4 GB"),
     (load, {"left_processes": 1}, "1 processes outlived"),
     (soak, {"lost": ["visitor 2 does not find its data"]}, "Visitor 2 does not find"),
     (soak, {"silent": [["runs", "abc"]]}, "runs/abc was damaged and is loaded"),

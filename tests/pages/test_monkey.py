@@ -224,7 +224,7 @@ def look_into(name, make):
     assert content, name
     if name.endswith(".csv"):
         pd.read_csv(io.BytesIO(content))
-    elif name.endswith(".zip"):
+    elif name.endswith((".zip", ".npz")):
         assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
     elif name.endswith(".json"):
         json.loads(content)
