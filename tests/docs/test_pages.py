@@ -23,6 +23,20 @@ def test_every_link_leads_to_a_file(page):
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_test_that_is_named_exists(page):
+    tests = re.findall(r"`(tests/[\w/]+\.py)", page.read_text(encoding="utf-8"))
+    assert not [test for test in tests if not (ROOT / test).exists()]
+
+
+def test_each_promise_names_a_test():
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    sections = [part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:] if not part.startswith("What is not")]
+    lines = [line for part in sections for line in part.splitlines() if re.match(r"\| (?!what|killed)", line)]
+    assert len(lines) > 15 and not [line for line in lines if "`tests/" not in line.rpartition(" | ")[2]]
+    assert all("`tests/" in part for part in sections)
+
+
 @pytest.mark.parametrize("page", METHODS, ids=named)
 def test_a_page_about_a_method_is_short_and_has_a_figure(page):
     text = page.read_text(encoding="utf-8")
