@@ -107,7 +107,8 @@ class Visitor:
         await self.tab.upload("Label names", "labels.txt", names(self.number, "label", n_labels))
         await self.tab.upload("Feature names", "features.txt", names(self.number, "word", 2 * n_labels))
         await self.tab.press("Read the files")
-        await self.tab.until(lambda: self.tab.says(rf"berry{self.number:03d}x{self.rounds}\b"), "the upload")
+        in_use = rf"\*\*berry{self.number:03d}x{self.rounds}\*\*\s+[\d,]+ training"  # in the sidebar: a worker has read it
+        await self.tab.until(lambda: self.tab.says(in_use), "the upload")
         self.seen.uploaded += 1
 
     async def train(self, wait):

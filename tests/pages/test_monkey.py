@@ -70,7 +70,7 @@ FILES = {
 }
 # Jobs may refuse what the monkey gives them, with a reason that a user can mend.
 REFUSALS = ("ValueError", "OSError", "DownloadError", "DatasetFormatError", "SeveralFilesError", "ModelFormatError")
-REFUSALS += ("WorkspaceFileError",)
+REFUSALS += ("WorkspaceFileError", "NoExampleError")
 
 
 class Monkey:
