@@ -40,7 +40,8 @@ def cache_root() -> Path:
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
-        return Path(chosen).expanduser().resolve()
+        chosen = os.path.expanduser(chosen)
+        return _resolved(chosen) if os.path.isabs(chosen) else Path(chosen).resolve()
     folder = _of_checkout()
     if folder is not None and _can_be_written(folder):
         return folder
@@ -59,9 +60,14 @@ def cache_root() -> Path:
     return instead
 
 
+@functools.lru_cache(100)  # asking the system takes long, and each drawing of a page asks dozens of times
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
+
+
 def _of_checkout() -> Path | None:
     """Return the folder ``cache/`` of the checkout that the package lies in, or None if it is installed."""
-    project = Path(__file__).resolve().parent.parent
+    project = _resolved(__file__).parent.parent
     is_checkout = (project / "pyproject.toml").is_file() and (project / "app.py").is_file()
     return project / "cache" if is_checkout else None
 

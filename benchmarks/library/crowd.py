@@ -107,7 +107,9 @@ class Visitor:
         await self.tab.upload("Label names", "labels.txt", names(self.number, "label", n_labels))
         await self.tab.upload("Feature names", "features.txt", names(self.number, "word", 2 * n_labels))
         await self.tab.press("Read the files")
-        in_use = rf"\*\*berry{self.number:03d}x{self.rounds}\*\*\s+[\d,]+ training"  # in the sidebar: a worker has read it
+        in_use = (
+            rf"\*\*berry{self.number:03d}x{self.rounds}\*\*\s+[\d,]+ training"  # in the sidebar: a worker has read it
+        )
         await self.tab.until(lambda: self.tab.says(in_use), "the upload")
         self.seen.uploaded += 1
 

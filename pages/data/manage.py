@@ -212,7 +212,7 @@ def _confirm(fingerprint, name):
         "synthetic": "Make it again with the same settings to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
         "words": "Make features of the same texts with the same settings to get it back.",
-    }.get(_source(fingerprint), "Upload the same files again to get it back.")
+    }.get(workspace.get("known").get(fingerprint, {}).get("source"), "Upload the same files again to get it back.")
     st.caption(
         f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "
         "once. Other workspaces keep theirs."
@@ -228,7 +228,3 @@ def _removed(fingerprint, name):
     also = tuple(record["key"] for record in results if record["fingerprint"] == fingerprint)
     removed.remove("datasets", [fingerprint], name, also)
     workspace.notify(f"{name} is removed from this workspace.")
-
-
-def _source(fingerprint) -> str:
-    return workspace.get("known").get(fingerprint, {}).get("source", "upload")

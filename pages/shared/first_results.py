@@ -73,7 +73,8 @@ def _written(values):
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
     fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
-    if workspace.only_looks() or not _is_wanted() or len(begun) >= COUNT:
+    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
+    if workspace.only_looks() or not is_wanted or len(begun) >= COUNT:
         return
     if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         return
@@ -105,7 +106,3 @@ def _list_or_begin(task, rank, is_listed):
 
 def _is_busy():
     return any(job.active for job in job_queue.queue().jobs())
-
-
-def _is_wanted():
-    return limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False

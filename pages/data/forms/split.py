@@ -22,7 +22,8 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     way = fields.described(SPLIT.parameter("way"), "resplit.way", widget="radio")
     values = _fields_of(way, data)
     first = _name(known["name"], way, values)
-    key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", dataset_list.LONGEST_NAME
+    settings = "-".join(str(value) for name, value in values.items() if name not in ("train", "test"))
+    key, most = f"resplit.name.{fingerprint}.{way}.{settings}", dataset_list.LONGEST_NAME
     name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key).strip() or first
     if way == "file" and None in (values["train"], values["test"]):
         return None
@@ -68,10 +69,6 @@ def _fields_of(way, data) -> dict:
     else:
         values, right = {"test_size": fields.percent(about["test_size"], "resplit.test_size", place=left)}, middle
     return values | {"random_state": field("random_state", right)}
-
-
-def _text(values):
-    return "-".join(str(value) for name, value in values.items() if name not in ("train", "test"))
 
 
 def _name(name, way, values):

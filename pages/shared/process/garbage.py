@@ -15,6 +15,7 @@ MANY_MODULES = 50  # imports after which garbage is no longer looked for in what
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
 _tidy_by = None  # when garbage is collected at the latest, by time.monotonic(); None when no collection is due
+_asked = 0.0  # when the timer was started, by time.monotonic()
 _tidy_lock = threading.Lock()
 _imported = 0  # modules that had been imported when :func:`collect` last looked at everything
 
@@ -38,11 +39,12 @@ def tidy_later() -> None:
     """Collect garbage when no page's run has ended for a while, or at the latest after :data:`UNTIDY`."""
     # Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
     # ``postScriptGC`` in .streamlit/config.toml.
-    global _tidying, _tidy_by
-    if not serving.is_set():
+    global _tidying, _tidy_by, _asked
+    now = time.monotonic()
+    if not serving.is_set() or (_tidy_by is not None and now < _asked + CALM):  # a thread for each run would take long
         return
     with _tidy_lock:  # sessions have threads of their own
-        now = time.monotonic()
+        _asked = now
         _tidy_by = now + UNTIDY if _tidy_by is None else _tidy_by
         _tidying.cancel()
         _tidying = threading.Timer(min(2 * CALM, max(0.0, _tidy_by - now)), _tidy)
