@@ -188,7 +188,7 @@ def findings(run):
     found += [f"Visitor {who} received names of {others}." for who, others in run["strangers"][:5]]
     found += [f"A page: {text}" for text in run["problems"][:10]]
     found += [f"The log: {text}" for text in (run["log"] + run["log_at_end"])[:10]]
-    if run["peak_bytes"] > GOALS["bytes"]:
+    if (run["peak_bytes"] or 0) > GOALS["bytes"]:
         found.append(f"The server and its processes took {run['peak_bytes'] / 1e9:.1f} GB.")
     for name in ("threads", "files", "processes"):
         if run["after"][name] > run["before"][name]:
@@ -214,6 +214,7 @@ def rows(run):
     answers = "–" if health["p50"] is None else ", ".join(
         f"{name} {health[key]:.3f}" for name, key in (("p50", "p50"), ("p99", "p99"), ("most", "p100"))
     ) + " s"  # fmt: skip
+    peak = f"{run['peak_bytes'] / 1e9:.2f} GB" if run["peak_bytes"] else "–"
     used = [f"{run[when][name]}" for name in ("threads", "files", "processes") for when in ("before", "after")]
     return [
         ["answers about health", f"p99 below {GOALS['health_p99']:g} s", f"{health['asked']:,}: {answers}"],
@@ -227,7 +228,7 @@ def rows(run):
         ["errors and warnings in the log", "none", str(len(run["log"]) + len(run["log_at_end"]))],
         ["memory of the server", f"at most {100 * GOALS['memory']:.0f} % more", "; ".join(said)
          + ("" if growth is None else f": {100 * growth:+.1f} %")],
-        ["memory of all its processes", f"at most {GOALS['bytes'] / 1e9:g} GB", f"{run['peak_bytes'] / 1e9:.2f} GB"],
+        ["memory of all its processes", f"at most {GOALS['bytes'] / 1e9:g} GB", peak],
         ["threads before and after", "no more", f"{used[0]}, {used[1]}"],
         ["open files before and after", "no more", f"{used[2]}, {used[3]}"],
         ["processes before and after", "no more", f"{used[4]}, {used[5]}"],

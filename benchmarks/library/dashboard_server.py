@@ -153,7 +153,8 @@ class Server:
     def unfinished(self):
         """Return the names of files in the cache that were begun and not finished, and of temporary files."""
         begun = [path for path in self.cache.rglob("*") if path.name.startswith((".tmp-", ".part-"))]
-        kept = [path for path in (self.folder / "tmp").iterdir() if not path.name.startswith((".", "__pycache__"))]
+        own = (".", "__pycache__", "xmlcore-")  # the last is the user's folder, which stays
+        kept = [path for path in (self.folder / "tmp").iterdir() if not path.name.startswith(own)]
         return sorted(path.name for path in begun + kept)
 
 
