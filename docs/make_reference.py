@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
     for name in MODULES:
         load_names(name)
     pdoc.render.configure(docformat="numpy", show_source=False, footer_text="xmlcore")
-    pdoc.pdoc("xmlcore", output_directory=folder)
+    pdoc.pdoc(*MODULES, output_directory=folder)
     print(f"{len(MODULES)} modules in {folder}")
 
 
