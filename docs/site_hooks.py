@@ -22,6 +22,7 @@ TABLES = [f"benchmarks/results/{path.name}" for path in sorted((ROOT / "benchmar
 OUTSIDE = {"README.md": "index.md", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
 OUTSIDE |= {name: name for name in ("LICENSE", "CITATION.cff", *TABLES)}
 LINK = re.compile(r"\]\(([^):#]+)(#[^)]*)?\)")
+LINKED = re.compile(r"\[([^\]]*)\]\([^):]+\.md(?:#[^)]*)?\)")
 FIGURE = re.compile(r"!\[([^\]]+)\]\(([^)]+\.svg)\)")
 _folder = tempfile.TemporaryDirectory()
 
@@ -31,7 +32,7 @@ def on_files(files, config):
     for place, address in OUTSIDE.items():
         files.append(File.generated(config, address, abs_src_path=str(ROOT / place)))
     for path in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
-        text = LINK.sub("]", path.read_text(encoding="utf-8")).replace("[", "").replace("]", "")
+        text = LINKED.sub(r"\1", path.read_text(encoding="utf-8"))  # a notebook elsewhere has no other pages beside it
         notebook = jupytext.writes(jupytext.reads(text, fmt="md"), fmt="ipynb")
         files.append(File.generated(config, f"tutorials/{path.stem}.ipynb", content=notebook))
     folder = Path(_folder.name)

@@ -46,7 +46,7 @@ def data(tmp_path, monkeypatch):
 
 COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES if page.name != "architecture.md"}
 # Pages whose examples need more than the data set have tests of their own below; the recipes, in test_recipes.py.
-OTHERS = {"docs/formats.md": 3, "docs/pages/compare.md": 2, "docs/pages/train.md": 1, "docs/text.md": 4}
+OTHERS = {"docs/formats.md": 3, "docs/pages/train.md": 1, "docs/text.md": 1}
 
 
 def test_no_example_is_left_out():
@@ -67,13 +67,11 @@ def test_examples_run_as_they_are_written(page, data, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_examples_with_kept_results_run(data):
+def test_the_example_with_a_kept_result_runs(data):
     task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT"})
     Path("bibtex-PLT-1a2b3c.zip").write_bytes(experiment.bundle(experiment.keep(task)))
-    for page in ("docs/pages/compare.md", "docs/pages/train.md"):
-        for block in examples(page):
-            found = run(block, page)
-    assert found["report"].agrees and "api-docs" in Path("report.html").read_text(encoding="utf-8")
+    (block,) = examples("docs/pages/train.md")
+    assert run(block, "docs/pages/train.md")["report"].agrees
 
 
 @pytest.mark.slow
@@ -85,11 +83,5 @@ def test_each_example_of_files_makes_them_and_runs_alone(page, data, tmp_path_fa
         found = run(block, page)
         if "dataset" in found:
             assert (found["dataset"].Y_test != data.Y_test).nnz == 0
-        if "load_model" in found:
-            assert found["model"].predict(["The judge has decided."]) == [["crime", "law"]]
         if "guess" in found:
             assert found["label_lists"] == [["law"], ["art"]] and list(found["names"].values()) == ["law", "art"]
-        if "best" in found:
-            assert (
-                found["best"].predict(["The court has decided."]) == [["crime", "law"]] and min(found["scores"]) > 0.9
-            )
