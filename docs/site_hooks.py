@@ -1,7 +1,7 @@
 """What the site has beside the files of docs/; ``mkdocs build --strict`` calls the functions ``on_...``.
 
-It has pages of the project's root and tables of measurements, whose links are led to their places in the site, a gallery
-made of the figures in all pages, the tutorials as notebooks, and the reference of the docstrings.
+It has pages of the project's root and tables of measurements, to whose places links are led, a gallery made of the
+figures in all pages, the tutorials as notebooks, and the reference of the docstrings.
 """
 
 import posixpath
