@@ -32,9 +32,8 @@ def on_files(files, config):
     for place, address in OUTSIDE.items():
         files.append(File.generated(config, address, abs_src_path=str(ROOT / place)))
     for path in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
-        text = LINKED.sub(r"\1", path.read_text(encoding="utf-8"))  # a notebook elsewhere has no other pages beside it
-        notebook = jupytext.writes(jupytext.reads(text, fmt="md"), fmt="ipynb")
-        files.append(File.generated(config, f"tutorials/{path.stem}.ipynb", content=notebook))
+        content = jupytext.writes(notebook_of(path), fmt="ipynb")
+        files.append(File.generated(config, f"tutorials/{path.stem}.ipynb", content=content))
     folder = Path(_folder.name)
     make_reference.main(folder)
     for path in filter(Path.is_file, folder.rglob("*")):
@@ -44,6 +43,13 @@ def on_files(files, config):
     files.append(File.generated(config, "reference.md", content="# Reference\n\n" + "\n".join(modules)))
     files.append(File.generated(config, "gallery.md", content=gallery()))
     return files
+
+
+def notebook_of(path):
+    """Return a tutorial as a notebook, without the links to other pages, which are not there when it is downloaded."""
+    notebook = jupytext.reads(LINKED.sub(r"\1", path.read_text(encoding="utf-8")), fmt="md")
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return notebook
 
 
 def gallery():

@@ -1,6 +1,8 @@
 """Links, lengths and figures of the documentation; tests/docs/test_examples.py runs its examples."""
 
 import re
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,11 @@ from xmlcore.datasets import read_matrix
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
+sys.path.insert(0, str(ROOT / "docs"))
+site_hooks = import_module("site_hooks")
+sys.path.pop(0)
 
 
 def named(page):
@@ -42,6 +48,15 @@ def test_a_page_about_a_method_is_short_and_has_a_figure(page):
     text = page.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     assert re.search(r"!\[[^\]]+\]\([^)]+\.svg\)", text)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=named)
+def test_a_tutorial_is_short_and_its_notebook_has_the_same_code(page):
+    assert 60 <= len(page.read_text(encoding="utf-8").splitlines()) <= 120
+    cells = site_hooks.notebook_of(page).cells
+    code = [cell.source.strip() for cell in cells if cell.cell_type == "code"]
+    assert code == [block.strip() for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
+    assert not [cell for cell in cells if cell.cell_type == "markdown" and ".md" in cell.source]
 
 
 def test_the_arff_example_is_read_as_the_page_says():
