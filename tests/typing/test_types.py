@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 LEFT_OUT = {
     "architecture": "parts of files",
     "text": "a data set has a vectoriser and texts if it was made of texts, which its type does not say",
+    "own_texts": "the same",
 }
 PACKAGES = (
     "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.decisions", "xmlcore.datasets",
@@ -35,7 +36,8 @@ def scripts(tmp_path_factory):
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
         if blocks and page.stem not in LEFT_OUT:
-            (folder / f"page_{page.stem.replace('-', '_')}.py").write_text("\n".join(blocks), encoding="utf-8")
+            name = "_".join(page.relative_to(ROOT).with_suffix("").parts).replace("-", "_")
+            (folder / f"page_{name}.py").write_text("\n".join(blocks), encoding="utf-8")
     for name in ("right.py", "wrong.py"):
         (folder / name).write_text((HERE / name).read_text(encoding="utf-8"), encoding="utf-8")
     assert (folder / "page_README.py").is_file()
