@@ -10,7 +10,7 @@ import pytest
 from xmlcore.datasets import read_matrix
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
 sys.path.insert(0, str(ROOT / "docs"))
