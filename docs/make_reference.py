@@ -42,7 +42,8 @@ def main(folder: Path) -> None:
     for name in MODULES:
         load_names(name)
     pdoc.render.configure(docformat="numpy", show_source=False, footer_text="xmlcore")
-    pdoc.pdoc(*MODULES, output_directory=folder)
+    found = import_module("xmlcore").__all__  # pdoc finds these itself
+    pdoc.pdoc(*(name for name in MODULES if name.rpartition(".")[2] not in found), output_directory=folder)
     print(f"{len(MODULES)} modules in {folder}")
 
 
