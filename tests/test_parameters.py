@@ -1,6 +1,7 @@
 """The description of a parameter: its words, its check, its docstring and its form."""
 
 import dataclasses
+import inspect
 
 import numpy as np
 import pytest
@@ -114,12 +115,9 @@ def test_parameters_that_are_passed_on_are_listed_with_the_argument_that_takes_t
         def __init__(self, size=3, **base_params):
             self.size = size
 
-    lines = described(Derived).__doc__.splitlines()
-    start = lines.index("        size : int in [1, 9], default 3")
-    assert lines[start + 2 : start + 4] == [
-        "        **base_params : object",
-        "            Parameters of :class:`Base`:",
-    ]
+    lines = inspect.getdoc(described(Derived)).splitlines()
+    start = lines.index("size : int in [1, 9], default 3")
+    assert lines[start + 2 : start + 4] == ["**base_params : object", "    Parameters of :class:`Base`:"]
     assert lines[start + 5].strip() == "* flag : bool, default False"
 
 
