@@ -66,14 +66,19 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
     test, real = SimpleNamespace(difference=0.067, low=0.01, high=0.1, p_value=p_value), of_runs.differences
     found = {"P@1": -0.067, "P@5": -0.1, "PSP@5": 0.1}
     monkeypatch.setattr(of_runs, "difference", lambda *of: test)
-    monkeypatch.setattr(
-        of_runs, "differences", lambda *of: real(*of).assign(p_value=0.01, difference=lambda f: f["measure"].map(found))
-    )
+    sure = {"P@1": p_value, "P@5": 0.01, "PSP@5": 0.01}
+
+    def differences(*of):
+        frame = real(*of)
+        return frame.assign(p_value=frame["measure"].map(sure), difference=frame["measure"].map(found))
+
+    monkeypatch.setattr(of_runs, "differences", differences)
     made = make(2, words, seeds=1, first=first)
     said = plainly(listed(ready, made, words))
     best, other = ready.frame("run", "PSP@5")["run"]
-    assert f" In P@5 it is surely better than {other}{', too' if p_value < 0.05 else ''}." in said
-    assert f" In PSP@5 {other} is surely better. Label by label, F1@5 of {best} is higher for" in said
+    assert f" It leads {other} by 6.7 points (1.0 to 10.0). It is surely better in " in said
+    better, unsure = ("P@1 and P@5", "") if p_value < 0.05 else ("P@5", "; in P@1 nothing is sure")
+    assert f" better in {better}, surely worse in PSP@5{unsure}. Label by label, F1@5 of {best} is higher for" in said
     rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
     assert (f"{rarest} has the highest PSP@5" in said) == (rarest == best)
 
