@@ -40,7 +40,7 @@ def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data)
     assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
     assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
     assert tables.find_rows(bare, "test", "1").tolist() == [0]
-    frame = tables.labels_per_row(data)
+    frame = tables.per_row(data, "labels")
     assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
 
 
@@ -122,3 +122,28 @@ def test_every_table_of_a_page_says_where_it_is_to_be_scrolled(page):
     folder = Path(__file__).parents[3] / "pages" / page
     bare = [path.name for path in folder.glob("*.py") if "st.dataframe(" in path.read_text()]
     assert not bare, "tables.show has the line about scrolling sideways"
+
+
+def test_many_names_wider_than_their_cell_have_three_lines_and_are_cut_between_words_or_in_the_middle():
+    def script():
+        import pandas as pd
+
+        from pages.shared import tables
+
+        columns = {"name": tables.text("Name", 150), "n": tables.number("Rows", 60)}
+        for key, names in {"short": ["x", "83.21 (81.9 to 84.4)"], "long": ["red apple, " * 12, "x" * 60, "x"],
+                           "rare": ["x" * 60, *["x"] * 20]}.items():  # fmt: skip
+            tables.show(pd.DataFrame({"name": names, "n": 1}), key, columns, most=400)
+
+    short, long, rare = AppTest.from_function(script).run().dataframe
+    assert short.value["name"].tolist() == ["x", "83.21 (81.9 to 84.4)"] and short.proto.row_height == 35
+    words, middle, same = long.value["name"]
+    assert (
+        words.startswith("red apple, red")
+        and words.endswith(" …")
+        and set(middle) == {"x", "…"}
+        and len(middle) < 60
+        and same == "x"
+    )
+    assert long.proto.row_height == 66, "below 65 pixels, Streamlit breaks no text"
+    assert rare.proto.row_height == 35 and len(rare.value["name"][0]) < 20, "one long name makes not all lines high"
