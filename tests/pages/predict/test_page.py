@@ -373,6 +373,7 @@ def drawn(page):
 
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
     """The cut begins where predict is now; the kept decision is the one that the packed model predicts by."""
+    assert "EXAMPLE" in json.dumps(figure(page, "Example: From precise to complete"))
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
@@ -388,6 +389,19 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
         f"{100 * held['micro R']:.1f} %",
         f"{100 * held['held-out micro R']:.1f} % held-out",
     )
+    (line,) = figure(page, "From precise to complete")["layout"]["shapes"]
+    assert line["y0"] == line["y1"] == 80, "the bound asked for is drawn"
+    asked = re.search(
+        r"Precision of 80 % is kept on .* test rows, .* gave ([\d.]+) % \(95 %: (.*)–(.*)\)\.", page.text()
+    )
+    gave, low, high = map(float, asked.groups())
+    assert gave == pytest.approx(100 * held["micro P"], abs=0.05) and low < gave < high
+    data, rule = word_data(), found.rule(f"cut {held['cut']}")
+    sets = rule.decided(model, data.X_test).astype(bool)
+    right, all_of = sets.multiply(data.Y_test).sum(axis=1), sets.sum(axis=1)
+    drawn_again = np.random.default_rng(0).integers(len(right), size=(2000, len(right)))
+    ends = np.percentile(100 * right[drawn_again].sum(axis=1) / all_of[drawn_again].sum(axis=1), [2.5, 97.5])
+    assert [low, high] == pytest.approx(ends, abs=1.5), "as by drawing test rows again"
     page.set("predict.decide.by", "As much precision as a least recall leaves").set("predict.decide.least recall", 70.0)
     held = found.cuts[found.cuts["held-out micro R"] >= 0.7]
     held = held.sort_values(order[::-1]).iloc[-1]
