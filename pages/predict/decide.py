@@ -27,7 +27,7 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
     "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
 }
 NOUNS = {"micro P": "Precision", "micro R": "Recall"}
-MEASURED = 5000  # test rows from which an interval is computed
+MEASURED = 2000  # test rows from which an interval is computed
 LEVEL = 80.0  # of a promise at first, in percent
 FEW = 5  # entries in the place of the labels of a larger set
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
