@@ -318,6 +318,21 @@ def test_a_deletion_is_undone_by_a_click_in_the_middle_of_the_button_wherever_th
         undo.wait_for(state="detached", timeout=15_000)
 
 
+@pytest.mark.parametrize("screen", [(1280, 600), (400, 850)])
+def test_the_button_for_a_further_data_set_opens_and_shows_its_box(tab, prepared, screen):
+    one = tab(f"/{prepared(easy_data('add', 60))}", viewport=dict(zip(("width", "height"), screen)))
+    upload = one.page.get_by_role("tab", name="Upload data", exact=True)
+    button = one.page.get_by_role("button", name="Add a data set", exact=True)
+    button.wait_for()
+    one.idle()
+    assert not upload.is_visible()
+    button.click()
+    upload.wait_for()
+    seen = """([height]) => [...document.querySelectorAll("[role=tab]")].some(
+      tab => tab.innerText.includes("Upload data") && tab.getBoundingClientRect().bottom < height / 2)"""
+    one.page.wait_for_function(seen, arg=[screen[1]], timeout=20_000)
+
+
 def test_on_a_phone_the_toolbar_of_a_table_lies_on_nothing(tab, prepared):
     phone = {"viewport": {"width": 400, "height": 850}, "has_touch": True, "is_mobile": True}
     one = tab(f"/storage{prepared(easy_data('phone', 200, 10), trained=1)}", **phone)
