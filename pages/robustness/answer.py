@@ -13,8 +13,7 @@ from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 
 def sentence(name, measurements, settings) -> str:
-    level = settings.levels[-1]
-    runs = list(measurements.results)
+    level, runs = settings.levels[-1], list(measurements.results)
     if CERTIFIED in measurements.measures:
         shares = [(format.plain(run), format.percent(measurements.value(run, CERTIFIED, 1, level))) for run in runs]
         return (
@@ -23,51 +22,39 @@ def sentence(name, measurements, settings) -> str:
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
+    level = next((at for at in settings.levels if any(_is_sure(measurements.loss(run, at)) for run in runs)), level)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
         return f"With {perturbed}, as without it, no first label is right."
-    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
+    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, level))
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
-    text = f"With {perturbed}, **{format.plain(run)}** {_loses(lost[run][0])} of its P@1{where}: from {clean} to "
-    return f"{text}**{noisy}**.{_least(run, lost)}{_first_to_fall(run, measurements, settings)}"
+    turns = f"{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to" if clean != noisy else "stays at"
+    text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
+    alike = [f"**{format.plain(one)}**" for one in lost if one != run and _overlap(lost[one], lost[run])]
+    if alike:
+        text += f" Between it and {format.listed(alike)}, this noise shows no difference."
+    worst = max(lost, key=lambda run: lost[run][0])
+    if lost[worst][1] > lost[run][2]:
+        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
+        text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+    return text
+
+
+def _is_sure(loss) -> bool:
+    share, _, high = loss  # the low end is above 0 for any loss, as no share above 1 can be kept: mirror the high one
+    return share > high - share
+
+
+def _overlap(one, other) -> bool:
+    return one[1] <= other[2] and other[1] <= one[2]
 
 
 def _rows(settings) -> str:
     return settings.rows_text.removesuffix(", drawn at random")
-
-
-def _first_to_fall(run, measurements, settings) -> str:
-    """Name the result that loses the most at the weakest level, if that is surely more than the best one loses."""
-    level = min((level for level in settings.levels[:-1] if level > 0), default=None)
-    if level is None:
-        return ""
-    lost = {name: measurements.loss(name, level) for name in measurements.results}
-    worst = max(lost, key=lambda name: np.nan_to_num(lost[name][0]))
-    if not lost[worst][1] > lost[run][2]:
-        return ""
-    at, left = noise.level_text(settings.kind, level), format.percent(measurements.value(worst, "P@k", 1, level))
-    return f" **{format.plain(worst)}** falls first: to {left} at {at}."
-
-
-def _loses(share) -> str:
-    amount = "nothing" if abs(share) < 5e-5 else format.percent(abs(share))
-    return f"{'gains' if share <= -5e-5 else 'loses'} {amount}"
-
-
-def _least(run, lost) -> str:
-    """Say whether the best result, or which other one, loses the least; ``lost`` has shares with intervals."""
-    if len(lost) == 1:
-        return ""
-    least = min(lost, key=lambda name: lost[name][0])
-    alike = [name for name in lost if name != least and lost[name][1] <= lost[least][2]]
-    if run in alike or (run == least and alike):
-        others = [f"**{format.plain(name)}**" for name in dict.fromkeys([least, *alike]) if name != run]
-        return f" Between it and {format.listed(others)}, this noise shows no difference."
-    return " That is the least of all." if run == least else f" **{format.plain(least)}** {_loses(lost[least][0])}."
 
 
 def kept(measurements, settings) -> None:
