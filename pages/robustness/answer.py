@@ -67,7 +67,8 @@ def kept(measurements, settings) -> None:
         short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
-    tables.show(shown, "robustness.kept", columns, most=220)
+    values = shown.drop(columns="run")
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), most=220)
 
 
 def curves(measurements, settings, files, n_labels) -> None:

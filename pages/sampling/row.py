@@ -125,6 +125,7 @@ def _table(view, ranking, i):
             },
             "label": tables.number("Id", 70, "%d"),
         },
+        first=("rank", "name", "true", "f", "share", "nearness"),
         most=480,
     )
     count = format.count(len(whole), "line")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format
+from pages.shared import fields, format
 from xmlcore import wording
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
@@ -161,6 +161,11 @@ def number(label: str, width: int | None = None, format: str | None = None, help
     return st.column_config.NumberColumn(label, width=width, format=format, help=help, **settings)
 
 
+def bar(label: str, width: int, help: str | None = None, form: str = "%.1f", most: float = 100):
+    """Return a column of numbers from 0 to ``most`` with a bar in each cell."""
+    return st.column_config.ProgressColumn(label, width=width, help=help, format=form, min_value=0, max_value=most)
+
+
 def text(label: str, width: int | None = None, help: str | None = None, **settings):
     return st.column_config.TextColumn(label, width=width, help=help, **settings)
 
@@ -177,15 +182,35 @@ def on_tick(key: str, values, look) -> dict:
 
 
 def show(
-    frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
+    frame: pd.DataFrame,
+    key: str,
+    columns: dict,
+    *,
+    signs: dict | None = None,
+    best: pd.DataFrame | None = None,
+    first: tuple = (),
+    most: int | None = None,
+    **settings,
 ):
-    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways."""
+    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
+
+    Where the ``first`` are named, the others are shown if the reader chooses them. ``best`` marks the cells in bold.
+    """
     if most is not None:
         settings["height"] = height(len(frame), most)
     if "column_order" not in settings:
         frame = frame[[name for name in columns if name in frame.columns]]
+    if first:
+        more = {name: columns[name]["label"] for name in frame.columns if name not in first}
+        with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+            field = ".".join([*key.split(".")[:2], "columns"])
+            chosen = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
+        settings["column_order"] = [name for name in frame.columns if name in {*first, *chosen}]
     shown = settings.get("column_order", frame.columns)
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
+    if best is not None and len(frame) > 1:
+        bold = best.map({True: "font-weight: 700", False: ""}.get)
+        styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
     width = sum(columns[name]["width"] for name in shown) + BORDER
     if "on_select" in settings:

@@ -67,25 +67,26 @@ def _table(lines, own, inventory, fields):
     sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
     caption = "Each rectangle is a data set or a result, as large as its files on the disk."
     charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
+    largest = float(frame["mb"].max())
     ticked = tables.show(
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "mb": tables.number("MB", 60, "%.1f", "Size of the files on the disk; in memory it may be another."),
+            "mb": tables.bar("MB", 90, "Size of the files on the disk; in memory it may be another.", most=largest),
             "title": tables.text(
                 "Title", label_tables.width(frame["title"], TITLE), run_names.footnote(frame["title"])
             ),
             "kind": tables.text("What", 145),
             "used": tables.moments("Last used", "To the hour."),
-            "created": tables.moments("Made"),
             "source": tables.text("Made from", label_tables.width(frame["source"], SOURCE)),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),
             "pinned": tables.text("Pinned", 60),
+            "created": tables.moments("Made"),
         },
+        first=("mb", "title", "kind", "used", "source", "users", "pinned"),
         most=HEIGHT,
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
     by_name = {artifact.name: artifact for artifact in lines}
