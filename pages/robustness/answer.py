@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, title
-from pages.shared import fields, format, label_tables, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
@@ -36,7 +36,7 @@ def sentence(name, measurements, settings) -> str:
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     alike = [f"**{format.plain(one)}**" for one in lost if one != run and _overlap(lost[one], lost[run])]
     if alike:
-        text += f" Between it and {format.listed(alike)}, this noise shows no difference."
+        text += f" Whether it or {format.listed(alike)} loses a larger share is not sure."
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > lost[run][2]:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
@@ -61,14 +61,14 @@ def kept(measurements, settings) -> None:
     """Show P@1 of all results at every level in a small table."""
     summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
     wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
-    columns = {"run": tables.text("P@1, %", label_tables.width(wide.index, 130))}
+    columns = {"run": tables.text("P@1, %")}
     for level in sorted(wide.columns):
         name = noise.level_text(settings.kind, level) if level else "no noise"
         short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     values = shown.drop(columns="run")
-    tables.show(shown, "robustness.kept", columns, best=values == values.max(), most=220)
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), most=220, widest=130)
 
 
 def curves(measurements, settings, files, n_labels) -> None:
