@@ -190,7 +190,7 @@ def label_table(view, label) -> None:
             "Score times the share of the label’s rows that have the feature.",
         ),
         "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
-        "name": tables.text("Feature", 140),
+        "name": tables.text("Feature"),
         "feature": tables.number("Id", 65, "%d"),
         "score": tables.number(f"Score{times}", 90, forms["score"]),
         "standard_error": tables.number(

@@ -1,5 +1,7 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,6 +12,9 @@ from xmlcore import wording
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
+NAMES = (110, 200)  # smallest and largest width of a column of names, in pixels
+LETTER, AROUND = 7.5, 20  # width of a letter and of the space around a cell's text, in pixels
+LINE, SPACE = 20, 15  # height of a line of text and of the space around a cell's lines, in pixels
 csv_safe = wording.csv_safe
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
@@ -152,9 +157,25 @@ def about_features(frame: pd.DataFrame) -> str:
     return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {format.value(values.iloc[0])}."
 
 
-def height(count: int, most: int) -> int:
+def height(count: int, most: int, line: int = LINE + SPACE) -> int:
     """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
-    return min(most, 35 * count + 38 + BAR)
+    return min(most, line * count + 38 + BAR)
+
+
+def width(names, most: int = NAMES[1]) -> int:
+    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
+    text = LETTER * max((len(name) for name in names), default=0)
+    return math.ceil(min(max(text + AROUND, NAMES[0]), most))
+
+
+def sizes(names, most: int = NAMES[1]) -> tuple[int, int]:
+    """Return the width of a column of names and the height of its rows, in pixels: the longest name is seen in full."""
+    text = LETTER * max((len(name) for name in names), default=0)
+    wide = width(names, most)
+    room = wide - AROUND
+    # Words are not broken, so lines are not full: a little less than the width is counted on.
+    lines = math.ceil(text / (room - 3 * LETTER)) if text > room else 1
+    return wide, LINE * lines + SPACE
 
 
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
@@ -190,23 +211,29 @@ def show(
     best: pd.DataFrame | None = None,
     first: tuple = (),
     most: int | None = None,
+    widest: int = NAMES[1],
     **settings,
 ):
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
 
     Where the ``first`` are named, the others are shown if the reader chooses them. ``best`` marks the cells in bold.
+    Texts of columns without a width are names: all of each is seen, in several lines where ``widest`` is too narrow.
     """
-    if most is not None:
-        settings["height"] = height(len(frame), most)
-    if "column_order" not in settings:
-        frame = frame[[name for name in columns if name in frame.columns]]
+    names = [name for name in columns if name in frame.columns]
     if first:
-        more = {name: columns[name]["label"] for name in frame.columns if name not in first}
+        more = {name: columns[name]["label"] for name in names if name not in first}
         with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
             field = ".".join([*key.split(".")[:2], "columns"])
             chosen = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
-        settings["column_order"] = [name for name in frame.columns if name in {*first, *chosen}]
+        settings["column_order"] = [name for name in names if name in {*first, *chosen}]
+    elif "column_order" not in settings:
+        frame = frame[names]
     shown = settings.get("column_order", frame.columns)
+    if whole := [name for name in shown if columns[name]["width"] is None]:
+        wide, settings["row_height"] = sizes([str(text) for name in whole for text in frame[name]], widest)
+        columns = columns | {name: columns[name] | {"width": wide} for name in whole}
+    if most is not None:
+        settings["height"] = height(len(frame), most, settings.get("row_height", LINE + SPACE))
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     if best is not None and len(frame) > 1:
         bold = best.map({True: "font-weight: 700", False: ""}.get)

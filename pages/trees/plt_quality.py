@@ -63,7 +63,7 @@ def _table(view, shown, key):
         table,
         key,
         {
-            "name": tables.text("Node", 230),
+            "name": tables.text("Node"),
             "depth": tables.number("Depth", 60, "%d"),
             "n_labels": tables.number("Labels", 65, "localized"),
             "positive": tables.number("Positive", 70, "localized", "Test rows with a label at or below the node."),

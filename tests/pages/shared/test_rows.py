@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import label_tables, tables
+from pages.shared import tables
 from pages.shared.results import before_after, predictions, run_names
 from pages.shared.rows import explaining, highlight, row_editor
 from tests.figures.seen import contrast
@@ -142,9 +142,9 @@ def test_of_many_labels_that_move_the_first_are_named_in_rows_high_enough():
     moved = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
     said = before_after.moved(moved, [f"l{j}" for j in range(20)], "log_proba", 20)
     assert said.count(" goes from ") == 6 and " and 14 more labels move" in said
-    (narrow, one_line), (wide, two_lines), (widest, more) = (label_tables.sizes(["x" * n]) for n in (5, 40, 100))
-    assert label_tables.sizes([]) == (narrow, one_line)
-    assert {label_tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
+    (narrow, one_line), (wide, two_lines), (widest, more) = (tables.sizes(["x" * n]) for n in (5, 40, 100))
+    assert tables.sizes([]) == (narrow, one_line)
+    assert {tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
     assert narrow < wide == widest and one_line < two_lines < more
 
 
