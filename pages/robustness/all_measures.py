@@ -23,11 +23,10 @@ def show(measurements, settings, files) -> None:
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
-    note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
     st.caption(
         f"In percent, without noise (clean) and at {level_text} (noisy), and the share of the clean value lost; the "
         "best of each k is bold. *Columns* has the measures of Tables 4 and 5 of the paper. "
-        f"On {settings.rows_text}.{note}"
+        f"On {settings.rows_text}."
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
@@ -46,7 +45,7 @@ def _columns(table, measures, level, level_text):
     for measure in measures:
         short = title(measure)
         for column, label, help in (
-            (f"{measure} clean", f"{short} clean", f"{short} without noise, %."),
+            (f"{measure} clean", f"{short} clean", f"{short} without noise, %: {MEASURES[measure]}."),
             (measure, f"{short} noisy", f"{short} at {level_text}, %: mean over repeats."),
             (
                 f"{measure} drop",

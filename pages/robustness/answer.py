@@ -78,8 +78,6 @@ def curves(measurements, settings, files, n_labels) -> None:
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
-    direction = "Higher is better; of two lines that start equally high, the flatter one is more robust"
-    direction = "Lower is better" if way == "drop" else direction
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
     figure = figures.robustness_curves(
         mine.assign(measure=title(measure)),
@@ -90,7 +88,7 @@ def curves(measurements, settings, files, n_labels) -> None:
         title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
     )
     caption = (
-        f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} {_other_rows(measurements)} "
+        f"{title(measure)}: {MEASURES[measure]}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
     figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)

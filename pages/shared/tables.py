@@ -203,17 +203,9 @@ def on_tick(key: str, values, look) -> dict:
 
 
 def show(
-    frame: pd.DataFrame,
-    key: str,
-    columns: dict,
-    *,
-    signs: dict | None = None,
-    best: pd.DataFrame | None = None,
-    first: tuple = (),
-    most: int | None = None,
-    widest: int = NAMES[1],
-    **settings,
-):
+    frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, best: pd.DataFrame | None = None,
+    first: tuple = (), most: int | None = None, widest: int = NAMES[1], **settings,
+):  # fmt: skip
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
 
     Where the ``first`` are named, the others are shown if the reader chooses them. ``best`` marks the cells in bold.

@@ -1,6 +1,5 @@
 """Figure of sizes: rectangles in groups, as large as what they stand for."""
 
-import html
 import textwrap
 
 import numpy as np
@@ -43,6 +42,5 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
 
 def _fitted(name, letters) -> str:
     """Return a name in lines of so many letters: two with all of it, or one that is cut in the middle."""
-    lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False)
-    fits = len(lines) <= 2 and all(len(line) <= letters for line in lines)
-    return "<br>".join(html.escape(line, quote=False) for line in lines) if fits else short(name, letters)
+    fits = len(textwrap.wrap(name, letters)) <= 2 and max(map(len, name.split()), default=0) <= letters
+    return whole(name, letters) if fits else short(name, letters)

@@ -85,10 +85,7 @@ def _form(kind, values) -> str:
 
 
 def _bars(kind: str, values):
-    full = 100 if kind in PERCENT else 1
-    return st.column_config.ProgressColumn(
-        COLUMN[kind], format=_form(kind, values), width=130, min_value=0, max_value=full, help=SCALE[kind]
-    )
+    return tables.bar(COLUMN[kind], 130, SCALE[kind], _form(kind, values), 100 if kind in PERCENT else 1)
 
 
 def signs(kind: str, *columns: str) -> dict:
