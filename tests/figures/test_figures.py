@@ -322,9 +322,9 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
     frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")
     (trace,) = figure.data
-    assert list(trace.labels[2:]) == ["a name of a label", "a n…el"] and figure.layout.title.text == "Sizes (rows)"
-    short = figures.treemap(frame.assign(name=["ab", "label 34"]), "Sizes").data[0]
-    assert short.labels[3] == "label<br>34", "whole where two lines have room"
+    assert list(trace.labels[2:]) == ["a name of a label", "a na…bel"] and figure.layout.title.text == "Sizes (rows)"
+    short = figures.treemap(frame.assign(name=["ab", "label 1234"]), "Sizes").data[0]
+    assert short.labels[3] == "label<br>1234", "whole where two lines have room"
     assert list(trace.hovertext[2:]) == ["a name of a label"] * 2 and "%{hovertext}" in trace.hovertemplate
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
-LETTERS, LEAST = 52, 6  # of a name that fits into a square: of all sizes together, and at least
+LETTERS, LEAST = 60, 8  # of a name that fits into a square: of all sizes together, and at least
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
