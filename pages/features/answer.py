@@ -199,5 +199,5 @@ def label_table(view, label) -> None:
         "n_labels": tables.number("Labels that keep it", 130, "localized", f"Of {view.selection.n_labels:,}."),
     }
     config = {column: titles[column] for column in columns}
-    tables.show(shown[columns], "features.table", config, first=first, most=290)
+    tables.show(shown[columns], "features.table", config, first=first, most=290, widest=300)
     st.caption(f"{format.count(len(shown), 'feature')} that **{format.plain(view.data.label_name(label))}** keeps.")

@@ -10,8 +10,6 @@ from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
-KEPT = "Selected already: pressing the button shows the selection at once."
-
 
 def begin(data, fingerprint, name) -> None:
     method = next(iter(experiment.SELECTORS))
@@ -21,9 +19,8 @@ def begin(data, fingerprint, name) -> None:
     )
     nothing = data.Y_train.nnz == 0
     task = tasks.select_task(fingerprint, method, params=None)
-    time = tasks.time_in_brackets(task, unknown=nothing)
     actions.button(
-        f"Select features by {method} with its default settings{time}",
+        f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
         type="primary",
         key="features.begin",
         on_click=tasks.start,
@@ -148,7 +145,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     if task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption(KEPT)
+        st.caption("Selected already: pressing the button shows the selection at once.")
     else:
         st.caption(words.expected_cost(fingerprint, method, params))
 

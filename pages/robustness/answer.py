@@ -34,11 +34,12 @@ def sentence(name, measurements, settings) -> str:
     where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
     turns = f"{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to" if clean != noisy else "stays at"
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
-    alike = [f"**{format.plain(one)}**" for one in lost if one != run and _overlap(lost[one], lost[run])]
-    if alike:
+    _, low, high = lost[run]
+    others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
+    if alike := [f"**{format.plain(one)}**" for one in others]:
         text += f" Whether it or {format.listed(alike)} loses a larger share is not sure."
     worst = max(lost, key=lambda run: lost[run][0])
-    if lost[worst][1] > lost[run][2]:
+    if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
         text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
     return text
@@ -47,10 +48,6 @@ def sentence(name, measurements, settings) -> str:
 def _is_sure(loss) -> bool:
     share, _, high = loss  # the low end is above 0 for any loss, as no share above 1 can be kept: mirror the high one
     return share > high - share
-
-
-def _overlap(one, other) -> bool:
-    return one[1] <= other[2] and other[1] <= one[2]
 
 
 def _rows(settings) -> str:

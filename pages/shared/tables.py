@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import fields, format
 from xmlcore import wording
+from xmlcore.figures import cut_apart
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
@@ -162,16 +163,10 @@ def height(count: int, most: int, line: int = LINE + SPACE) -> int:
     return min(most, line * count + 38 + BAR)
 
 
-def width(names, most: int = NAMES[1]) -> int:
-    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
-    text = LETTER * max((len(name) for name in names), default=0)
-    return math.ceil(min(max(text + AROUND, NAMES[0]), most))
-
-
 def sizes(names, most: int = NAMES[1]) -> tuple[int, int]:
     """Return the width of a column of names and the height of its rows, in pixels: the longest name is seen in full."""
     text = LETTER * max((len(name) for name in names), default=0)
-    wide = width(names, most)
+    wide = math.ceil(min(max(text + AROUND, NAMES[0]), most))
     room = wide - AROUND
     # Words are not broken, so lines are not full: a little less than the width is counted on.
     lines = math.ceil(text / (room - 3 * LETTER)) if text > room else 1
@@ -209,7 +204,8 @@ def show(
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
 
     Where the ``first`` are named, the others are shown if the reader chooses them. ``best`` marks the cells in bold.
-    Texts of columns without a width are names: all of each is seen, in several lines where ``widest`` is too narrow.
+    Texts of columns without a width are names: all of each is seen, in several lines where ``widest`` is too narrow,
+    and a word that does not fit is cut in the middle.
     """
     names = [name for name in columns if name in frame.columns]
     if first:
@@ -222,7 +218,11 @@ def show(
         frame = frame[names]
     shown = settings.get("column_order", frame.columns)
     if whole := [name for name in shown if columns[name]["width"] is None]:
-        wide, settings["row_height"] = sizes([str(text) for name in whole for text in frame[name]], widest)
+        written = frame[whole].astype("str").to_numpy(object).ravel()
+        letters = int((sizes(written, widest)[0] - AROUND) / LETTER)
+        cut = cut_apart((text for text in written if max(map(len, text.split()), default=0) > letters), letters)
+        frame = frame.assign(**{name: frame[name].map(lambda text: cut.get(text, text)) for name in whole})
+        wide, settings["row_height"] = sizes([cut.get(text, text) for text in written], widest)
         columns = columns | {name: columns[name] | {"width": wide} for name in whole}
     if most is not None:
         settings["height"] = height(len(frame), most, settings.get("row_height", LINE + SPACE))
@@ -231,12 +231,12 @@ def show(
         bold = best.map({True: "font-weight: 700", False: ""}.get)
         styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-    width = sum(columns[name]["width"] for name in shown) + BORDER
+    room = sum(columns[name]["width"] for name in shown) + BORDER
     if "on_select" in settings:
-        width += next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
+        room += next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
     st.html(
-        f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
-        f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
+        f'<p class="sideways s{room}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
+        f"<style>@container (min-width: {room - PADDING}px) {{ .sideways.s{room} {{ display: none; }} }}</style>"
     )
     return event
 
