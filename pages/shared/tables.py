@@ -1,16 +1,20 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.shared import fields, format
 from xmlcore import wording
+from xmlcore.figures import cut_apart
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
 LETTER, CELL = 7.5, 16  # width of a letter and of the space around a cell's text, in pixels
 LINE, TALL = 35, 66  # height of a line, and of one that has room for texts over LINES: Streamlit breaks them from 65 on
+NAMES = (110, 200)  # smallest and largest width of a column of names, in pixels
 SHORT = 12  # letters of texts that are never cut
 LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
 COLUMNS = 7  # that a table shows at first; its menu shows the others
@@ -153,6 +157,12 @@ def height(count: int, most: int, line: int = LINE) -> int:
     return min(most, line * count + 38 + BAR)
 
 
+def name_width(names, most: int = NAMES[1]) -> int:
+    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
+    text = LETTER * max(map(len, names), default=0)
+    return math.ceil(min(max(text + CELL, NAMES[0]), most))
+
+
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
     return st.column_config.NumberColumn(label, width=width, format=format, help=help, **settings)
 
@@ -177,22 +187,37 @@ def on_tick(key: str, values, look) -> dict:
     return {"on_select": tick, "selection_mode": "single-row"}
 
 
-def show(frame: pd.DataFrame, key: str, columns: dict, *, signs=None, best=None, first=(), most=None, **settings):
+def show(
+    frame: pd.DataFrame,
+    key: str,
+    columns: dict,
+    *,
+    signs=None,
+    best=None,
+    first=(),
+    most=None,
+    widest=NAMES[1],
+    **settings,
+):
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
 
     The reader may choose the others than the ``first``, at most seven. ``signs`` has formats of columns with a minus,
-    ``best`` says which cells are bold, ``most`` is the largest height.
+    ``best`` says which cells are bold, ``most`` is the largest height, ``widest`` that of columns without a width.
     """
     if "column_order" not in settings:
-        frame = frame[[name for name in columns if name in frame.columns]]
-        first = first or tuple(frame.columns[:COLUMNS])
-        more = {name: columns[name]["label"] or name for name in frame.columns if name not in first}
+        offered = [name for name in columns if name in frame.columns]
+        frame = frame if first else frame[offered]
+        first = first or tuple(offered[:COLUMNS])
+        more = {name: columns[name]["label"] or name for name in offered if name not in first}
         if more:
             with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
                 field = ".".join([*key.split(".")[:2], "columns"])
                 more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
-        settings["column_order"] = [name for name in frame.columns if name in {*first, *more}]
+        settings["column_order"] = [name for name in offered if name in {*first, *more}]
     shown = settings["column_order"]
+    names = [name for name in columns if name in frame.columns and columns[name]["width"] is None]
+    wide = name_width(frame[names].astype("str").to_numpy(object).ravel(), widest)
+    columns = columns | {name: columns[name] | {"width": wide} for name in names}
     if "row_height" not in settings:
         frame, settings["row_height"] = _fitted(frame, columns, shown)
     if most is not None:
@@ -219,10 +244,17 @@ def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
         for name in frame.columns
         if columns.get(name, {}).get("type_config", {}).get("type") == "text"
     }
-    wide = {name: [_pixels(text) > room for text in frame[name]] for name, room in rooms.items()}
-    lines = LINES if any(sum(wide[name]) > FEW * len(frame) for name in {*shown} & {*wide}) else 1
-    cut = {name: [_cut(text, rooms[name], lines) for text in frame[name]] for name in wide if any(wide[name])}
-    return frame.assign(**cut), LINE if lines == 1 else TALL
+    lines, cut = 1, {}
+    for name, room in rooms.items():
+        wide = [text for text in frame[name] if _pixels(text) > room]
+        words = cut_apart((text for text in wide if " " not in text.strip()), max(int(room / LETTER), 8))
+        texts = len(wide) - sum(frame[name].isin(words))
+        lines = LINES if name in shown and texts > FEW * len(frame) else lines
+        cut[name] = words
+    frame = frame.assign(**{
+        name: [words.get(text) or _cut(text, rooms[name], lines) for text in frame[name]] for name, words in cut.items()
+    })  # fmt: skip
+    return frame, LINE if lines == 1 else TALL
 
 
 def _pixels(text) -> float:
@@ -233,13 +265,11 @@ def _pixels(text) -> float:
 
 
 def _cut(text, room: int, lines: int):
-    """Return a text for so many lines: the first words of a longer one, or both ends of its only one."""
+    """Return the first words of a text that fit into so many lines."""
     room = room if lines == 1 else lines * (room - 3 * LETTER)  # words are not broken, so lines are not full
     if _pixels(text) <= room:
         return text
-    letters = max(int(room / LETTER), 8)
-    words = text[: letters - 1].rpartition(" ")[0]
-    return f"{words} …" if words else f"{text[: letters // 2]}…{text[len(text) - (letters - 1) // 2 :]}"
+    return f"{text[: max(int(room / LETTER), 8) - 1].rpartition(' ')[0]} …"
 
 
 def _signed(form: str):

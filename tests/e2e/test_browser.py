@@ -29,6 +29,7 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     folded = set(addresses.GROUPS[addresses.METHODS])
     assert seen <= set(PAGES) == folded | set(links.all_inner_texts())  # no names of files
     assert not one.page.get_by_role("dialog").count()  # no "Page not found"
+    assert list(addresses.GROUPS)[-1] == addresses.METHODS, "no other link moves when they unfold in the menu"
     one.text("Data set in use")
     # The library for figures is prepared while the user reads a page without figures.
     loaded = "entry => entry.name.includes('PlotlyChart') && entry.initiatorType === 'script'"

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import label_tables, tables
+from pages.shared import tables
 from pages.shared.results import before_after, predictions, run_names
 from pages.shared.rows import explaining, highlight, row_editor
 from tests.figures.seen import contrast
@@ -142,8 +142,8 @@ def test_of_many_labels_that_move_the_first_are_named_in_columns_wide_enough():
     moved = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
     said = before_after.moved(moved, [f"l{j}" for j in range(20)], "log_proba", 20)
     assert said.count(" goes from ") == 6 and " and 14 more labels move" in said
-    narrow, more, widest = (label_tables.width(["x" * n]) for n in (5, 20, 100))
-    assert label_tables.width([]) == narrow < more < widest
+    narrow, more, widest = (tables.name_width(["x" * n]) for n in (5, 20, 100))
+    assert tables.name_width([]) == narrow < more < widest
 
 
 def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores():

@@ -31,6 +31,24 @@ def test_a_table_that_lacks_room_for_no_more_than_the_padding_of_a_cell_is_not_s
     assert "The table has 1 column" in hint and "(min-width: 292px)" in hint
 
 
+def test_names_are_whole_in_several_lines_and_words_that_do_not_fit_are_cut_in_the_middle():
+    def script():
+        import pandas as pd
+
+        from pages.shared import tables
+
+        names = ["a", "a name of several words", "enable_cython_pairwise_dist", "enable_cython_pairwise_list"]
+        tables.show(pd.DataFrame({"name": names}), "names", {"name": tables.text("Name")}, most=900, widest=170)
+
+    (table,) = AppTest.from_function(script).run().dataframe
+    shown = table.value["name"].tolist()
+    assert shown[:2] == ["a", "a name of several words"] and shown[2:] == [
+        "enable_cyt…wise_dist",
+        "enable_cyt…wise_list",
+    ]
+    assert table.proto.row_height == tables.LINE
+
+
 def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
