@@ -65,15 +65,14 @@ def _best(lines, choice) -> None:
     elif difference.difference < 0:  # the mean of the seeds leads, the run in their middle does not
         text.append(f" Its lead over {following} may be chance.")
     else:
-        sure = difference.p_value < metrics.SURE
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
-        text.append(f" It leads {following} by {lead}, which {'chance hardly explains' if sure else 'may be chance'}.")
-        ahead, behind = _sure_elsewhere(a, b, measure)
-        if ahead:
-            also = ", too" if sure else ""
-            text.append(f" In {format.listed(ahead)} it is surely better than {following}{also}.")
-        if behind:
-            text.append(f" In {format.listed(behind)} {following} is surely better.")
+        text.append(f" It leads {following} by {lead}.")
+        *sure, unsure = _sure(a, b, measure)
+        behind = sure[1]
+        said = [f"surely {how} in {format.listed(of)}" for how, of in zip(("better", "worse"), sure) if of]
+        said = [f"it is {', '.join(said)}"] if said else []
+        said = "; ".join([*said, f"in {format.listed(unsure)} nothing is sure"] if unsure else said)
+        text.append(f" {said[:1].upper()}{said[1:]}.")
         k = of_runs.ks(a)[-1]
         wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
         text.append(f" Label by label, F1@{k} of {best} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
@@ -86,11 +85,11 @@ def _best(lines, choice) -> None:
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
 
 
-def _sure_elsewhere(a, b, measure) -> tuple[list[str], list[str]]:
-    """Return the other measures of the figure in which the first of two results is surely better, and the second."""
-    frame = of_runs.differences([a, b], {}, measure)
-    sure = frame[(frame["measure"] != measure) & (frame["p_value"] < metrics.SURE)]
-    return tuple(list(sure.loc[side, "measure"]) for side in (sure["difference"] < 0, sure["difference"] > 0))
+def _sure(a, b, measure) -> list[list[str]]:
+    """Return the measures of the figure in which the first of two results is surely better, worse, and neither."""
+    frame = of_runs.differences([a, b], {}, measure).dropna(subset="p_value")
+    sure, ahead = frame["p_value"] < metrics.SURE, frame["difference"] < 0
+    return [list(frame.loc[side, "measure"]) for side in (sure & ahead, sure & ~ahead, ~sure)]
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

@@ -7,10 +7,11 @@ from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
-from xmlcore import metrics
+from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
+HEAD = 14  # letters of a name above a column
 
 
 def show(keys, names, measure, file_name) -> None:
@@ -35,28 +36,24 @@ def show(keys, names, measure, file_name) -> None:
 def _details(a, b, names, file_name) -> None:
     ks = of_runs.ks(a)
     k = fields.radio("Labels predicted for a row, in the tables below", ks, "compare.pair.k", ks[-1])
-    _labels_compared(a, b, k, names, file_name)
-    _rows(a, b, k, names, file_name)
+    heads = figures.cut_apart([names[a], names[b]], HEAD).values()
+    _labels_compared(a, b, k, names, heads, file_name)
+    _rows(a, b, k, names, heads, file_name)
 
 
-def _labels_compared(a, b, k, names, file_name) -> None:
-    st.subheader("Labels for which one is better")
+def _labels_compared(a, b, k, names, heads, file_name) -> None:
+    st.subheader("Labels for which one has the better F1")
     every = of_runs.labels(a, b, k)
     wins = side_by_side.wins_by_bucket(every)
-    first, second = names[a], names[b]
-    total = wins.iloc[-1]
-    st.markdown(
-        f"**{format.plain(first)}** has the better F1 for **{total['a']:,}** labels, **{format.plain(second)}** for "
-        f"**{total['b']:,}**; {total['equal']:,} are equal."
-    )
+    first, second, one, other = names[a], names[b], *heads
     tables.show(
         wins,
         "compare.wins",
         {
             "bucket": tables.text("Labels", 70),
-            "a": tables.number("First is better", 120, "localized"),
+            "a": tables.number(f"{one} is better", 170, "localized"),
             "equal": tables.number("Equal", 70, "localized"),
-            "b": tables.number("Second is better", 130, "localized"),
+            "b": tables.number(f"{other} is better", 170, "localized"),
         },
     )
     query = st.text_input(
@@ -70,13 +67,13 @@ def _labels_compared(a, b, k, names, file_name) -> None:
         drawn,
         f"compare.labels.{a[:6]}.{b[:6]}.{k}",
         {
-            "name": tables.text("Label", 140, pinned=True),
-            "difference": tables.number("Difference, points", 125, help=f"F1 of {first} less that of {second}."),
-            "f1_a": tables.number("First, F1 %", 95, "%.1f", f"First: {first}."),
-            "f1_b": tables.number("Second, F1 %", 105, "%.1f", f"Second: {second}."),
-            "rows": tables.number("Test rows", 80, "localized"),
-            "right_a": tables.number("First finds", 88, "localized", "Test rows for which it is right."),
-            "right_b": tables.number("Second finds", 100, "localized", "Test rows for which it is right."),
+            "name": tables.text("Label", 180, pinned=True),
+            "rows": tables.number("Test rows", 80, "localized", "Test rows with the label."),
+            "difference": tables.number("F1, points", 90, help=f"F1 of {first} less that of {second}."),
+            "f1_a": tables.number(f"{one}, F1 %", 140, "%.1f", f"F1 of {first}."),
+            "f1_b": tables.number(f"{other}, F1 %", 140, "%.1f", f"F1 of {second}."),
+            "right_a": tables.number(f"{one} finds", 140, "localized", f"Test rows for which {first} is right."),
+            "right_b": tables.number(f"{other} finds", 140, "localized", f"Test rows for which {second} is right."),
             "n_train": tables.number("Training rows", 105, "localized"),
             "bucket": tables.text("Bucket", 65),
         },
@@ -84,19 +81,20 @@ def _labels_compared(a, b, k, names, file_name) -> None:
         most=360,
     )
     st.caption(
-        f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences first."
+        f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences times "
+        "test rows first."
     )
     charts.csv_button(
         "Labels matching, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"
     )
 
 
-def _rows(a, b, k, names, file_name) -> None:
+def _rows(a, b, k, names, heads, file_name) -> None:
     st.subheader("Rows for which one is better")
     frame = of_runs.rows(a, b, k)
     first_run, other = server.run(a), server.run(b)
     data = server.dataset(first_run.fingerprint)
-    first, second = names[a], names[b]
+    first, second, one, two = names[a], names[b], *heads
     better = int((frame["difference"] > 0).sum())
     st.markdown(
         f"**{format.plain(first)}** finds more right labels in **{better:,}** test rows, **{format.plain(second)}** in "
@@ -112,11 +110,11 @@ def _rows(a, b, k, names, file_name) -> None:
         "row": tables.number("Row", 60, "%d"),
         "name": tables.text("Name", 260),
         "text": tables.text("Text", 300),
-        "right_a": tables.number("First, right", 90, "%d", f"Right labels of {first}."),
-        "right_b": tables.number("Second, right", 105, "%d", f"Right labels of {second}."),
         "labels": tables.text("True labels", 220),
-        "first": tables.text("First predicts", 220, "✓ marks right labels."),
-        "second": tables.text("Second predicts", 220, "✓ marks right labels."),
+        "first": tables.text(f"{one} predicts", 220, f"Labels that {first} predicts; ✓ marks right ones."),
+        "second": tables.text(f"{two} predicts", 220, f"Labels that {second} predicts; ✓ marks right ones."),
+        "right_a": tables.number(f"{one}, right", 130, "%d", f"Right labels of {first}."),
+        "right_b": tables.number(f"{two}, right", 130, "%d", f"Right labels of {second}."),
     }
     event = tables.show(
         drawn,

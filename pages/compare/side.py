@@ -10,7 +10,7 @@ from pages.compare import across, answer, more, of_runs, one, pairs, trials
 from pages.shared import fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures
+from xmlcore import experiment, figures, metrics
 from xmlcore.experiment import side_by_side
 
 AXIS = 24  # letters of a name above an axis of parallel coordinates
@@ -75,8 +75,8 @@ def show(picked: Compared, lines, choice, pictures) -> None:
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
     def measures():
-        _measures(keys, names, file_name, more.names(choice.more))
         _settings(keys, names, wanted)
+        _measures(keys, names, file_name, more.names(choice.more))
 
     def of_two(draw):
         ask = functools.partial(st.caption, "Tick two or more lines of one data set to put them side by side.")
@@ -140,14 +140,15 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
 def _measures(keys, names, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.measures(keys, names, further)
-    shown = _wide(frame)
-    heads = figures.cut_apart(shown.columns[1:], HEAD)
+    shown, best = _wide(frame)
+    heads = figures.cut_apart(best.columns, HEAD)
     tables.show(
         shown,
         "compare.measures",
         {MEASURE: tables.text("%", 95, pinned=True)}
         | {name: tables.text(head, 150, format.plain(name)) for name, head in heads.items()},
         most=460,
+        best=best,
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button(
@@ -172,32 +173,36 @@ def _measures(keys, names, file_name, further) -> None:
     )
 
 
-def _wide(frame) -> pd.DataFrame:
+def _wide(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a table with a line per measure, and which of its values are the best of their line."""
     text = [
         f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if v == v else ""
         for v, low, high in zip(frame["value"], frame["low"], frame["high"])
     ]
+    sign = [-1 if metrics.MEASURES[name].smaller_is_better else 1 for name in frame["measure"]]
     named = frame.assign(text=text, at=frame["measure"].str.replace("@k", "@", regex=False) + frame["k"].astype(str))
-    wide = named.pivot(index="at", columns="run", values="text")
-    wide = wide.loc[list(dict.fromkeys(named["at"])), list(dict.fromkeys(named["run"]))]
-    wide.insert(0, MEASURE, wide.index)
-    return wide.reset_index(drop=True)
+    named["good"] = sign * frame["value"].round(4)
+    wide = named.pivot(index="at", columns="run", values=["text", "good"]).loc[list(dict.fromkeys(named["at"]))]
+    good, shown = (wide[of][list(dict.fromkeys(named["run"]))] for of in ("good", "text"))
+    good = good.reset_index(drop=True).astype(float)
+    return shown.reset_index(names=MEASURE), good.eq(good.max(axis=1), axis=0)
 
 
 def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    lists, any_changed = [], False
+    changed = {}
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
-        text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
-        any_changed = any_changed or bool(text)
-        lists.append(f"**{format.plain(names[key])}**: {format.plain(text or 'none changed by hand')}.")
-    if any_changed:
+        words = settings.words if present else settings.changed
+        changed[names[key]] = words(line["model"], present or line["params"])
+    if any(changed.values()):
+        lists = (
+            f"**{format.plain(name)}**: {format.plain(text or 'none changed by hand')}."
+            for name, text in changed.items()
+        )
         st.markdown("Settings in which they differ. " + " ".join(lists))
-    else:
-        st.markdown("No setting was changed by hand.")
 
 
 def _say_who_chose_settings(keys, names, wanted) -> None:

@@ -114,7 +114,7 @@ def missing(frame, records: dict) -> None:
 def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame = pd.DataFrame({"run": lines["title"]})
     columns = {
-        choice.measure: _bar(choice.measure),
+        choice.measure: tables.bar(choice.measure, 130, _meaning(choice.measure), "%.2f"),
         "run": tables.text("Result", 240, run_names.footnote(lines["title"])),
     }  # a phone shows both
     if lines["fingerprint"].nunique() > 1:
@@ -164,12 +164,6 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame["created"] = [format.moment(value) for value in lines["created"]]
     columns["created"] = tables.moments("Trained")
     return frame, columns
-
-
-def _bar(measure: str):
-    return st.column_config.ProgressColumn(
-        measure, width=130, format="%.2f", min_value=0, max_value=100, help=_meaning(measure)
-    )
 
 
 def _meaning(measure: str) -> str:

@@ -30,17 +30,11 @@ def _sentences(data, summary):
         tested, differ = summary[f"n_{noun}s_tested"], summary[f"n_{noun}s_drifted"]
         if tested == 0:
             lines.append(f"No {noun} occurs often enough to be compared.")
-        elif differ == 0:
-            verb = "occurs" if tested == 1 else "occur"
-            lines.append(
-                f"{tested:,} of {format.count(count, noun)} {verb} often enough to be compared. **None differs** "
-                "between training and test rows beyond chance."
-            )
         else:
-            verb = "differs" if differ == 1 else "differ"
+            verb = "differs" if differ <= 1 else "differ"
             lines.append(
-                f"{tested:,} of {format.count(count, noun)} occur often enough to be compared. **{differ:,} {verb}** "
-                "between training and test rows beyond chance."
+                f"Of {format.count(count, noun)}, {tested:,} can be compared, having rows enough. **{differ or 'None'} "
+                f"{verb}** between training and test rows beyond chance."
             )
     new = summary["n_features_only_in_test"]
     if new:
@@ -65,13 +59,9 @@ def _table(noun, frame, name_of, name):
         f"alike.{noun}",
         {
             "name": tables.text(noun.capitalize(), 150),
-            "difference": tables.number(
-                "Difference", 76, help="Mean in test rows minus mean in training rows, in standard deviations."
-            ),
+            "difference": tables.number("Difference", 76, help="Of means, test less training, in standard deviations."),
             "differs": tables.text(
-                "Beyond chance",
-                95,
-                "Of all that are marked, 5\u00a0% are expected to be chance (Benjamini and Hochberg 1995).",
+                "Beyond chance", 95, "5\u00a0% of all marked may be chance (Benjamini-Hochberg 1995)."
             ),
             "rows_train": tables.number("Training rows", 90, "localized", "Training rows that have it."),
             "rows_test": tables.number("Test rows", 70, "localized", "Test rows that have it."),
@@ -81,9 +71,8 @@ def _table(noun, frame, name_of, name):
     )
     tested = int(frame["tested"].sum())
     st.caption(
-        f"Showing {len(shown):,} of {tested:,} {noun}s that could be compared, largest difference first. It is the "
-        "mean in test rows minus that in training rows, in standard deviations: 0.2 is small, 0.8 is large. The CSV "
-        "also has the means."
+        f"Showing {len(shown):,} of {tested:,} {noun}s that could be compared, largest difference first: 0.2 is small, "
+        "0.8 is large. The CSV also has the means."
     )
     charts.csv_button(
         f"All {noun}s, CSV",

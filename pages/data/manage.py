@@ -79,13 +79,13 @@ def _list(opened, used):
     tables.show(
         frame,
         "manage.list",
-        {"Data set": st.column_config.TextColumn(pinned=True, width=150)}
-        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")}
-        | {
-            "On disk": st.column_config.TextColumn(width=80),
-            "From": st.column_config.TextColumn(width=150),
-            "Results": number(width=70, help="Trained models and selections of features."),
+        {
+            "Data set": st.column_config.TextColumn(pinned=True, width=200),
             "In use": st.column_config.CheckboxColumn(width=60),
+            **{name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
+            "Results": number(width=70, help="Trained models and selections of features."),
+            "From": st.column_config.TextColumn(width=250),
+            "On disk": st.column_config.TextColumn(width=80),
         },
         most=320,
     )
@@ -130,7 +130,7 @@ def _compare(opened):
     tables.show(
         frame,
         "manage.compare",
-        {"Statistic": st.column_config.TextColumn(pinned=True, width=200)}
+        {"Statistic": st.column_config.TextColumn(pinned=True, width=230)}
         | {name: st.column_config.TextColumn(width=110) for name in values},
         most=600,
     )

@@ -1,5 +1,6 @@
 """What is wrong with the data set: rows that occur twice, contradict each other or are empty, and unused columns."""
 
+import pandas as pd
 import streamlit as st
 
 from pages.shared import format, sections, tables
@@ -115,14 +116,10 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
 def _rows(data, duplicates, name):
     st.markdown("**Rows with equal features**")
     shown = duplicates.head(SHOWN)
-    parts = [tables.part(data, part) for part in shown["part"]]
-    labels = [", ".join(tables.label_names(data, tables.ids(Y, row))) for (_, Y, _), row in zip(parts, shown["row"])]
-    names = [None if known is None else known[row] for (_, _, known), row in zip(parts, shown["row"])]
-    frame = shown[["group", "part", "row"]].assign(labels=labels)
-    if any(each is not None for each in names):
-        frame.insert(3, "name", names)
+    lines = [tables.rows(data, part, [row]) for part, row in zip(shown["part"], shown["row"])]
+    frame = pd.concat(lines, ignore_index=True).assign(part=shown["part"].to_numpy())
     tables.show(
-        frame.assign(group=frame["group"] + 1),
+        frame.assign(group=shown["group"].to_numpy() + 1),
         "problems.rows",
         {
             "group": tables.number("Group", 65, "%d", "Rows of a group are equal."),

@@ -52,13 +52,14 @@ def show(data, fingerprint) -> None:
             {
                 "row": tables.number("Row", 60, "%d"),
                 "name": tables.text("Name", 170),
-                "labels": tables.text("Labels", 380 if len(frame.columns) == 3 else 190),
-                "text": tables.text("Text", 200),
+                "labels": tables.text("Labels", 270),
                 "features": tables.number("Features", 70, "%d"),
+                "text": tables.text("Text", 300),
             },
             most=ROWS_HEIGHT,
             on_select=lambda: _select_row(part, key, listed),
             selection_mode="single-row",
+            first=("row", "name", "labels", "features"),  # beside the text
         )
         kind = f"matching {part} row" if query.strip() else f"{part} row"
         others = "; search to see others" if listed.size < found.size else ""

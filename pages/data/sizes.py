@@ -27,18 +27,17 @@ def show(described, examination, fingerprint, name) -> None:
             "mean": tables.number("Mean", 70, "%.2f"),
             "median": number("median", "Median"),
             "min": number("min", "Least"),
+            "max": number("max", "Most"),
             "q05": number("q05", "5\u00a0%", "5\u00a0% of the rows, or labels, have at most this number."),
             "q25": number("q25", "25\u00a0%"),
             "q75": number("q75", "75\u00a0%"),
             "q95": number("q95", "95\u00a0%", "95\u00a0% of the rows, or labels, have at most this number."),
-            "max": number("max", "Most"),
         },
         most=300,
     )
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     st.caption(
-        "Below 5, 25, 75 and 95\u00a0% stands the number that so many of the rows, or labels, have at most. "
         f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f}\u00a0% of these occur "
         f"once, the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: "
         "the logarithm of features × labels × label sets."
@@ -70,7 +69,7 @@ def show(described, examination, fingerprint, name) -> None:
 def drawn(fingerprint, noun):
     """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
     data = server.dataset(fingerprint)
-    frame = tables.labels_per_row(data) if noun == "label" else tables.features_per_row(data)
+    frame = tables.per_row(data, f"{noun}s")
     return frame, (figures.labels_per_row if noun == "label" else figures.features_per_row)(frame)
 
 

@@ -62,11 +62,11 @@ def pairs_drawn(fingerprint, which, number):
         chosen = list(dict.fromkeys(pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]
     else:
         chosen = [j for j in (-counts).argsort(kind="stable")[:number].tolist() if counts[j]]
-    frame = datasets.together(Y, chosen)
-    return frame.assign(
-        first_name=[data.label_name(j) for j in frame["first"]],
-        second_name=[data.label_name(j) for j in frame["second"]],
-    )
+    return _named(data, datasets.together(Y, chosen))
+
+
+def _named(data, pairs):
+    return pairs.assign(**{f"{side}_name": tables.label_names(data, pairs[side]) for side in ("first", "second")})
 
 
 @server.shared(max_entries=40)
@@ -98,23 +98,14 @@ def _tables(data, examination, name):
     left, right = st.columns(2, gap="medium")
     for box, title, key, frame, about in (
         (left, "Labels that occur together", "pairs", examination.pairs, "largest correlation first"),
-        (
-            right,
-            "Labels that avoid each other",
-            "exclusions",
-            examination.exclusions,
-            "most negative correlation first",
-        ),
+        (right, "Labels that avoid each other", "exclusions", examination.exclusions, "most negative first"),
     ):
         with box:
             st.markdown(f"**{title}**")
             if frame.empty:
                 st.caption("There are none.")
                 continue
-            named = frame.assign(
-                first_name=[data.label_name(j) for j in frame["first"]],
-                second_name=[data.label_name(j) for j in frame["second"]],
-            )
+            named = _named(data, frame)
             tables.show(
                 named,
                 f"together.{key}",
@@ -123,9 +114,7 @@ def _tables(data, examination, name):
                     "second_name": tables.text("And label", 145),
                     "phi": tables.number("Phi", 50, help="Correlation of the two labels, from −1 to 1."),
                     "n_both": tables.number("Both", 52, "localized", "Rows with both labels."),
-                    "expected": tables.number(
-                        "By chance", 68, "%.2f", "Rows with both if the labels were independent."
-                    ),
+                    "expected": tables.number("By chance", 68, "%.2f", "Rows with both if labels were independent."),
                 },
                 signs={"phi": "{:.2f}"},
                 most=320,

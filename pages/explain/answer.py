@@ -19,11 +19,7 @@ def labels(view) -> None:
         shown = frame.assign(score=score)[["rank", "name", "correct", "score", "label"]]
         explaining.show_labels(shown, view.kind, "explain.predicted", view.label)
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
-    if missing:
-        missed = ", ".join(format.plain(name) for name in missing)
-        are = "is" if len(missing) == 1 else "are"
-        true = format.count(len(view.true), "true label")
-        st.markdown(f"**{len(missing)} of {true} {are} not in the top {view.k}:** {missed}")
+    predictions.say_missed(missing, len(view.true), view.k)
 
 
 def _row_text(view) -> str:

@@ -1,12 +1,12 @@
 """The explanation under noise: how contributions and predictions change when the row's feature values do."""
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from pages.explain.view import TOP
-from pages.shared import fields, format, label_tables, tables
+from pages.shared import fields, tables
 from pages.shared.figures import charts
+from pages.shared.results import before_after
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain, figures, robustness
@@ -38,7 +38,7 @@ def under_noise(view) -> None:
                 key="explain.noise",
             )
     with right:
-        _labels(view, noisy)
+        before_after.show(view.data, view.model, view.x, noisy, view.k, "explain.noise.labels")
         _stability(view, gaussian, seed)
 
 
@@ -59,43 +59,6 @@ def _choose(view):
     return robustness.GaussianNoise(sigma, support), now().draw or 0
 
 
-def _labels(view, noisy):
-    before, after = view.ranked, view.model.predict_topk(noisy, view.k).labels[0]
-    after = after[after >= 0]
-    scores_before, scores_after = view.values(before), view.values(after, noisy)
-    places = {int(j): i + 1 for i, j in enumerate(before)}
-    lines = []
-    for i in range(max(before.size, after.size)):
-        j = int(after[i]) if i < after.size else None
-        lines.append(
-            {
-                "rank": i + 1,
-                "before": view.data.label_name(int(before[i])) if i < before.size else "",
-                "score before": scores_before[i] if i < before.size else np.nan,
-                "after": "" if j is None else view.data.label_name(j),
-                "score": np.nan if j is None else scores_after[i],
-                "was": "" if j is None else str(places.get(j, "–")),
-            }
-        )
-    if not lines:
-        st.caption("No label is predicted, with noise or without.")
-        return
-    frame = pd.DataFrame(lines)
-    scores = frame[["score before", "score"]]
-    label_tables.show(
-        frame,
-        {"before": "Without noise", "after": "With noise"},
-        {
-            "rank": tables.number("Rank", 44, "%d"),
-            "score before": explaining.column_config(view.kind, scores),
-            "score": explaining.column_config(view.kind, scores, f"{explaining.COLUMN[view.kind]} "),
-            "was": tables.text("Was", 54, "Its rank without noise; – for a new label."),
-        },
-        "explain.noise.labels",
-        signs=explaining.signs(view.kind, "score before", "score"),
-    )
-
-
 def _stability(view, gaussian, seed):
     if gaussian.sigma == 0:
         st.caption("σ is 0, so there is no noise and nothing changes.")
@@ -103,19 +66,8 @@ def _stability(view, gaussian, seed):
     stability = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = stability[["spearman", "overlap"]].mean()
     n = len(stability)
-    spearman = (
-        f"Spearman’s rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same "
-        "order."
-    )
-    overlap = (
-        f"Share of the {TOP} most contributing features that stay among the first {TOP}; mean of {n} noisy copies."
-    )
-    tables.cards(
-        [
-            ("Rank correlation", format.number(means["spearman"]), spearman),
-            (f"Same top {TOP}", f"{100 * means['overlap']:.0f}\u00a0%", overlap),
-        ]
-    )
+    of = f"without and with noise, mean of {n} noisy copies"
+    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
     st.caption(
         f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, stability['total'])}. The figure "
         "and the table show one further copy."

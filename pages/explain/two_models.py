@@ -25,7 +25,10 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
     raw = contributions(record["key"], view.row, view.label)
     other = explaining.named(raw, view.data, raw.attrs["kind"])
     alike = (view.kind == "score") == (raw.attrs["kind"] == "score")
-    cards = _agreement_cards(view.contributions, other) if alike else []
+    cards = []
+    if alike:
+        found = explain.agreement(view.contributions, other, TOP)
+        cards = explaining.agreement_cards(found["spearman"], found["overlap"], TOP, "of both models")
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
     if not cards:
@@ -42,19 +45,6 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
         _bars(view, view.title, view.contributions, view.attrs, ends, 1)
     with right:
         _bars(view, title, other, raw.attrs, ends, 2)
-
-
-def _agreement_cards(first, second) -> list:
-    found = explain.agreement(first, second, TOP)
-    spearman = "Spearman’s rank correlation of the contributions of both models; 1 is the same order, 0 is no relation."
-    return [
-        ("Rank correlation", format.number(found["spearman"]), spearman),
-        (
-            f"Same top {TOP}",
-            f"{100 * found['overlap']:.0f}\u00a0%",
-            f"Share of the {TOP} features that contribute most which both models have in common.",
-        ),
-    ]
 
 
 def _place_text(view, run) -> str:

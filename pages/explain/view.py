@@ -53,8 +53,8 @@ class Explained:
     def true(self) -> set[int]:
         return set(tables.ids(self.data.Y_test, self.row).tolist())
 
-    def values(self, labels, x=None) -> np.ndarray:
-        return explaining.column(self.kind, explain.label_values(self.model, self.x if x is None else x, labels))
+    def values(self, labels) -> np.ndarray:
+        return explaining.column(self.kind, explain.label_values(self.model, self.x, labels))
 
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""

@@ -176,37 +176,28 @@ def label_table(view, label) -> None:
     shown[scores] = factor * shown[scores]
     forms = {column: tables.value_format(shown[column]) if factor == 1 else "%.2f" for column in scores}
     errors = ["standard_error"] if sampled else []
-    columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
+    columns = ["rank", "name", "score", *errors, "with_label", "without_label"]
     if view.weighted:
-        columns = ["weighted_rank", "name", "feature", "weighted_score", "with_label", "without_label"]
-        columns += ["score", "rank"]  # the CSV has the standard errors, too
-    columns += [] if view.selection.shared else ["n_labels"]
+        columns = ["weighted_rank", "name", "weighted_score", "with_label", "without_label"]
+    first = (*columns, *([] if view.selection.shared else ["n_labels"]))
+    columns = [*first, *(["score", "rank"] if view.weighted else []), "feature"]  # the CSV has the standard errors, too
     titles = {
         "weighted_rank": tables.number("Rank", 65, "%d"),
         "weighted_score": tables.number(
             f"Score × share{times}",
-            100 if factor == 1 else 132,
+            132,
             forms.get("weighted_score"),
-            "Score times the share of the label’s rows that have the feature.",
+            "Times the share of the label’s rows that have it.",
         ),
         "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
-        "name": tables.text("Feature", 140),
+        "name": tables.text("Feature"),
         "feature": tables.number("Id", 65, "%d"),
         "score": tables.number(f"Score{times}", 90, forms["score"]),
-        "standard_error": tables.number(
-            f"Standard error{times}", 115 if factor == 1 else 160, forms.get("standard_error")
-        ),
-        "with_label": tables.number(
-            "In label’s rows, %", 125, "%.1f", "Share of the label’s training rows that have the feature."
-        ),
-        "without_label": tables.number(
-            "In other rows, %", 120, "%.1f", "Share of the other training rows that have the feature."
-        ),
+        "standard_error": tables.number(f"Standard error{times}", 160, forms.get("standard_error")),
+        "with_label": tables.bar("In label’s rows, %", 125, "Share of the label’s training rows with the feature."),
+        "without_label": tables.bar("In other rows, %", 120, "Share of the other training rows with the feature."),
         "n_labels": tables.number("Labels that keep it", 130, "localized", f"Of {view.selection.n_labels:,}."),
     }
-    tables.show(shown, "features.table", {column: titles[column] for column in columns}, most=290)
-    name = f"**{format.plain(view.data.label_name(label))}**"
-    st.caption(
-        f"{format.count(len(shown), 'feature')} that {name} keeps, best first, and the share of training rows with the "
-        "label and without it."
-    )
+    config = {column: titles[column] for column in columns}
+    tables.show(shown[columns], "features.table", config, first=first, most=290, widest=300)
+    st.caption(f"{format.count(len(shown), 'feature')} that **{format.plain(view.data.label_name(label))}** keeps.")

@@ -207,7 +207,11 @@ def _table(view, comparison):
         label = f"{name[:1].upper()}{name[1:]} {'↓' if measure.smaller_is_better else '↑'}"
         config[name] = tables.number(label, 120, "%.4f", measure.explained)
     config |= {"select_s": tables.number("Selection, s", 90, "%.2f"), "seconds": tables.number("Trees, s", 80, "%.2f")}
-    tables.show(values.reindex(columns=list(MEASURES)).join(times).reset_index(), "features.compared", config)
+    shown = values.reindex(columns=list(MEASURES)).join(times).reset_index()
+    best = {name: min if measure.smaller_is_better else max for name, measure in MEASURES.items()}
+    best = shown[list(MEASURES)].apply(lambda column: column == best[column.name](column))
+    first = ("method", *list(MEASURES)[:4], "select_s", "seconds")
+    tables.show(shown, "features.compared", config, best=best, first=first)
     st.caption(
         f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "
         "Times are of one seed, on this machine."

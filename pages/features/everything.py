@@ -34,7 +34,7 @@ def all_labels(view) -> None:
         table,
         "features.labels",
         {
-            "name": tables.text("Label", 180),
+            "name": tables.text("Label"),
             "label": tables.number("Id", 60, "%d"),
             "rows": tables.number("Rows", 70, "localized", "Training rows."),
             "features": tables.text(

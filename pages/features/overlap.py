@@ -50,8 +50,8 @@ def _pairs(view):
         shown.assign(together=100 * shown["together"], share=100 * shown["share"]),
         "features.pairs",
         {
-            "a_name": tables.text("Label", 140),
-            "b_name": tables.text("and", 140),
+            "a_name": tables.text("Label"),
+            "b_name": tables.text("and"),
             "share": tables.number(
                 "Shared, %", 85, "%.0f", "Share of the features of one label that the other keeps, too."
             ),
@@ -60,6 +60,7 @@ def _pairs(view):
             ),
         },
         most=560,
+        widest=160,
     )
     which = "all labels"
     if n_compared < selection.n_labels:

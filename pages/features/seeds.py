@@ -103,7 +103,7 @@ def _least_stable(view, table):
         least,
         "features.stability.labels",
         {
-            "name": tables.text("Label", 180),
+            "name": tables.text("Label"),
             "rows": tables.number("Rows", 70, "localized", "Training rows."),
             "jaccard": tables.number("Jaccard", 80, "%.2f"),
             "spearman": tables.number("Spearman", 80, "%.2f"),

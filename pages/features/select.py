@@ -10,44 +10,33 @@ from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
-KEPT = "Selected already: pressing the button shows the selection at once."
-
 
 def begin(data, fingerprint, name) -> None:
     method = next(iter(experiment.SELECTORS))
-    left, right = st.columns([2, 1], gap="large")
-    with left:
-        st.markdown(
-            "Which features matter for which label, and which labels depend on the same? No features of "
-            f"**{format.plain(name)}** have been selected in this workspace yet."
-        )
-        nothing = data.Y_train.nnz == 0
-        task = tasks.select_task(fingerprint, method, params=None)
-        time = tasks.time_in_brackets(task, unknown=nothing)
-        actions.button(
-            f"Select features by {method} with its default settings{time}",
-            type="primary",
-            key="features.begin",
-            on_click=tasks.start,
-            args=(task,),
-            disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
-        )
-        _jobs(fingerprint)
-        examples.show(examples.scores())
-    with right:
-        fragments.alone(_controls)(data, fingerprint, None)
+    st.markdown(
+        "Which features matter for which label, and which labels depend on the same? No features of "
+        f"**{format.plain(name)}** have been selected in this workspace yet."
+    )
+    nothing = data.Y_train.nnz == 0
+    task = tasks.select_task(fingerprint, method, params=None)
+    actions.button(
+        f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
+        type="primary",
+        key="features.begin",
+        on_click=tasks.start,
+        args=(task,),
+        disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
+    )
+    controls_and_jobs(data, fingerprint, None, "Other methods and settings")
+    examples.show(examples.scores())
 
 
-def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
+def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:
     """Show running or failed selections, and the form, folded; ``shown`` is the key of the selection shown."""
-    _jobs(fingerprint)
-    with st.expander("Select features", icon=":material/filter_list:", expanded=shown is None):
-        fragments.alone(_controls)(data, fingerprint, shown)
-
-
-def _jobs(fingerprint):
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
+    with st.expander(title, icon=":material/filter_list:"):
+        fragments.alone(_controls)(data, fingerprint, shown)
 
 
 def _controls(data, fingerprint, shown):
@@ -70,7 +59,7 @@ def _controls(data, fingerprint, shown):
             running = not nothing and _runs(data, fingerprint, method)
             pressed = actions.button(
                 "Select",
-                type="primary" if shown else "secondary",
+                type="primary",
                 width="stretch",
                 key="features.select",
                 on_click=_select,
@@ -156,7 +145,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     if task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption(KEPT)
+        st.caption("Selected already: pressing the button shows the selection at once.")
     else:
         st.caption(words.expected_cost(fingerprint, method, params))
 

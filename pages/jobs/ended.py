@@ -18,12 +18,12 @@ from xmlcore.jobs.job import WORDS
 MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
-    "Job": st.column_config.TextColumn(width=260),  # a phone shows it beside the next one
-    "Took": st.column_config.TextColumn(width=80, help="Of a sweep: all its trainings together."),
-    "State": st.column_config.TextColumn(width=80),
-    "Ended": st.column_config.TextColumn(width=110),
-    "Expected": st.column_config.TextColumn(width=100, help="How long it was expected to take before it began."),
-    "Memory": st.column_config.TextColumn(width=90, help="The most memory that its worker process had."),
+    "Job": tables.text("Job"),
+    "Took": tables.text("Took", 80, help="Of a sweep: all its trainings together."),
+    "State": tables.text("State", 80),
+    "Ended": tables.text("Ended", 110),
+    "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
+    "Memory": tables.text("Memory", 90, help="The most memory that its worker process had."),
 }
 NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
@@ -41,7 +41,7 @@ def show() -> None:
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
-    tables.show(frame, "jobs.table", COLUMNS, height=tables.height(len(frame), 390))
+    tables.show(frame, "jobs.table", COLUMNS, most=390, widest=340)
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
     by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}

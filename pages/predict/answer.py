@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.predict import why
 from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
@@ -81,7 +82,16 @@ def sentence(answer: Answer) -> str:
     return text
 
 
-def labels(answer: Answer, explained: int | None) -> None:
+def show(answer: Answer, explained: int | None, of: str = "") -> None:
+    """Show why a label, beside the labels; ``of`` sets the keys apart where that is on the page twice."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        why.show(answer, explained, of)
+    with right:
+        _labels(answer, explained, f"predict.labels{of}")
+
+
+def _labels(answer, explained, key) -> None:
     if not answer.ranked.size:
         st.caption("There is no label to show.")
         return
@@ -98,12 +108,10 @@ def labels(answer: Answer, explained: int | None) -> None:
     if true is not None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
         frame.insert(2, "correct", right)
-    explaining.show_labels(frame, answer.kind, "predict.labels", explained)
+    explaining.show_labels(frame, answer.kind, key, explained)
     if answer.ranked.size < answer.k:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
         st.caption(f"These are {asked}: the model ranks no others here. {why}")
     missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))
-    if missed:
-        names = ", ".join(format.plain(answer.name(label)) for label in missed)
-        st.markdown(f"**True labels that are not among the first {answer.k:,}:** {names}")
+    predictions.say_missed([answer.name(label) for label in missed], len(true or ()), answer.k)

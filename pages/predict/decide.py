@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, format, server, tables, tasks
-from pages.shared.figures import charts
+from pages.shared.figures import charts, examples
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import (
@@ -26,6 +26,8 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
     "As much recall as a least precision leaves": ("micro R", "micro P", "precision", 90.0),
     "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
 }
+NOUNS = {"micro P": "Precision", "micro R": "Recall"}
+MEASURED = 2000  # test rows from which an interval is computed
 LEVEL = 80.0  # of a promise at first, in percent
 FEW = 5  # entries in the place of the labels of a larger set
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
@@ -65,12 +67,14 @@ def decide(chosen, prediction) -> None:
     found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
     if found is None:
         st.caption(WHAT)
+        examples.show(examples.cuts())
         return
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with right:
-        name = _pick(found, decided.in_force(chosen.key))
+        name, least = _pick(found, decided.in_force(chosen.key))
         if name is not None:
             _numbers(found, name)
+            _say_what_came_of(least, chosen, found, name)
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
@@ -80,7 +84,7 @@ def decide(chosen, prediction) -> None:
     points = {"this decision": looked_at}
     points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
     with left:
-        figure = figures.precision_recall(found.cuts, points)
+        figure = figures.precision_recall(found.cuts, points, least=least)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
     before = server.model(chosen.key) if is_kept else chosen.model
     changed = None if name is None else _changed(chosen, before, found.rule(name))
@@ -94,8 +98,8 @@ def decide(chosen, prediction) -> None:
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
 
-def _pick(found: Decisions, kept: str | None) -> str | None:
-    """Return the decision looked at, at first the kept one; None if there is none such."""
+def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
+    """Return the decision looked at, at first the kept one, or None if there is none such; and the bound asked for."""
     options, is_cut = [BY_CUT, *BOUNDS, PROMISED, *CHOICES], (kept or CUT).startswith(CUT)
     is_promise = not is_cut and kept.startswith(PROMISE)
     by = st.selectbox(
@@ -109,9 +113,9 @@ def _pick(found: Decisions, kept: str | None) -> str | None:
     if by in BOUNDS:
         return _bounded(found, *BOUNDS[by])
     if by == PROMISED:
-        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL)
+        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL), {}
     if by in CHOICES:
-        return by
+        return by, {}
     cuts = found.cuts["cut"].to_numpy()
     at = np.abs(found.cuts["micro R"] - found.line(kept if is_cut else None)["micro R"])
     place = st.select_slider(
@@ -119,11 +123,11 @@ def _pick(found: Decisions, kept: str | None) -> str | None:
         format_func=lambda at: f"{100 * found.cuts['micro P'].iloc[at]:.1f} % right",
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
-    return f"{CUT}{float(cuts[place])}"
+    return f"{CUT}{float(cuts[place])}", {}
 
 
-def _bounded(found, best, bounded, noun, first) -> str | None:
-    """Return the cut with the best value of a measure on the held-out rows, of those that keep a bound of another."""
+def _bounded(found, best, bounded, noun, first) -> tuple[str | None, dict]:
+    """Return the cut with the best value of a measure on the held-out rows that keeps a bound; and the bound."""
     least = st.number_input(
         f"Least {noun}, %", 1.0, 100.0, first, 1.0, format="%.4g", key=f"predict.decide.least {noun}",
         help="On the held-out rows: for other rows nothing is promised.",
@@ -132,8 +136,9 @@ def _bounded(found, best, bounded, noun, first) -> str | None:
     if kept.empty:
         most = 100 * found.cuts[HELD_OUT + bounded].max()
         st.caption(f"No cut has that {noun} on the held-out rows: it is at most {most:.1f} %.")
-        return None
-    return f"{CUT}{float(kept.sort_values([HELD_OUT + best, HELD_OUT + bounded])['cut'].iloc[-1])}"
+        return None, {bounded: least / 100}
+    cut = kept.sort_values([HELD_OUT + best, HELD_OUT + bounded])["cut"].iloc[-1]
+    return f"{CUT}{float(cut)}", {bounded: least / 100}
 
 
 def _promised(found, first) -> str | None:
@@ -171,6 +176,31 @@ def _numbers(found, name) -> None:
         (title, f"{times * one[of]:.1f}{unit}", ON, f"{times * one[HELD_OUT + of]:.1f}{unit} held-out")
         for title, of, times, unit in (OF_PROMISE if name.startswith(PROMISE) else OF_CUT)
     ])  # fmt: skip
+
+
+def _say_what_came_of(least, chosen, found, name) -> None:
+    """Say what the held-out rows and the test rows gave of the measure whose bound was asked for."""
+    for of, bound in least.items():
+        noun, value = NOUNS[of], 100 * found.line(name)[of]
+        half = 100 * _standard_error(chosen.key, name, of)
+        ends = (f"{end:.1f}" for end in (max(value - 1.96 * half, 0), min(value + 1.96 * half, 100)))
+        st.caption(
+            f"{noun} of {100 * bound:.4g} % is kept on the held-out rows. The test rows, which decide nothing, gave "
+            f"{value:.1f} % (95 %: {'–'.join(ends)})."
+        )
+
+
+@server.shared(max_entries=50)
+def _standard_error(key: str, name: str, of: str) -> float:
+    """Return the standard error over test rows of the micro precision or recall of a decision."""
+    data, model = server.dataset(server.run(key).fingerprint), server.model(key)
+    X, Y = data.X_test[:MEASURED], data.Y_test[:MEASURED]
+    rule = experiment.task("decide", {"run": key}).load().rule(name)
+    predicted = rule.decided(model, X).astype(bool)
+    right, base = (part.sum(axis=1) for part in (predicted.multiply(Y), predicted if of == "micro P" else Y))
+    share = right.sum() / max(base.sum(), 1)
+    error = np.sqrt(np.square(right - share * base).sum()) / max(base.sum(), 1)
+    return float(error * np.sqrt(len(right) / data.n_test))
 
 
 def _few_entries(chosen, rule, prediction) -> None:

@@ -20,7 +20,8 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 }
 
 
-def show(predictor, predicted, name: str, look) -> None:
+def show(predictor, predicted, name: str, look, ticked: int | None, below) -> None:
+    """Show the rows of a file; ``look`` is given the row that is ticked, and ``below`` draws the answer to it."""
     n_rows, k = predicted.ranking.labels.shape
     noun = "row" if predicted.beginnings is None else "text"
     rows = format.count(n_rows, noun)
@@ -42,7 +43,7 @@ def show(predictor, predicted, name: str, look) -> None:
         "both may be right.",
     )
     if n_rows:
-        _table(predictor, predicted, by, look)
+        _table(predictor, predicted, by, look, ticked, below)
     files = f"{predictor.files}-{format.file_name(stem(name))}"
     with st.container(horizontal=True):
         charts.csv_button(
@@ -68,9 +69,10 @@ def show(predictor, predicted, name: str, look) -> None:
             )
 
 
-def _table(predictor, predicted, by, look) -> None:
+def _table(predictor, predicted, by, look, ticked, below) -> None:
     sure = certainty(predicted.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
+    ticked = np.flatnonzero(rows == ticked).tolist()
     percent = predictions.are_probabilities(predictor.model)
     lines = pd.DataFrame(
         {
@@ -96,16 +98,19 @@ def _table(predictor, predicted, by, look) -> None:
                 f"The {WAYS[by][0]}.",
             ),
             "text": tables.text("Beginning of the text", 260),
-            "predicted": tables.text("Predicted", 220, "Also labels that are not among those ranked first."),
             "labels": tables.text("Ranked first, with scores", 340),
+            "predicted": tables.text("Predicted", 300, "Also labels that are not among those ranked first."),
         },
-        most=420,
+        most=320,
         **tables.on_tick("predict.listed", rows, look),
+        **tables.ticked(ticked),
     )
-    about = "Choose a line to see above why it has its labels."
+    about = "Tick a line to see why it has its labels."
     if rows.size < sure.size:
         about += f" These are the {rows.size:,} least certain of {sure.size:,}. The files below have all."
     st.caption(about)
+    if ticked:
+        below()
 
 
 def _decided(predicted, noun: str) -> str:

@@ -5,10 +5,11 @@ import re
 
 import streamlit as st
 
-from pages.predict import asked, listed
+from pages.predict import answer, asked, listed
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
+from pages.shared.view import now
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets.readers.visible import visible
@@ -30,7 +31,8 @@ FILE = {
 _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
 
 
-def many(predictor) -> None:
+def many(predictor, prediction, label) -> None:
+    """Let files be predicted, and show the rows of one; ``prediction`` and ``label`` are of the row looked at."""
     st.header("Many texts or rows at once" if predictor.packed.is_text else "Many rows at once")
     _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
@@ -47,7 +49,14 @@ def many(predictor) -> None:
     predicted = _loaded(predictor, file["key"])
     if predicted is not None:
         _again(predictor, file, predicted)
-        listed.show(predictor, predicted, file["name"], lambda row: asked.look_at(file["key"], row))
+        ticked = now().given if now().file and file["key"].startswith(now().file) else None
+
+        def below():
+            if prediction is not None:
+                st.markdown(answer.sentence(prediction))
+                answer.show(prediction, label, ".file")
+
+        listed.show(predictor, predicted, file["name"], functools.partial(asked.look_at, file["key"]), ticked, below)
 
 
 def _title(file: dict) -> str:

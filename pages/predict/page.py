@@ -52,18 +52,14 @@ def main() -> None:
         with of_label:
             label = why.choose(prediction)
         with picture:
-            left, right = st.columns(2, gap="medium")
-        with left:
-            why.show(prediction, label)
-        with right:
-            answer.labels(prediction, label)
+            answer.show(prediction, label)
     else:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is a text (Ctrl+Enter) or a feature.")
     further = {  # the same in every case, so that the open section does not change while a text is typed
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
-        "A file": lambda: many.many(chosen),
+        "A file": lambda: many.many(chosen, prediction, label),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,
     }

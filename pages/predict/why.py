@@ -34,7 +34,7 @@ def choose(answer) -> int | None:
     return label
 
 
-def show(answer, label: int | None) -> None:
+def show(answer, label: int | None, of: str = "") -> None:
     """Show the text with its words marked, or else what each feature contributes."""
     text, predictor = answer.question.text, answer.predictor
     if label is None:
@@ -42,7 +42,7 @@ def show(answer, label: int | None) -> None:
     if explaining.marks_words(text, answer.kind):
         explaining.show_text(text, predictor.packed.vectorizer, _frame(answer, label), answer.name(label), answer.kind)
     else:
-        _bars(answer, label)
+        _bars(answer, label, of)
 
 
 def contributions(answer, label: int | None) -> None:
@@ -60,10 +60,10 @@ def _frame(answer, label):
     return explaining.named(frame, answer.predictor.packed, answer.kind)
 
 
-def _bars(answer, label) -> None:
+def _bars(answer, label, of="") -> None:
     frame = _frame(answer, label)
     if frame.empty:
         st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
         return
     file = f"{answer.predictor.files}-{answer.question.file}-label{label}"
-    explaining.show_contributions(frame, frame.attrs, answer.name(label), file, "predict.contributions")
+    explaining.show_contributions(frame, frame.attrs, answer.name(label), file, f"predict.contributions{of}")

@@ -20,13 +20,13 @@ def show(measurements, settings, files) -> None:
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, level, level_text)
-    tables.show(shown, "robustness.drops", config, signs=signs, most=420)
-    note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
+    first = (*list(config)[:5], "ms per row clean", "ms per row")
+    best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
+    tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
     st.caption(
-        f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
-        "share of the clean value that is lost; at the right the prediction time without and with noise, each "
-        "measured in its own way (see the help of the columns). The form is "
-        f"that of Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
+        f"In percent, without noise (clean) and at {level_text} (noisy), and the share of the clean value lost; the "
+        "best of each k is bold. *Columns* has the measures of Tables 4 and 5 of the paper. "
+        f"On {settings.rows_text}."
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
@@ -44,22 +44,26 @@ def _columns(table, measures, level, level_text):
     config = {"run": tables.text("Result", 112), "k": tables.number("k", 35, "%d")}
     for measure in measures:
         short = title(measure)
-        for column, label, width, help in (
-            (f"{measure} clean", f"{short} clean", 60 + 8 * len(short), f"{short} without noise, %."),
-            (measure, "noisy", 62, f"{short} at {level_text}, %: mean over repeats."),
-            (f"{measure} drop", "lost", 56, f"Share of {short} without noise that is lost, %; negative is gained."),
+        for column, label, help in (
+            (f"{measure} clean", f"{short} clean", f"{short} without noise, %: {MEASURES[measure]}."),
+            (measure, f"{short} noisy", f"{short} at {level_text}, %: mean over repeats."),
+            (
+                f"{measure} drop",
+                f"{short} lost",
+                f"Share of {short} without noise lost, %; negative is gained.",
+            ),
         ):
             shown[column] = 100 * table[column]
-            loss = label == "lost"
-            config[column] = tables.number(label, width, None if loss else "%.2f", help)
+            loss = label.endswith("lost")
+            config[column] = tables.number(label, 60 + 8 * len(short), None if loss else "%.2f", help)
             signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, width, how in (
-        ("ms per row clean", "ms/row clean", 96, "All rows are predicted in one call, as on the Train page."),
-        ("ms per row", "noisy", 62, noise.IN_BLOCKS),
+    for column, label, how in (
+        ("ms per row clean", "ms/row clean", "All rows are predicted in one call, as on the Train page."),
+        ("ms per row", "ms/row noisy", noise.IN_BLOCKS),
     ):
         shown[column] = table[column]
-        config[column] = tables.number(label, width, tables.time_format(table[column]), f"{time_help} {how}")
+        config[column] = tables.number(label, 96, tables.time_format(table[column]), f"{time_help} {how}")
     return shown, config, signs
 
 

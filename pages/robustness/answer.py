@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, title
-from pages.shared import fields, format, label_tables, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
@@ -13,8 +13,7 @@ from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 
 def sentence(name, measurements, settings) -> str:
-    level = settings.levels[-1]
-    runs = list(measurements.results)
+    level, runs = settings.levels[-1], list(measurements.results)
     if CERTIFIED in measurements.measures:
         shares = [(format.plain(run), format.percent(measurements.value(run, CERTIFIED, 1, level))) for run in runs]
         return (
@@ -23,64 +22,50 @@ def sentence(name, measurements, settings) -> str:
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
+    level = next((at for at in settings.levels if any(_is_sure(measurements.loss(run, at)) for run in runs)), level)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
         return f"With {perturbed}, as without it, no first label is right."
-    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
+    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, level))
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
-    text = f"With {perturbed}, **{format.plain(run)}** {_loses(lost[run][0])} of its P@1{where}: from {clean} to "
-    return f"{text}**{noisy}**.{_least(run, lost)}{_first_to_fall(run, measurements, settings)}"
+    turns = f"{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to" if clean != noisy else "stays at"
+    text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
+    _, low, high = lost[run]
+    others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
+    if alike := [f"**{format.plain(one)}**" for one in others]:
+        text += f" Whether it or {format.listed(alike)} loses a larger share is not sure."
+    worst = max(lost, key=lambda run: lost[run][0])
+    if lost[worst][1] > high:
+        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
+        text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+    return text
+
+
+def _is_sure(loss) -> bool:
+    share, _, high = loss  # the low end is above 0 for any loss, as no share above 1 can be kept: mirror the high one
+    return share > high - share
 
 
 def _rows(settings) -> str:
     return settings.rows_text.removesuffix(", drawn at random")
 
 
-def _first_to_fall(run, measurements, settings) -> str:
-    """Name the result that loses the most at the weakest level, if that is surely more than the best one loses."""
-    level = min((level for level in settings.levels[:-1] if level > 0), default=None)
-    if level is None:
-        return ""
-    lost = {name: measurements.loss(name, level) for name in measurements.results}
-    worst = max(lost, key=lambda name: np.nan_to_num(lost[name][0]))
-    if not lost[worst][1] > lost[run][2]:
-        return ""
-    at, left = noise.level_text(settings.kind, level), format.percent(measurements.value(worst, "P@k", 1, level))
-    return f" **{format.plain(worst)}** falls first: to {left} at {at}."
-
-
-def _loses(share) -> str:
-    amount = "nothing" if abs(share) < 5e-5 else format.percent(abs(share))
-    return f"{'gains' if share <= -5e-5 else 'loses'} {amount}"
-
-
-def _least(run, lost) -> str:
-    """Say whether the best result, or which other one, loses the least; ``lost`` has shares with intervals."""
-    if len(lost) == 1:
-        return ""
-    least = min(lost, key=lambda name: lost[name][0])
-    alike = [name for name in lost if name != least and lost[name][1] <= lost[least][2]]
-    if run in alike or (run == least and alike):
-        others = [f"**{format.plain(name)}**" for name in dict.fromkeys([least, *alike]) if name != run]
-        return f" Between it and {format.listed(others)}, this noise shows no difference."
-    return " That is the least of all." if run == least else f" **{format.plain(least)}** {_loses(lost[least][0])}."
-
-
 def kept(measurements, settings) -> None:
     """Show P@1 of all results at every level in a small table."""
     summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
     wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
-    columns = {"run": tables.text("P@1, %", label_tables.width(wide.index, 130))}
+    columns = {"run": tables.text("P@1, %")}
     for level in sorted(wide.columns):
         name = noise.level_text(settings.kind, level) if level else "no noise"
         short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
-    tables.show(shown, "robustness.kept", columns, most=220)
+    values = shown.drop(columns="run")
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), most=220, widest=130)
 
 
 def curves(measurements, settings, files, n_labels) -> None:
@@ -90,8 +75,6 @@ def curves(measurements, settings, files, n_labels) -> None:
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
-    direction = "Higher is better; of two lines that start equally high, the flatter one is more robust"
-    direction = "Lower is better" if way == "drop" else direction
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
     figure = figures.robustness_curves(
         mine.assign(measure=title(measure)),
@@ -102,7 +85,7 @@ def curves(measurements, settings, files, n_labels) -> None:
         title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
     )
     caption = (
-        f"{title(measure)}: {MEASURES[measure]}. {direction}. {bands} {_other_rows(measurements)} "
+        f"{title(measure)}: {MEASURES[measure]}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
     figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)

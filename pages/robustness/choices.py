@@ -120,11 +120,8 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    single = len(dropping) == 1
-    return (
-        f"{names} {'takes' if single else 'take'} negative values as 0, so a part of the "
-        f"{'attack' if KINDS[settings.kind].is_attack else 'noise'} is lost on {'it' if single else 'them'}."
-    )
+    what = "attack" if KINDS[settings.kind].is_attack else "noise"
+    return f"A part of the {what} is lost on {names}: negative values count as 0 there."
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:

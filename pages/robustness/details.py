@@ -7,7 +7,6 @@ from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
-from xmlcore.robustness.perturbations import KINDS
 
 
 def buckets(measurements, settings, files, n_labels) -> None:
@@ -54,15 +53,12 @@ def times(measurements, settings, files) -> None:
     mine = measurements.summary[
         (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")
     ]
-    dense = ""
-    if KINDS[settings.kind].fills(settings.options):
-        dense = " Noise on all features gives a sparse row a value of every feature, so its prediction takes longer."
     charts.show_figure(
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
         mine,
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "
-        f"depends on what else the machine did.{dense} {noise.IN_BLOCKS}",
+        f"depends on what else the machine did. {noise.IN_BLOCKS}",
         key="robustness.times",
     )

@@ -63,7 +63,7 @@ def main(used) -> None:
     else:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements)
-        more = "More noise may then do less harm than a little." if milder else None
+        more = "A little noise may harm them more than much: the docs of robustness say why." if milder else None
         sentence.markdown(answer.sentence(name, measurements, settings))
         if said := " ".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=more)

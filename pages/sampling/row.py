@@ -109,7 +109,7 @@ def _table(view, ranking, i):
         "sampling.row.candidates",
         {
             "rank": tables.number("Rank", 50, "%d", pinned=True),
-            "name": tables.text("Candidate", 160, pinned=True),
+            "name": tables.text("Candidate", pinned=True),
             "true": tables.text("True?", 105),
             "f": tables.number("f", 70, "%.3f", "Only differences between values of f matter."),
             "share": tables.number("Score", 65, "%.3f", "exp f, divided by the sum of exp f over all candidates."),
@@ -125,6 +125,7 @@ def _table(view, ranking, i):
             },
             "label": tables.number("Id", 70, "%d"),
         },
+        first=("rank", "name", "true", "f", "share", "nearness"),
         most=480,
     )
     count = format.count(len(whole), "line")

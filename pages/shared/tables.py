@@ -1,14 +1,23 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format
+from pages.shared import fields, format
 from xmlcore import wording
+from xmlcore.figures import cut_apart
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
+LETTER, CELL = 7.5, 16  # width of a letter and of the space around a cell's text, in pixels
+LINE, TALL = 35, 66  # height of a line, and of one that has room for texts over LINES: Streamlit breaks them from 65 on
+NAMES = (110, 200)  # smallest and largest width of a column of names, in pixels
+SHORT = 12  # letters of texts that are never cut
+LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
+COLUMNS = 7  # that a table shows at first; its menu shows the others
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 csv_safe = wording.csv_safe
 TEXT = 200  # characters of a text in a table
@@ -42,21 +51,12 @@ def ids(matrix, row: int) -> np.ndarray:
     return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
 
 
-def labels_per_row(data) -> pd.DataFrame:
-    """Count the rows of each part by their number of labels; a table of ``part``, ``labels``, ``rows``."""
-    return _per_row("labels", {name: part(data, name)[1] for name in PARTS})
-
-
-def features_per_row(data) -> pd.DataFrame:
-    """Count the rows of each part by their number of features; a table of ``part``, ``features``, ``rows``."""
-    return _per_row("features", {name: part(data, name)[0] for name in PARTS})
-
-
-def _per_row(noun, matrices) -> pd.DataFrame:
-    """Count the rows of each matrix by their number of stored values; a table of ``part``, ``noun``, ``rows``."""
+def per_row(data, noun: str) -> pd.DataFrame:
+    """Count the rows of each part by their number of ``"labels"`` or ``"features"``: ``part``, that, ``rows``."""
     frames = []
-    for name, matrix in matrices.items():
-        rows = np.bincount(np.diff(matrix.indptr))
+    for name in PARTS:
+        X, Y, _ = part(data, name)
+        rows = np.bincount(np.diff((Y if noun == "labels" else X).indptr))
         frames.append(pd.DataFrame({"part": name, noun: np.arange(rows.size), "rows": rows}))
     frame = pd.concat(frames, ignore_index=True)
     return frame[frame["rows"] > 0].reset_index(drop=True)
@@ -152,13 +152,24 @@ def about_features(frame: pd.DataFrame) -> str:
     return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {format.value(values.iloc[0])}."
 
 
-def height(count: int, most: int) -> int:
+def height(count: int, most: int, line: int = LINE) -> int:
     """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
-    return min(most, 35 * count + 38 + BAR)
+    return min(most, line * count + 38 + BAR)
+
+
+def name_width(names, most: int = NAMES[1]) -> int:
+    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
+    text = LETTER * max(map(len, names), default=0)
+    return math.ceil(min(max(text + CELL, NAMES[0]), most))
 
 
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
     return st.column_config.NumberColumn(label, width=width, format=format, help=help, **settings)
+
+
+def bar(label: str, width: int, help: str | None = None, form: str = "%.1f", most: float = 100):
+    """Return a column of numbers from 0 to ``most`` with a bar in each cell."""
+    return st.column_config.ProgressColumn(label, width=width, help=help, format=form, min_value=0, max_value=most)
 
 
 def text(label: str, width: int | None = None, help: str | None = None, **settings):
@@ -177,15 +188,44 @@ def on_tick(key: str, values, look) -> dict:
 
 
 def show(
-    frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, most: int | None = None, **settings
+    frame: pd.DataFrame,
+    key: str,
+    columns: dict,
+    *,
+    signs=None,
+    best=None,
+    first=(),
+    most=None,
+    widest=NAMES[1],
+    **settings,
 ):
-    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways."""
-    if most is not None:
-        settings["height"] = height(len(frame), most)
+    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
+
+    The reader may choose the others than the ``first``, at most seven. ``signs`` has formats of columns with a minus,
+    ``best`` says which cells are bold, ``most`` is the largest height, ``widest`` that of columns without a width.
+    """
     if "column_order" not in settings:
-        frame = frame[[name for name in columns if name in frame.columns]]
-    shown = settings.get("column_order", frame.columns)
+        offered = [name for name in columns if name in frame.columns]
+        frame = frame if first else frame[offered]
+        first = first or tuple(offered[:COLUMNS])
+        more = {name: columns[name]["label"] or name for name in offered if name not in first}
+        if more:
+            with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+                field = ".".join([*key.split(".")[:2], "columns"])
+                more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
+        settings["column_order"] = [name for name in offered if name in {*first, *more}]
+    shown = settings["column_order"]
+    names = [name for name in columns if name in frame.columns and columns[name]["width"] is None]
+    wide = name_width(frame[names].astype("str").to_numpy(object).ravel(), widest)
+    columns = columns | {name: columns[name] | {"width": wide} for name in names}
+    if "row_height" not in settings:
+        frame, settings["row_height"] = _fitted(frame, columns, shown)
+    if most is not None:
+        settings["height"] = height(len(frame), most, settings["row_height"])
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
+    if best is not None and len(frame) > 1:
+        bold = best.map({True: "font-weight: 700", False: ""}.get)
+        styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
     width = sum(columns[name]["width"] for name in shown) + BORDER
     if "on_select" in settings:
@@ -195,6 +235,41 @@ def show(
         f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event
+
+
+def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
+    """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that."""
+    rooms = {
+        name: columns[name]["width"] - CELL
+        for name in frame.columns
+        if columns.get(name, {}).get("type_config", {}).get("type") == "text"
+    }
+    lines, cut = 1, {}
+    for name, room in rooms.items():
+        wide = [text for text in frame[name] if _pixels(text) > room]
+        words = cut_apart((text for text in wide if " " not in text.strip()), max(int(room / LETTER), 8))
+        texts = len(wide) - sum(frame[name].isin(words))
+        lines = LINES if name in shown and texts > FEW * len(frame) else lines
+        cut[name] = words
+    frame = frame.assign(**{
+        name: [words.get(text) or _cut(text, rooms[name], lines) for text in frame[name]] for name, words in cut.items()
+    })  # fmt: skip
+    return frame, LINE if lines == 1 else TALL
+
+
+def _pixels(text) -> float:
+    """Return how wide a text is in a cell, or a little more; 0 for short ones, for which columns have room."""
+    if not isinstance(text, str) or len(text) <= SHORT:
+        return 0
+    return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + 4 * sum(map(text.count, "mwMW@"))
+
+
+def _cut(text, room: int, lines: int):
+    """Return the first words of a text that fit into so many lines."""
+    room = room if lines == 1 else lines * (room - 3 * LETTER)  # words are not broken, so lines are not full
+    if _pixels(text) <= room:
+        return text
+    return f"{text[: max(int(room / LETTER), 8) - 1].rpartition(' ')[0]} …"
 
 
 def _signed(form: str):
@@ -257,12 +332,17 @@ def _rows_with(matrix, columns) -> np.ndarray:
     return having
 
 
+def without_repeated(frame: pd.DataFrame, noun: str, names: str, ids: str) -> pd.DataFrame:
+    """Return a table without its ids where names only repeat them: ``label 3``."""
+    return frame.drop(columns=ids) if (frame[names] == f"{noun} " + frame[ids].astype(str)).all() else frame
+
+
 def show_features(frame, key: str, most: int) -> None:
     form = value_format(frame["value"])
     # Streamlit refuses to style more cells; a table that is not styled has hyphens for minus signs.
     negative = bool((frame["value"] < 0).any()) and frame.size <= pd.get_option("styler.render.max_elements")
     show(
-        frame,
+        without_repeated(frame, "feature", "feature", "id"),
         key,
         {
             "feature": text("Feature", 140),

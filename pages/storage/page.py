@@ -4,7 +4,7 @@ import os
 
 import streamlit as st
 
-from pages.shared import actions, format, label_tables, tables
+from pages.shared import actions, format, tables
 from pages.shared.figures import charts
 from pages.shared.process import room
 from pages.shared.results import run_names
@@ -14,7 +14,6 @@ from xmlcore import figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
 HEIGHT = 420  # pixels of the table
-TITLE, SOURCE = 350, 180  # pixels of its columns of titles and of what was used, at most
 REMOVALS = 3  # lines on what was removed to make room
 
 
@@ -67,25 +66,25 @@ def _table(lines, own, inventory, fields):
     sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
     caption = "Each rectangle is a data set or a result, as large as its files on the disk."
     charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
+    largest = float(frame["mb"].max())
     ticked = tables.show(
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
         {
-            "mb": tables.number("MB", 60, "%.1f", "Size of the files on the disk; in memory it may be another."),
-            "title": tables.text(
-                "Title", label_tables.width(frame["title"], TITLE), run_names.footnote(frame["title"])
-            ),
+            "mb": tables.bar("MB", 90, "Size of the files on the disk; in memory it may be another.", most=largest),
+            "title": tables.text("Title", None, run_names.footnote(frame["title"])),
             "kind": tables.text("What", 145),
             "used": tables.moments("Last used", "To the hour."),
-            "created": tables.moments("Made"),
-            "source": tables.text("Made from", label_tables.width(frame["source"], SOURCE)),
+            "source": tables.text("Made from", 180),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),
             "pinned": tables.text("Pinned", 60),
+            "created": tables.moments("Made"),
         },
+        first=("mb", "title", "kind", "used", "source", "users", "pinned"),
         most=HEIGHT,
+        widest=350,
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=["mb", "title", "kind", "used", "created", "source", "users", "pinned"],
     )
     rows = [row for row in ticked.selection.rows if row < len(frame)]
     by_name = {artifact.name: artifact for artifact in lines}

@@ -43,7 +43,7 @@ def show(data, run, key, name) -> None:
             pairs,
             f"{name}-confusions-{k or 'true'}",
             "A square: the label on its left is missed, and the label below it is predicted, although it is wrong, for "
-            "the same test rows. The larger, the more often. Click a square to see the rows.",
+            "so many test rows. Click a square to see them.",
             key=f"train.confusions.{key[:8]}.{k}.{query}",
             on_click=choose,
         )
@@ -66,11 +66,9 @@ def confused(key, k, query):
 
 
 def _sentence(pair) -> str:
-    return (
-        f"Most swaps, **{pair['swaps']:.1f}**: **{format.plain(pair['missed_name'])}** is missed and "
-        f"**{format.plain(pair['wrong_name'])}** predicted for {format.count(int(pair['rows']), 'test row')}, of "
-        f"{pair['n_missed']:,} that miss the first. A row with many mistakes counts in part."
-    )
+    missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
+    rows = f"**{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')}**"
+    return f"Most swaps: {wrong} is predicted instead of {missed} in {rows} that miss {missed}."
 
 
 def _table(pairs, found, key, choose) -> None:

@@ -70,14 +70,14 @@ def _table(data, every, key, k):
         table_key,
         {
             "name": tables.text("Label", 185, pinned=True),
-            "f1": tables.number("F1, %", 58, "%.1f"),
+            "f1": tables.bar("F1, %", 130),
             "rows": tables.number("Test rows", 70, "localized", "Test rows with the label: its support."),
+            "n_train": tables.number("Training rows", 92, "localized", "Training rows with the label."),
             "precision": tables.number("Precision, %", 88, "%.1f", "Found / (found + wrong)."),
             "recall": tables.number("Recall, %", 78, "%.1f", "Found / test rows."),
             "right": tables.number("Found", 62, "localized", "Test rows for which it is right."),
             "missed": tables.number("Missed", 66, "localized", "Test rows with the label, not predicted."),
             "wrong": tables.number("Wrong", 64, "localized", "Test rows for which it is wrongly predicted."),
-            "n_train": tables.number("Training rows", 92, "localized", "Training rows with the label."),
             "bucket": tables.text("Bucket", 58),
         },
         most=420,
@@ -132,13 +132,9 @@ def _rows_of_label(data, run, key, k, label):
 def list_rows(data, run, frame, key, label, other=None) -> int:
     """Show the first rows of a table, and return how many; a row that is ticked is looked at, with its labels."""
     listed = frame.head(LISTED_ROWS)
-    named = tables.rows(data, "test", listed["row"])
     score = predictions.scores(run, listed["score"])
-    shown = listed.assign(score=score, labels=named["labels"])
-    for at, column in enumerate(column for column in ("name", "text") if column in named):
-        shown.insert(1 + at, column, named[column])
     tables.show(
-        shown,
+        listed.assign(score=score).merge(tables.rows(data, "test", listed["row"]), on="row"),
         key,
         {
             "row": tables.number("Row", 60, "%d"),

@@ -32,9 +32,7 @@ def show(view, files) -> None:
             "node": tables.number("Leaf", 60, "%d"),
             "depth": tables.number("Depth", 55, "%d"),
             "with_label": tables.number("Label's rows", 90, "localized", "Training rows with the label in the leaf."),
-            "share_of_label": tables.number(
-                "Of the label, %", 100, "%.1f", "Share of all training rows with the label."
-            ),
+            "share_of_label": tables.bar("Of the label, %", 110, "Share of all training rows with the label."),
             "rows": tables.number("Rows", 65, "localized", "All training rows in the leaf."),
             "share_with_label": tables.number(
                 "Of the leaf, %", 95, "%.1f", "Share of the leaf's training rows that have the label."
@@ -47,6 +45,7 @@ def show(view, files) -> None:
             ),
             "labels": tables.text("The leaf's most frequent labels", 330),
         },
+        first=("node", "depth", "with_label", "share_of_label", "rows", "share_with_label", "labels"),
         most=260,
         **tables.on_tick(key, shown["node"], view.choose),
     )

@@ -39,7 +39,7 @@ def show(data, model, key, files) -> None:
             "depth": tables.number("Depth", 60, "%d"),
             "kind": tables.text("Kind", 60),
             "rows": tables.number("Rows", 70, "localized", "Training rows."),
-            "purity": tables.number("Purity, %", 75, "%.0f"),
+            "purity": tables.bar("Purity, %", 100, form="%.0f"),
             "labels": tables.text("Most frequent labels", 220),
             "objective": tables.number("J", 70),
             "balance": tables.number("Balance", **digits),
@@ -48,6 +48,7 @@ def show(data, model, key, files) -> None:
             "below": tables.number("Nodes below", 90, "localized"),
         },
         signs={"objective": "{:.3f}"},
+        first=("node", "depth", "kind", "rows", "purity", "labels", "objective"),
         most=360,
     )
     whole = f" The CSV holds all {len(numbers):,}." if len(table) < len(numbers) else ""

@@ -137,7 +137,7 @@ def _labels_of_node(view, run, inner, files):
         shown,
         key,
         {
-            "name": tables.text("Label", 110),
+            "name": tables.text("Label"),
             "rows": tables.number("Rows", 55, "localized"),
             "share": tables.number("Share, %", 65, "%.1f", "Share of the node's rows that have the label."),
             **ways,

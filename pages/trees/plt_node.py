@@ -62,9 +62,9 @@ def _labels(view):
         shown if deeper else shown.drop(columns="child"),
         key,
         {
-            "name": tables.text("Label", 150),
+            "name": tables.text("Label"),
             "rows": tables.number("Rows", 60, "localized", "Training rows."),
-            "child": tables.text("In the child", 140),
+            "child": tables.text("In the child"),
             "label": tables.number("Id", 60, "%d"),
         },
         most=360,

@@ -97,13 +97,13 @@ def _labels(view, lines, row, label):
         shown,
         key,
         {
-            "name": tables.text("Label", 220),
+            "name": tables.text("Label"),
             "state": tables.text("Right?", 75),
             "place": tables.number("Rank", 55, "%d", "Rank among the predicted labels."),
             "probability": path_table.score_column(
                 "{}", shown["probability"], percent, 65, "Of the label in this tree."
             ),
-            "at": tables.text("Lost most at", 250, "The node on the label’s path that gets least."),
+            "at": tables.text("Lost most at", None, "The node on the label’s path that gets least."),
             "depth": tables.number("Depth", 58, "%d", "Depth of that node; the root has 0."),
             "factor": path_table.score_column(
                 "{} there", shown["factor"], percent, 85, "What its classifier gives that node, given its parent."

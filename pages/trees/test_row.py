@@ -105,6 +105,7 @@ def _steps(view, leaves, row, files):
             "rows": tables.number("Rows", 65, "localized", "Training rows of the node."),
         },
         signs={"margin": "{:+.3f}", "other": "{:+.3f}"},
+        first=("depth", "node", "margin", "features", "other", "to", "rows"),
         most=360,
     )
     st.caption(

@@ -29,6 +29,7 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     folded = set(addresses.GROUPS[addresses.METHODS])
     assert seen <= set(PAGES) == folded | set(links.all_inner_texts())  # no names of files
     assert not one.page.get_by_role("dialog").count()  # no "Page not found"
+    assert list(addresses.GROUPS)[-1] == addresses.METHODS, "no other link moves when they unfold in the menu"
     one.text("Data set in use")
     # The library for figures is prepared while the user reads a page without figures.
     loaded = "entry => entry.name.includes('PlotlyChart') && entry.initiatorType === 'script'"
@@ -318,6 +319,21 @@ def test_a_deletion_is_undone_by_a_click_in_the_middle_of_the_button_wherever_th
         undo.wait_for(state="detached", timeout=15_000)
 
 
+@pytest.mark.parametrize("screen", [(1280, 600), (400, 850)])
+def test_the_button_for_a_further_data_set_opens_and_shows_its_box(tab, prepared, screen):
+    one = tab(f"/{prepared(easy_data('add', 60))}", viewport=dict(zip(("width", "height"), screen)))
+    upload = one.page.get_by_role("tab", name="Upload data", exact=True)
+    button = one.page.get_by_role("button", name="Add a data set", exact=True)
+    button.wait_for()
+    one.idle()
+    assert not upload.is_visible()
+    button.click()
+    upload.wait_for()
+    seen = """([height]) => [...document.querySelectorAll("[role=tab]")].some(
+      tab => tab.innerText.includes("Upload data") && tab.getBoundingClientRect().bottom < height / 2)"""
+    one.page.wait_for_function(seen, arg=[screen[1]], timeout=20_000)
+
+
 def test_on_a_phone_the_toolbar_of_a_table_lies_on_nothing(tab, prepared):
     phone = {"viewport": {"width": 400, "height": 850}, "has_touch": True, "is_mobile": True}
     one = tab(f"/storage{prepared(easy_data('phone', 200, 10), trained=1)}", **phone)
@@ -468,3 +484,12 @@ def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     lines = [json.loads(line) for line in content.decode().splitlines()]
     assert name.endswith("-new-predictions.jsonl") and [line["row"] for line in lines] == [0, 1]
     assert lines[0]["labels"][0]["name"] == "fruit 1" and lines[0]["labels"][0]["score"] > 0.5
+    one.tick(1, 0)  # below the labels of the row looked at
+    answers = one.page.get_by_text("first for row")
+    answers.nth(1).wait_for()
+    one.idle()
+    top = answers.nth(1).bounding_box()["y"]
+    assert 0 < top < 950, "the answer to the ticked line is in sight"
+    one.section("What if")
+    one.section("A file")
+    answers.nth(1).wait_for()  # the line is still ticked

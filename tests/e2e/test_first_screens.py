@@ -109,7 +109,7 @@ def test_pages_with_first_results_are_looked_at_before_they_are_read(tab, prepar
         kept["widgets"] |= widgets
     one = tab(f"/train{address}")
     wrong = []
-    for page, said in (("Train", "against training time"), ("Compare", "2 side by side"), ("Robustness", "loses"),
+    for page, said in (("Train", "against training time"), ("Compare", "2 side by side"), ("Robustness", "the P@1 of"),
                        ("Features", "tell rows of"), ("Sampling", "sampled rows")):  # fmt: skip
         open_page(one, page)
         one.text(said)

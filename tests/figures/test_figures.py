@@ -289,6 +289,16 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
 
 
+@pytest.mark.parametrize(("seconds", "step"), [(3, 1), (40, 15), (700, 300), (18_000, 7200), (2e6, 604_800)])
+def test_times_below_bars_of_jobs_are_round_and_few(seconds, step):
+    start = pd.Timestamp("2026-01-01 10:00:07.5")
+    frame = pd.DataFrame(
+        {"name": ["a"], "state": ["Done"], "start": start, "end": start + pd.Timedelta(seconds=seconds)}
+    )
+    axis = figures.timeline(frame).layout.xaxis
+    assert axis.dtick == 1000 * step and axis.tick0 == pd.Timestamp("2026-01-01")
+
+
 def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
     start = pd.Timestamp("2026-01-01 10:00")
     frame = pd.DataFrame({"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]})
@@ -312,18 +322,24 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
     frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")
     (trace,) = figure.data
-    assert list(trace.labels[2:]) == ["a name of a label", "a n…el"] and figure.layout.title.text == "Sizes (rows)"
+    assert list(trace.labels[2:]) == ["a name of a label", "a na…bel"] and figure.layout.title.text == "Sizes (rows)"
+    short = figures.treemap(frame.assign(name=["ab", "label 1234"]), "Sizes").data[0]
+    assert short.labels[3] == "label<br>1234", "whole where two lines have room"
     assert list(trace.hovertext[2:]) == ["a name of a label"] * 2 and "%{hovertext}" in trace.hovertemplate
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
 
 
-def test_confused_pairs_are_squares_whose_area_is_their_swaps_and_lines_and_columns_are_few():
+def test_confused_pairs_are_squares_with_their_rows_in_number_and_lines_and_columns_are_few():
     frame = pd.DataFrame({"missed": [3, 1, 3, 7], "wrong": [1, 3, 2, 9], "swaps": [8.0, 2.0, 0.5, 0.1]})
-    frame = frame.assign(rows=9, n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same")
+    frame = frame.assign(
+        rows=[9, 3, 1, 1], n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same"
+    )
     figure = figures.confusions(frame, total=50, most=2)
     (squares,) = figure.data
     assert list(zip(squares.y, squares.x)) == [(0, 0), (1, 1)] and figure.layout.meta == {"shown": 2, "total": 50}
-    assert (squares.marker.size[0] / squares.marker.size[1]) ** 2 == pytest.approx(4)
+    assert list(squares.text) == ["9", "3"] and figure.layout.title.text == "Predicted instead, rows"
+    strong, faint = (float(color.rpartition(",")[2][:-1]) for color in squares.marker.color)
+    assert strong == pytest.approx(0.6) and strong > faint > 0.1, "a number is read on both"
     assert [at for at, _ in squares.customdata] == [0, 1] and "a &lt;b&gt; 3" in squares.customdata[0][1]
     assert list(figure.layout.yaxis.ticktext) == ["a &lt;b&gt; 3", "a &lt;b&gt; 1"]
     assert len(figures.confusions(frame).data[0].x) == 4 and len(figures.confusions(frame.head(0)).data[0].x) == 0

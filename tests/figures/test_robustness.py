@@ -97,7 +97,7 @@ def test_each_row_has_a_part_with_its_features_first_on_top_also_a_single_one_or
     noisy = [trace for trace in figure.data if trace.name == "with noise"]
     assert [list(trace.x) for trace in (*clean, *noisy)] == [[2, 1], [0], [2.5, 0.5], [0.3]]
     assert list(clean[0].y) == [1, 0]
-    assert list(figure.layout.yaxis.ticktext) == ["a &lt;b&gt;name&lt;/b&gt;", "a feature with a ve…"]
+    assert list(figure.layout.yaxis.ticktext) == ["a &lt;b&gt;name&lt;/b&gt;", "a feature …long name"]
     assert [trace.showlegend for trace in clean] == [True, False]
     said = [annotation.text for annotation in figure.layout.annotations]
     assert said == ["<b>Test row 4: &lt;i&gt;x&lt;/i&gt;</b>", "<b>Test row 7</b>"]

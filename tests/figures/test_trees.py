@@ -62,7 +62,7 @@ def test_the_tree_draws_names_sizes_and_kinds_of_nodes_and_counts_what_is_hidden
     assert figure.layout.coloraxis.cmin == 0.3 and figure.layout.coloraxis.cmax == 0.9
     drawn = points(figures.tree(nodes()))
     assert "a &lt;b&gt;x&lt;/b&gt;" in drawn[1][3] and "a &lt;b&gt;x&lt;/b&gt; 50 %" in drawn[1][4]
-    assert "a label of a very l…" in drawn[2][3]
+    assert "a label of…long name" in drawn[2][3]
     assert "most gained: a label of a very long name 90 %, before 20 %" in drawn[2][4].replace("<br>", ", ")
     assert "<b>leaf 2</b>, depth 1" in drawn[2][4] and "40 % of those of node 0" in drawn[2][4]
     assert "sends 60 % to 1 / 40 % to 2" in drawn[0][4] and "J = −0.500" in drawn[0][4]
@@ -106,7 +106,7 @@ def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company
     whole = figures.tree(nodes(**{**label, "share_of_label": [1.0, 1.0, 0.0]}, **words), "share_with_label")
     assert {trace.y[3]: trace.line.width for trace in whole.data if trace.mode == "lines"}[0.0] == 8
     drawn = points(figure)
-    assert drawn[1][3] == "  <b>40 %</b> a name of… <b>+4 nodes</b>" and "so" in drawn[1][4].split("<br>")
+    assert drawn[1][3] == "  <b>40 %</b> a nam…ters <b>+4 nodes</b>" and "so" in drawn[1][4].split("<br>")
     assert drawn[0][3] == drawn[2][3] == ""
     assert "%" in figure.layout.coloraxis.colorbar.ticktext[0] and not figure.layout.coloraxis.reversescale
 

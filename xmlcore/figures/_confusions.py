@@ -1,20 +1,22 @@
 """A figure of the wrong labels that are predicted where true ones are missed."""
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import LINE
-from xmlcore.figures._style import VERMILION, apart, need_columns, new_figure, short
+from xmlcore.figures._style import VERMILION, apart, need_columns, new_figure, shade, short
 
 LETTERS = 18  # of a name beside the squares
-LARGEST = 18  # width of the largest square, in pixels
+SIZE = 20  # width of a square, in pixels
+FAINT, STRONG = 0.12, 0.6  # opacity of a square without rows, and of the one with most: its number is read on both
 
 
 def confusions(
-    frame: pd.DataFrame, *, total: int | None = None, most: int = 15, title: str = "Predicted instead"
+    frame: pd.DataFrame, *, total: int | None = None, most: int = 12, title: str = "Predicted instead, rows"
 ) -> go.Figure:
     """Draw a square for each confused pair: its line is the label missed, its column the one predicted instead.
+
+    On it stands the number of rows, and the more there are, the stronger is its colour.
 
     Parameters
     ----------
@@ -40,14 +42,17 @@ def confusions(
     figure = new_figure(title, shown=len(drawn), total=len(frame) if total is None else total)
     pairs, places = frame.iloc[drawn], {side: {label: at for at, label in enumerate(of)} for side, of in
                                         (("missed", lines), ("wrong", columns))}  # fmt: skip
+    strength = FAINT + (STRONG - FAINT) * pairs["rows"] / max(pairs["rows"].max(), 1)
     figure.add_scatter(
         x=pairs["wrong"].map(places["wrong"]),
         y=pairs["missed"].map(places["missed"]),
-        mode="markers",
+        mode="markers+text",
+        text=pairs["rows"].map("{:,}".format),
+        textfont={"size": 11},
         marker={
             "symbol": "square",
-            "color": VERMILION,
-            "size": np.maximum(LARGEST * np.sqrt(pairs["swaps"] / max(pairs["swaps"].max(), 1e-9)), 4),
+            "color": [shade(VERMILION, opacity) for opacity in strength],
+            "size": SIZE,
             "opacity": 1,
             "line": {"width": 0},
         },

@@ -10,8 +10,9 @@ OF_CUT = ("micro P", "micro R", "labels")
 
 
 def precision_recall(
-    frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, title: str = "From precise to complete"
-) -> go.Figure:
+    frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, least: dict[str, float] | None = None,
+    title: str = "From precise to complete",
+) -> go.Figure:  # fmt: skip
     """Draw the precision and the recall of each cut, in percent, and points that stand for decisions.
 
     Parameters
@@ -20,6 +21,8 @@ def precision_recall(
         What :func:`xmlcore.decisions.cuts` returns.
     points : dict of str to Series or None, optional
         Lines of such a frame by the names of decisions; None is not drawn.
+    least : dict of str to float, optional
+        Bounds that were asked for, drawn as lines: the least ``micro P`` (precision) or ``micro R`` (recall).
     {titled_figure}
     """
     need_columns(frame, ["cut", *OF_CUT], "precision_recall")
@@ -32,6 +35,9 @@ def precision_recall(
     places = 100 * frame["micro R"], 100 * frame["micro P"]
     cut = "probability from %{customdata[0]:.3~g} on"
     add_line(figure, *places, "cuts", BLUE, hover + cut, size=3, customdata=about)
+    for of, at in (least or {}).items():
+        add = figure.add_hline if of == "micro P" else figure.add_vline
+        add(100 * at, line={"color": GREY, "dash": "dot", "width": 1.5}, annotation_text=f"at least {100 * at:.4g} %")
     for (name, line), color in zip((points or {}).items(), (VERMILION, GREY)):
         if line is None:
             continue

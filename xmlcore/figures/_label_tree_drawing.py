@@ -14,7 +14,6 @@ from xmlcore.figures._style import (
     QUIET,
     SCALE,
     VERMILION,
-    middle,
     need_columns,
     new_figure,
     short,
@@ -88,7 +87,7 @@ def label_tree(
     narrow = upwards & (share < NARROW)
     most = np.where(narrow, SMALL_LETTERS, LETTERS)
     letters = np.where(upwards, most, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
-    texts = np.array([middle(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
+    texts = np.array([short(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
     hovers = _hovers(frame, values, axis, percent)
     low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
     if known.any():  # an invisible point, for the colour bar

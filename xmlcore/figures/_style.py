@@ -190,15 +190,9 @@ def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -
     figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=shade(color), **edge, **trace)
 
 
-def short(name: str, letters: int = 20) -> str:
-    """Return a name for a figure: cut to ``letters``, and without markup."""
-    name = str(name)
-    return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
-
-
-def middle(name: str, letters: int) -> str:
+def short(name: object, letters: int = 20) -> str:
     """Return a name for a figure: its beginning and end where it is longer than ``letters``, and without markup."""
-    return html.escape(*_cut_in_the_middle([name], letters), quote=False)
+    return html.escape(*_cut_in_the_middle([str(name)], letters), quote=False)
 
 
 def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
@@ -226,7 +220,9 @@ def _cut_at_the_end(names, letters) -> list[str]:
 
 def _cut_in_the_middle(names, letters) -> list[str]:
     end = (letters - 1) // 2
-    return [name if len(name) <= letters else f"{name[: letters - 1 - end]}…{name[-end:]}" for name in names]
+    return [
+        name if len(name) <= letters else f"{name[: letters - 1 - end]}…{name[len(name) - end :]}" for name in names
+    ]
 
 
 def _cut_before_the_difference(names, letters) -> list[str]:

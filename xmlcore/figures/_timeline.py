@@ -19,6 +19,8 @@ from xmlcore.figures._style import (
 
 LETTERS = 34  # of a line of a name beside its bar, of which there are two at most
 ROOM = 0.25  # of the axis, beyond the last bar
+TICKS, MINUTE, DAY = 3, 60, 86_400  # at most so many steps between the first and the last bar; seconds
+STEPS = (1, 2, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)), DAY, 2 * DAY)
 COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
 
@@ -54,7 +56,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
             text=beside[own], textposition="outside", textangle=0, constraintext="none",
             cliponaxis=False, textfont_size=11,
             customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
-            hovertemplate="<b>%{customdata[0]}</b><br>from %{base}, for %{customdata[1]}<extra></extra>",
+            hovertemplate="<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
     names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
     texts = [whole(names[name], LETTERS) for name in firsts["name"]]
@@ -64,11 +66,16 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     ticks = {"tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
     figure.update_layout(
         barmode="overlay", showlegend=len(states) > 1, height=height,
-        xaxis={"type": "date", "nticks": 3, "tickangle": 0}, yaxis={"autorange": "reversed", **ticks},
+        xaxis_type="date", yaxis={"autorange": "reversed", **ticks},
     )  # fmt: skip
     if len(drawn):  # with room for what is written beside the last bar
         first, last = start.min(), end.max()
-        figure.update_xaxes(range=[first - 0.02 * (last - first), last + ROOM * (last - first)])
+        wide = last - first
+        step = next((step for step in STEPS if step * TICKS >= wide.total_seconds()), 7 * DAY)
+        # What stands below a time is said once, where it changes.
+        time = "%S\u00a0s\n%H:%M, %-d %b" if step < MINUTE else "%H:%M\n%-d %b" if step < DAY else "%-d %b"
+        ticks = {"tick0": first.normalize(), "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
+        figure.update_xaxes(range=[first - 0.02 * wide, last + ROOM * wide], **ticks)
     return figure
 
 

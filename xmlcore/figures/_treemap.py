@@ -1,12 +1,14 @@
 """Figure of sizes: rectangles in groups, as large as what they stand for."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BUCKET_COLORS, PALETTE, middle, need_columns, new_figure, whole
+from xmlcore.figures._style import BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
-LETTERS, LEAST = 52, 6  # of a name that fits into a square: of all sizes together, and at least
+LETTERS, LEAST = 60, 8  # of a name that fits into a square: of all sizes together, and at least
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
@@ -23,7 +25,7 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
     figure = new_figure(f"{title} ({unit})" if unit else title, shown=len(drawn), total=len(frame))
     figure.add_treemap(
         ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
-        labels=[*map(whole, sizes.index), *map(middle, drawn["name"], letters)],
+        labels=[*map(whole, sizes.index), *map(_fitted, map(str, drawn["name"]), letters)],
         hovertext=[whole(name) for name in (*sizes.index, *drawn["name"])],
         parents=[""] * len(sizes) + [f"group {group}" for group in drawn["group"]],
         values=[*sizes, *drawn["size"]],
@@ -36,3 +38,9 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
     )
     figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320, uniformtext={"minsize": 11, "mode": "hide"})
     return figure
+
+
+def _fitted(name, letters) -> str:
+    """Return a name in lines of so many letters: two with all of it, or one that is cut in the middle."""
+    fits = len(textwrap.wrap(name, letters)) <= 2 and max(map(len, name.split()), default=0) <= letters
+    return whole(name, letters) if fits else short(name, letters)

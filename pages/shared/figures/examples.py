@@ -48,6 +48,12 @@ def candidates():
     return figures.candidate_curves(frame.assign(macro_f1=[0.4, 0.45, 0.48, 0.5]))
 
 
+def cuts():
+    frame = pd.DataFrame({"micro R": [0.1, 0.3, 0.5, 0.7, 0.85], "micro P": [0.97, 0.92, 0.8, 0.6, 0.3]})
+    frame = frame.assign(cut=[0.9, 0.7, 0.5, 0.3, 0.1], labels=[0.3, 1, 2, 4, 9])
+    return figures.precision_recall(frame, {"this decision": frame.iloc[2]})
+
+
 def tree():
     nodes = [(-1, 0, 0, 6, "Root"), (0, 1, 0, 4, "music +3"), (0, 1, 4, 2, "football +1")]
     labels = ("music", "guitar", "concert", "album", "football", "tennis")

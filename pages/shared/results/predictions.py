@@ -76,19 +76,23 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
             "label": tables.number("Id", 60, "%d"),
             **(extra_config or {}),
         }
-        frame = frame if extra is None else extra(frame)
+        frame = tables.without_repeated(frame if extra is None else extra(frame), "label", "name", "label")
         tables.show(frame, key, {column: config[column] for column in frame.columns})
     true = tables.ids(data.Y_test, row)
     missing = missed(data, run.ranking, row, k)
     if true.size == 0:
         st.markdown("This row has no true labels, so nothing can be right here.")
     elif missing:
-        named = ", ".join(format.plain(m) for m in missing)
-        verb = "is" if len(missing) == 1 else "are"
-        st.markdown(f"**{len(missing)} of {format.count(true.size, 'true label')} {verb} not in the top {k}:** {named}")
+        say_missed(missing, true.size, k)
     else:
         are = "the one true label is" if true.size == 1 else f"all {true.size} true labels are"
         st.markdown(f"Nothing missed: {are} among the predictions.")
+
+
+def say_missed(names: list[str], n_true: int, k: int) -> None:
+    if names:
+        verb, named = "is" if len(names) == 1 else "are", ", ".join(map(format.plain, names))
+        st.markdown(f"**{len(names)} of {format.count(n_true, 'true label')} {verb} not in the top {k}:** {named}")
 
 
 def meaning(of) -> str | None:

@@ -84,13 +84,6 @@ def _form(kind, values) -> str:
     return (tables.percent_format if kind in PERCENT else tables.score_format)(values)
 
 
-def _bars(kind: str, values):
-    full = 100 if kind in PERCENT else 1
-    return st.column_config.ProgressColumn(
-        COLUMN[kind], format=_form(kind, values), width=130, min_value=0, max_value=full, help=SCALE[kind]
-    )
-
-
 def signs(kind: str, *columns: str) -> dict:
     """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
@@ -98,14 +91,18 @@ def signs(kind: str, *columns: str) -> dict:
 
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are ranked: ``rank, name, score, label`` and, if it is known, ``correct`` and ``decided``."""
+    told = tables.without_repeated(frame, "label", "name", "label")
+    order = ("rank", "name", "correct", "score", "decided", "label")  # a phone shows all to the score
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     label_tables.show(
-        frame.assign(name=names),
+        told.assign(name=names)[[name for name in order if name in told]],
         {"name": "Label"},
         {
             "rank": tables.number("Rank", 50, "%d"),
             "correct": tables.text("Right?", 72),
-            "score": column_config(kind, frame["score"]) if kind == "score" else _bars(kind, frame["score"]),
+            "score": column_config(kind, frame["score"])
+            if kind == "score"
+            else tables.bar(COLUMN[kind], 130, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
             "decided": tables.text("Predicted", 76, "By the model's decision; in percent the calibrated probability."),
             "label": tables.number("Id", 60, "%d"),
         },
@@ -126,6 +123,13 @@ def label_options(names, ranked, true, k: int) -> dict[int, str]:
         options[label] = f"{cut[options[label]]} – {format.ordinal(place)}{right}"
     missed = f"true, not in top {k:,}"
     return options | {label: f"{cut[name]} – {missed}" for label, name in options.items() if label not in ranked}
+
+
+def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
+    """Return cards on how alike two explanations are; ``of`` says which are compared."""
+    order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
+    same = f"Share of the {top} features that contribute most which are the same {of}."
+    return [("Rank correlation", format.number(spearman), order), (f"Same top {top}", share(overlap), same)]
 
 
 def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:

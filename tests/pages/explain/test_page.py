@@ -95,8 +95,9 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
     assert f"1st for test row 0 with {name} = {score}" in page.text().replace("−", "-")
     assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
     wanted = {"f": attrs["total"], "P": 100 * (chance or 0), "score": chance}[name]
-    for columns in (("correct", "score"), ("before", "score before")):  # predicted labels, and these under noise
-        assert page.frame(*columns)[columns[1]].iloc[0] == pytest.approx(wanted, rel=1e-4)
+    for columns in (("correct", "score"), ("rank_before", "before")):  # predicted labels, and these under noise
+        line = page.frame(*columns).set_index("name").filter(regex=rf"topic \*{label}\*$", axis=0)
+        assert line[columns[1]].tolist() == [pytest.approx(wanted, rel=1e-4)]
     page.go("robustness").until(lambda s: figure(s, "P@1 under"))
     assert re.search(rf"\*\*{model}\*\* (loses|gains) .* of its P@1", page.text())
 

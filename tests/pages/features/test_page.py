@@ -72,6 +72,8 @@ def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twi
     page = ready.go("features")
     assert page.text().count("of memory in addition to") == 1
     assert "(about" in page.at.button(key="features.begin").label
+    (form,) = (one for one in page.at.expander if one.label == "Other methods and settings")
+    assert not form.proto.expanded and form.button(key="features.select"), "one button is in sight"
     go_on = threading.Event()
     monkeypatch.setattr(experiment.KINDS["select"], "run", lambda *args, **settings: go_on.wait(60))
     try:

@@ -170,9 +170,13 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     page.run()
     label = model.predict_topk(X[[row]], 1).labels[0, 0]
     assert f"first for row {row} of new rows.txt: **topic *{label}***" in page.run().text()
-    assert page.frame("rank", "name", "score")["label"].iloc[0] == label
+    answers = [table.value for table in page.at.dataframe if {"rank", "score"} <= {*table.value.columns}]
+    assert [len(answers), *answers[1]["name"]] == [2, *answers[0]["name"]], "on top, and below the ticked line"
+    assert answers[0]["name"].iloc[0] == f"→ topic *{label}*" and page.frame("row", "sure")["row"].iloc[2] == row
     address = page.view
     again = session(page.token, address).go("predict")
+    (listed,) = (table.proto for table in again.at.dataframe if {"row", "sure"} <= {*table.value.columns})
+    assert json.loads(listed.selection_default)["selection"]["rows"] == [2], "the line is still ticked"
     assert f"first for row {row} of new rows.txt: **topic *{label}***" in again.text()
     assert again.set("predict.way", "A test row").view == address.partition(".file-")[0]
     assert f"first for row {row} of new rows" in again.set("predict.way", "A row of a file").text()
@@ -180,7 +184,7 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     row = f"{address.rpartition('-')[0]}-999"
     for view in (row, f"{address.partition('.file-')[0]}.file-0123456789ab.given-2"):
         again = session(page.token, view).go("predict")
-        assert "names a row of a file" in again.text() and "first for test row " in again.text()
+        assert "names a row of a file" in again.text() and again.text().count("first for test row ") == 1
     assert "names a row of a file" not in again.set("predict.way", "Features").text()
 
 
@@ -373,6 +377,7 @@ def drawn(page):
 
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
     """The cut begins where predict is now; the kept decision is the one that the packed model predicts by."""
+    assert "EXAMPLE" in json.dumps(figure(page, "Example: From precise to complete"))
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
@@ -388,6 +393,19 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
         f"{100 * held['micro R']:.1f} %",
         f"{100 * held['held-out micro R']:.1f} % held-out",
     )
+    (line,) = figure(page, "From precise to complete")["layout"]["shapes"]
+    assert line["y0"] == line["y1"] == 80, "the bound asked for is drawn"
+    asked = re.search(
+        r"Precision of 80 % is kept on .* test rows, .* gave ([\d.]+) % \(95 %: (.*)–(.*)\)\.", page.text()
+    )
+    gave, low, high = map(float, asked.groups())
+    assert gave == pytest.approx(100 * held["micro P"], abs=0.05) and low < gave < high
+    data, rule = word_data(), found.rule(f"cut {held['cut']}")
+    sets = rule.decided(model, data.X_test).astype(bool)
+    right, all_of = sets.multiply(data.Y_test).sum(axis=1), sets.sum(axis=1)
+    drawn_again = np.random.default_rng(0).integers(len(right), size=(2000, len(right)))
+    ends = np.percentile(100 * right[drawn_again].sum(axis=1) / all_of[drawn_again].sum(axis=1), [2.5, 97.5])
+    assert [low, high] == pytest.approx(ends, abs=1.5), "as by drawing test rows again"
     page.set("predict.decide.by", "As much precision as a least recall leaves").set("predict.decide.least recall", 70.0)
     held = found.cuts[found.cuts["held-out micro R"] >= 0.7]
     held = held.sort_values(order[::-1]).iloc[-1]
@@ -412,7 +430,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     held = held_out(model, x, word_data().Y_test[:1], 100).probabilities(found.rule("macro F1@3").calibration)
     of = {j: f"{100 * p:.0f} %" for j, p in zip(held.indices.tolist(), held.data)}
     assert frame["decided"].tolist() == [f"{'yes' if j in decided else 'no'}, {of[j]}" for j in frame["label"]]
-    assert [*frame] == ["rank", "name", "correct", "decided", "score", "label"]
+    assert [*frame] == ["rank", "name", "correct", "score", "decided", "label"]
     assert re.search(rf"It predicts {len(decided)} labels?(, . of them among the first 5)?: the best", page.text())
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})

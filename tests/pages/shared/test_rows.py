@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import label_tables, tables
+from pages.shared import tables
 from pages.shared.results import before_after, predictions, run_names
 from pages.shared.rows import explaining, highlight, row_editor
 from tests.figures.seen import contrast
@@ -138,14 +138,26 @@ def test_what_moved_is_said(ranks, facts):
     assert all(fact in said for fact in facts)
 
 
-def test_of_many_labels_that_move_the_first_are_named_in_rows_high_enough():
+def test_of_many_labels_that_move_the_first_are_named_in_columns_wide_enough():
     moved = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
     said = before_after.moved(moved, [f"l{j}" for j in range(20)], "log_proba", 20)
     assert said.count(" goes from ") == 6 and " and 14 more labels move" in said
-    (narrow, one_line), (wide, two_lines), (widest, more) = (label_tables.sizes(["x" * n]) for n in (5, 40, 100))
-    assert label_tables.sizes([]) == (narrow, one_line)
-    assert {label_tables.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
-    assert narrow < wide == widest and one_line < two_lines < more
+    narrow, more, widest = (tables.name_width(["x" * n]) for n in (5, 20, 100))
+    assert tables.name_width([]) == narrow < more < widest
+
+
+def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores():
+    def script():
+        import pandas as pd
+
+        from pages.shared.rows import explaining
+
+        frame = pd.DataFrame({"rank": [1], "correct": "✓ right", "decided": "yes", "score": 0.5, "label": 7})
+        for key, name in (("bare", "label 7"), ("named", "cat")):
+            explaining.show_labels(frame.assign(name=name), "log_score", key, 7)
+
+    bare, named = (table.value.columns.tolist() for table in AppTest.from_function(script).run(timeout=30).dataframe)
+    assert bare == ["rank", "name", "correct", "score", "decided"] and named == [*bare, "label"]
 
 
 def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypatch):

@@ -31,6 +31,24 @@ def test_a_table_that_lacks_room_for_no_more_than_the_padding_of_a_cell_is_not_s
     assert "The table has 1 column" in hint and "(min-width: 292px)" in hint
 
 
+def test_names_are_whole_in_several_lines_and_words_that_do_not_fit_are_cut_in_the_middle():
+    def script():
+        import pandas as pd
+
+        from pages.shared import tables
+
+        names = ["a", "a name of several words", "enable_cython_pairwise_dist", "enable_cython_pairwise_list"]
+        tables.show(pd.DataFrame({"name": names}), "names", {"name": tables.text("Name")}, most=900, widest=170)
+
+    (table,) = AppTest.from_function(script).run().dataframe
+    shown = table.value["name"].tolist()
+    assert shown[:2] == ["a", "a name of several words"] and shown[2:] == [
+        "enable_cyt…wise_dist",
+        "enable_cyt…wise_list",
+    ]
+    assert table.proto.row_height == tables.LINE
+
+
 def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
@@ -40,7 +58,7 @@ def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data)
     assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
     assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
     assert tables.find_rows(bare, "test", "1").tolist() == [0]
-    frame = tables.labels_per_row(data)
+    frame = tables.per_row(data, "labels")
     assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
 
 
@@ -122,3 +140,28 @@ def test_every_table_of_a_page_says_where_it_is_to_be_scrolled(page):
     folder = Path(__file__).parents[3] / "pages" / page
     bare = [path.name for path in folder.glob("*.py") if "st.dataframe(" in path.read_text()]
     assert not bare, "tables.show has the line about scrolling sideways"
+
+
+def test_many_names_wider_than_their_cell_have_three_lines_and_are_cut_between_words_or_in_the_middle():
+    def script():
+        import pandas as pd
+
+        from pages.shared import tables
+
+        columns = {"name": tables.text("Name", 150), "n": tables.number("Rows", 60)}
+        for key, names in {"short": ["x", "83.21 (81.9 to 84.4)"], "long": ["red apple, " * 12, "x" * 60, "x"],
+                           "rare": ["x" * 60, *["x"] * 20]}.items():  # fmt: skip
+            tables.show(pd.DataFrame({"name": names, "n": 1}), key, columns, most=400)
+
+    short, long, rare = AppTest.from_function(script).run().dataframe
+    assert short.value["name"].tolist() == ["x", "83.21 (81.9 to 84.4)"] and short.proto.row_height == 35
+    words, middle, same = long.value["name"]
+    assert (
+        words.startswith("red apple, red")
+        and words.endswith(" …")
+        and set(middle) == {"x", "…"}
+        and len(middle) < 60
+        and same == "x"
+    )
+    assert long.proto.row_height == 66, "below 65 pixels, Streamlit breaks no text"
+    assert rare.proto.row_height == 35 and len(rare.value["name"][0]) < 20, "one long name makes not all lines high"

@@ -24,7 +24,7 @@ def _class(is_text: bool) -> str:
 
 
 def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
-    """Return the labels and the test rows for which one of two runs is better, largest differences first."""
+    """Return the labels and the test rows for which one of two runs is better, those that say most first."""
     (a, first), (b, other) = runs.items()
     k = min(K, first.k, other.k)
     names = f"<b>First</b>: {html.escape(a)}. <b>Second</b>: {html.escape(b)}. {k} labels are predicted for each row."
@@ -34,7 +34,7 @@ def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
 
 
 def _labels(frame: "DataFrame") -> str:
-    """Return how many labels each of two runs is better for, and those of the largest differences."""
+    """Return how many labels each of two runs is better for, and those that say most."""
     wins = side_by_side.wins_by_bucket(frame)
     counts = [[line.bucket, f"{line.a:,}", f"{line.equal:,}", f"{line.b:,}"] for line in wins.itertuples()]
     differing = frame[frame["difference"] != 0]
@@ -53,7 +53,7 @@ def _labels(frame: "DataFrame") -> str:
     heads = ["Label", "Difference, points", "First, F1 %", "Second, F1 %", "Test rows", "Training rows", "Bucket"]
     return (
         f"<p>Labels by which run has the better F1:</p>{table(['Labels', 'First', 'Equal', 'Second'], counts)}"
-        f"<p>{_how_many(lines, differing, 'labels')}</p>{table(heads, lines) if lines else ''}"
+        f"<p>{_how_many(lines, differing, 'labels', ' times test rows')}</p>{table(heads, lines) if lines else ''}"
     )
 
 
@@ -94,5 +94,5 @@ def _signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _how_many(listed: list, frame: "DataFrame", noun: str) -> str:
-    return f"{len(listed):,} of {len(frame):,} {noun} that differ, largest differences first." if listed else ""
+def _how_many(listed: list, frame: "DataFrame", noun: str, times: str = "") -> str:
+    return f"{len(listed):,} of {len(frame):,} {noun} that differ, largest differences{times} first." if listed else ""
