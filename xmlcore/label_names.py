@@ -42,19 +42,32 @@ def are_names(Y) -> bool:
 
 
 def given_classes(Y) -> np.ndarray | None:
-    """Return Y as an array, shape (n,), if it has one class for each row, and None if it is something else.
-
-    One column of classes is such a thing, unless all are 0 or 1: then it is a matrix of one label.
-    """
+    """Return Y as an array, shape (n,), if it has one class for each row, and None if it is something else."""
     if sp.issparse(Y) or isinstance(Y, (str, bytes)) or (isinstance(Y, Sequence) and not (len(Y) and _is_class(Y[0]))):
         return None
     try:
         values = np.asarray(Y)
     except ValueError:  # rows of several lengths
         return None
-    if values.ndim == 2 and values.shape[1] == 1 and not np.isin(values, (0, 1)).all():
-        values = values[:, 0]
     return values if values.ndim == 1 and values.size and _is_class(values[0]) else None
+
+
+def without_column(Y, of_classes: bool):
+    """Return a column of classes as an array, shape (n,), and other labels as they are.
+
+    Where it is not known that labels are classes, a column of 0 and 1 is a matrix of one label.
+    """
+    shape = () if sp.issparse(Y) else getattr(Y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or not shape[0]:
+        return Y
+    values = np.asarray(Y)[:, 0]
+    if not _is_class(values[0]) or not (of_classes or any(value not in (0, 1) for value in values.tolist())):
+        return Y
+    from sklearn.exceptions import DataConversionWarning
+
+    text = "A column-vector y was passed when a 1d array was expected: its values are taken for classes"
+    warnings.warn(text, DataConversionWarning, stacklevel=4)
+    return values
 
 
 def _is_class(value) -> bool:
@@ -72,6 +85,8 @@ def distinct_classes(values: np.ndarray, name: str = "y") -> tuple[np.ndarray, n
                 f"Unknown label type: continuous. {name} has {values[values % 1 != 0][0]}, but classes are whole "
                 "numbers or texts; give several labels for each row as a binary matrix, or one list for each row"
             )
+    if values.dtype == object and any(value != value for value in values):
+        raise ValueError(f"Input {name} contains NaN.")
     try:
         return np.unique(values, return_inverse=True)
     except TypeError as error:
@@ -88,11 +103,6 @@ def read_training_labels(Y, label_names=None, n_labels=None, classes=None) -> tu
     if values is None:
         Y, names = read_label_names(Y, label_names)
         return check_labels(Y, n_labels=n_labels), names, False
-    if getattr(Y, "ndim", 1) == 2:
-        from sklearn.exceptions import DataConversionWarning
-
-        text = "A column-vector y was passed when a 1d array was expected: its values are taken for classes"
-        warnings.warn(text, DataConversionWarning, stacklevel=5)
     found, places = distinct_classes(values)
     known = found if classes is None else distinct_classes(np.asarray(classes), "classes")[0]
     return *_with_places(found, places, known), True

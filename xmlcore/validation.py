@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 
 import numpy as np
 import scipy.sparse as sp
@@ -318,8 +319,19 @@ def _as_one_row(X, name) -> sp.csr_array:
 
 def _of_numbers(values: np.ndarray, name: str) -> np.ndarray:
     """Return an array of real numbers; objects are converted if each is a number."""
-    if values.dtype == object and not any(isinstance(value, (str, bytes)) for value in values.flat):
-        return values.astype(np.float64)  # which raises a TypeError that names the type of what is no number
+    if values.dtype == object:
+        for i, value in enumerate(values.flat):
+            if not isinstance(value, (numbers.Real, Decimal, np.bool_)):
+                places = zip(("row", "column"), np.unravel_index(i, values.shape))
+                place = ", ".join(f"{axis} {at}" for axis, at in places)
+                raise TypeError(
+                    f"{name} holds {value!r:.60} at {place}: an argument must be free of strings and other objects, "
+                    "real numbers are needed"
+                )
+        try:
+            return values.astype(np.float64)
+        except OverflowError as error:
+            raise ValueError(f"{name} holds a number that is too large for float64") from error
     _check_real(values.dtype, name)
     return values
 

@@ -35,6 +35,9 @@ def test_a_model_fitted_to_a_class_for_each_row_predicts_classes(case, classes, 
         assert found.predict(X).dtype.kind == distinct.dtype.kind
         assert found.score(X, y) == np.mean(distinct[first] == y)
     assert model.score(X[:2], ["never seen", "nor this"]) == 0.0
+    few = np.flatnonzero(y == distinct[0])  # with all values 0 or 1 a column is classes for a model of classes
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert model.score(X[few], y[few, None]) == model.score(X[few], y[few])
     probabilities = dense(lists.predict_proba(X))
     expected = probabilities[:, 1] - probabilities[:, 0] if distinct.size == 2 else probabilities
     if case.cls.__name__ != "DenseOutput":  # whose shares sum to 1

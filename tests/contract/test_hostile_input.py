@@ -11,8 +11,8 @@ from contract.estimators import assert_same, each_model_once, each_once, every_c
 (N_ROWS, N_FEATURES), N_LABELS = problem()[0].shape, problem()[1].shape[1]
 
 
-def with_value(value, row=3, column=2):
-    X = problem()[0].copy()
+def with_value(value, row=3, column=2, to=np.float64):
+    X = problem()[0].astype(to)
     X[row, column] = value
     return X
 
@@ -34,8 +34,14 @@ BAD_ROWS = {
     "1-d, sparse": (lambda: sp.coo_array(np.ones(N_FEATURES)), "48 rows, but the features have 1"),
     "a number": (lambda: 3.0, "dimension"),
     "words": (lambda: np.full((N_ROWS, N_FEATURES), "x"), "real numbers"),
-    "a text among objects": (lambda: np.where(problem()[0] < 0.5, "1.5", problem()[0].astype(object)), "real numbers"),
-    "a dict among objects": (lambda: np.where(problem()[0] < 0.5, {}, problem()[0].astype(object)), "real number"),
+    "a text among objects": (lambda: with_value("1.5", to=object), "row 3, column 2.*real numbers"),
+    "a dict among objects": (lambda: with_value({}, to=object), "{} at row 3, column 2.*real numbers"),
+    "complex numbers among objects": (
+        lambda: with_value(np.complex128(1j), to=object),
+        "row 3, column 2.*real numbers",
+    ),
+    "a date among objects": (lambda: with_value(np.datetime64("2020"), to=object), "row 3, column 2.*real numbers"),
+    "too large a number among objects": (lambda: with_value(10**400, to=object), "too large"),
     "complex": (lambda: problem()[0] + 1j, "real numbers"),
     "ragged": (lambda: [[1.0]] * (N_ROWS - 1) + [[1.0, 2.0]], "different lengths"),
     "no columns": (lambda: np.ones((N_ROWS, 0)), "0 feature"),

@@ -445,7 +445,7 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        Y = true_ids(self, labels_given(y, Y))
+        Y = true_ids(self, labels_given(y, Y, bool(self._one_class)))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
@@ -526,7 +526,7 @@ class LearnsMore(MultiLabelModel):
             Rows without labels were left out, or negative values replaced by 0.
         """
         progress = to_progress(progress)
-        Y = labels_given(y, Y)
+        Y = labels_given(y, Y, bool(self._one_class) or classes is not None)
         self._check_params()
         if not self.__sklearn_is_fitted__():
             Y, label_names, one_class = read_training_labels(Y, label_names, classes=classes)

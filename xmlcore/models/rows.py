@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model
+from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
 from xmlcore.typing import Labels
 from xmlcore.validation import check_features, check_labels, check_unambiguous
 
@@ -40,8 +40,11 @@ def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.cs
     return X, Y, n_unlabelled
 
 
-def labels_given(y: Labels | None, Y: Labels | None) -> Labels:
-    """Return the labels, which were given by one of two names: y as in scikit-learn, or Y."""
+def labels_given(y: Labels | None, Y: Labels | None, of_classes: bool = False) -> Labels:
+    """Return the labels, which were given by one of two names: y as in scikit-learn, or Y.
+
+    ``of_classes`` says that a column holds classes, even if all are 0 or 1.
+    """
     if Y is not None and y is not None:
         raise TypeError("both Y and y were given: they are two names of the same labels, so give one")
     found = Y if y is None else y
@@ -50,7 +53,7 @@ def labels_given(y: Labels | None, Y: Labels | None) -> Labels:
     if hasattr(found, "to_list") and not hasattr(found, "index"):  # a Series of polars, whose lists NumPy does not see
         found = found.to_list()
     check_unambiguous(found)
-    return found
+    return without_column(found, of_classes)
 
 
 def true_ids(model, Y):

@@ -280,7 +280,10 @@ class TextClassifier(Estimator):
         arrays |= {f"model.{name}": array for name, array in model_arrays.items()}
         return {"vectorizer": settings, "model": model}, arrays
 
-    def _restore(self, values, arrays):
+    def _whole_state(self):
+        return self._state()  # the model in it has the counts of labels
+
+    def _set_state(self, values, arrays):
         try:
             labels = unpacked(arrays["labels"], arrays["label_ends"])
             vectorizer = TextVectorizer.from_plain(values["vectorizer"], _named(arrays, "vectorizer."))
@@ -293,7 +296,6 @@ class TextClassifier(Estimator):
 
     def _set_fitted(self, vectorizer, model, labels):
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
-        self._keep(None, None, *model._kept()[2:])
 
 
 def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:
