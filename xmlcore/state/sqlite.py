@@ -242,7 +242,8 @@ class Database:
     @staticmethod
     def _opened(path, **options):
         """Open a connection that begins no transaction by itself."""
-        return sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, **options)
+        options |= {"timeout": BUSY_SECONDS, "isolation_level": None, "check_same_thread": False}
+        return sqlite3.connect(path, **options)
 
     def _prepare(self, connection):
         connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, nor does it damage anything
