@@ -125,6 +125,8 @@ def test_it_is_taken_for_a_multi_label_classifier(case):
     assert check_is_fitted(model) is None and model.classes_.tolist() == list(range(model.n_labels_))
     if VERSION >= (1, 7):  # its diagram has a table of the parameters
         assert all(name in case.make()._repr_html_() for name in case.make().get_params(deep=False))
+    with sklearn.config_context(display="text"):
+        assert case.make()._repr_html_() is None
     if HAS_EXPECTED_FAILURES:
         from sklearn.utils import get_tags
 

@@ -12,11 +12,12 @@ class ForScikitLearn:
 
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
 
-    def _repr_html_(self) -> str:
-        """Return scikit-learn's diagram, for notebooks."""
+    def _repr_html_(self) -> str | None:
+        """Return scikit-learn's diagram, for notebooks, unless ``sklearn.set_config(display="text")`` asks for none."""
+        from sklearn import get_config
         from sklearn.utils import estimator_html_repr
 
-        return estimator_html_repr(self)
+        return estimator_html_repr(self) if get_config()["display"] == "diagram" else None
 
     def _get_params_html(self, *args, **kwargs):
         """Return the parameters for scikit-learn's diagram, which asks for them by this name since version 1.7."""
