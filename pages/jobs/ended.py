@@ -20,7 +20,9 @@ CHOSEN = "jobs.ended"
 COLUMNS = {
     "Job": tables.text("Job"),
     "Took": tables.text("Took", 80, help="Of a sweep: all its trainings together."),
-    "State": tables.text("State", 80),
+    "State": tables.text(
+        "State", 80, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
+    ),
     "Ended": tables.text("Ended", 110),
     "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
     "Memory": tables.text("Memory", 90, help="The most memory that its worker process had."),
@@ -49,7 +51,7 @@ def show() -> None:
         "Log of a job",
         list(by_id),
         index=None,
-        format_func=lambda job_id: f"{by_id[job_id][0]} ({WORDS[by_id[job_id][1].state]})",
+        format_func=lambda job_id: f"{by_id[job_id][0]} ({_state(by_id[job_id][1])})",
         placeholder="Choose a job to see its log",
         key=CHOSEN,
     )
@@ -60,6 +62,10 @@ def show() -> None:
 def _line(job) -> str:
     """Return what names the line of a job: the trainings of a sweep share one."""
     return job.group or job.id
+
+
+def _state(job) -> str:
+    return WORDS["gave way" if hasattr(job, "plan") and job.plan.unasked and job.gave_way else job.state]
 
 
 def _titles(pairs) -> dict:
@@ -74,7 +80,7 @@ def _titles(pairs) -> dict:
 
 def _facts(title, own, sweep=None) -> dict:
     """Return what the table says of a job, or of the trainings of a sweep."""
-    states = pd.Series([WORDS[job.state] for job in {job.key or job.id: job for job in own[::-1]}.values()])
+    states = pd.Series([_state(job) for job in {job.key or job.id: job for job in own[::-1]}.values()])
     counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
     expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
     if sweep is not None:
@@ -103,7 +109,7 @@ def _timeline(pairs, titles) -> None:
     """Draw when the jobs ran that a worker has begun."""
     titles = _without_data_set(titles)
     lines = [
-        (titles[_line(job)], title, _line(job), WORDS[job.state], job.started, job.ended)
+        (titles[_line(job)], title, _line(job), _state(job), job.started, job.ended)
         for title, job in pairs
         if job.started and job.ended
     ]

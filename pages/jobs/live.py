@@ -131,9 +131,9 @@ def _doing(job) -> str:
 
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
-    if left := jobs.time_left(job, record.get("seconds"), record.get("kind", "")):
-        facts.append(left)
-    if record.get("seconds") is not None:
+    left = jobs.time_left(job, record.get("seconds"), record.get("kind", ""))
+    facts += [left] * bool(left)
+    if record.get("seconds") is not None and "expected" not in left:
         facts.append(f"expected {format.seconds(max(record['seconds'], 1.0))}")
     if job.memory:
         facts.append(f"{format.size(job.memory)} of memory")

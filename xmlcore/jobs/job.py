@@ -26,6 +26,7 @@ WORDS = {
     "failed": "Failed",
     "cancelled": "Stopped",
     "interrupted": "Interrupted",
+    "gave way": "Gave way",
 }
 SHORT = 5.0  # seconds: a job that is expected to take no longer may run beside those for which there are workers
 LOST = "The worker process ended unexpectedly (out of memory?)"

@@ -393,8 +393,10 @@ class Queue:
 
     def record(self, job: Job) -> None:
         """Write the record of a job that ends; what the end of the program stops can be started again later."""
-        stopped = self._closed and job._state == "cancelled" and not job._by_user
-        self._records.write(job, "interrupted" if stopped else None)
+        stopped = job._state == "cancelled" and not job._by_user
+        self._records.write(
+            job, stopped and (self._closed and "interrupted" or job.plan.unasked and "gave way") or None
+        )
 
     # --- stopping ---
 

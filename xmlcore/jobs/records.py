@@ -37,8 +37,8 @@ class PastJob:
     id: str
     key: str
     title: str  # what the owner who asked for the record called it
-    # as of a job, or `"interrupted"`: the program ended while the job waited or ran. `"queued"` and `"running"` are of
-    # a job of another program that uses the same cache folder.
+    # as of a job; or `"gave way"`: an unasked one to another job; or `"interrupted"`: the program ended while the job
+    # waited or ran. `"queued"` and `"running"` are of a job of another program that uses the same cache folder.
     state: str
     task: dict
     queued: datetime

@@ -3,9 +3,11 @@
 import errno
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from pages.jobs import live
 from pages.shared.process import job_queue
 from tests.pages.making import fields_of, figure, numbers, workspace_row
 from tests.pages.small import small_data
@@ -13,16 +15,16 @@ from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
 
 
-def start(page, queue, count, owner=None):
+def start(page, queue, count, owner=None, first=0, **more):
     """Let a workspace, or another session, start trainings; return their jobs."""
     fingerprint = datasets.save_dataset(small_data("small"))
     made = []
     with fields_of(page) as fields:
-        for seed in range(count):
+        for seed in range(first, first + count):
             settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
             task = experiment.task("train", {"dataset": fingerprint}, settings)
             title = f"Training *{seed}*" if owner is None else "A secret title"
-            made.append(experiment.submit(queue, task, owner=owner or page.token, title=title))
+            made.append(experiment.submit(queue, task, owner=owner or page.token, title=title, **more))
             about = {"id": made[-1].id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
             if owner is None:
                 fields["jobs"].append(task.to_record() | about)
@@ -104,6 +106,23 @@ def test_jobs_have_logs_and_are_listed_by_when_they_ended(ready, server, held):
     listed = [title for title in page.frame("State")["Job"] if title.startswith("Training")]
     assert len(listed) == 3 and listed[-1] == "Training *2*"
     assert "Saving" in page.set("jobs.ended", made[0].id).at.main.code[0].value
+
+
+def test_a_job_that_gave_way_is_not_said_to_be_stopped_here_and_after_a_restart(ready, server, held):
+    (job,) = start(ready, server, 1, unasked=True)
+    (asked,) = start(ready, server, 1, first=1)
+    held()
+    page = ready.go("jobs").until(lambda s: not job.active and not asked.active)
+    listed = page.run().frame("State").set_index("Job")["State"]
+    assert listed["Training *0*"] == "Gave way" and listed["Training *1*"] == "Done"
+    assert {past.id: past.state for past in jobs.Queue(folder=server.folder.parent).past()}[job.id] == "gave way"
+
+
+def test_a_job_that_takes_longer_than_expected_says_so_once():
+    job = SimpleNamespace(elapsed=12.0, fraction=0.0, phase="", phases={}, memory=0, attempts=1, where=None)
+    says = lambda seconds: ", ".join(live._facts(job, {"seconds": seconds})).replace("\u00a0", " ")  # noqa: E731
+    assert says(3.5) == "12 s so far, longer than expected (3.5 s)"
+    assert says(30.0) == "12 s so far, about 18 s left, expected 30 s"
 
 
 def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_move_none(ready, server, held, session):
