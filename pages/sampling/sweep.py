@@ -40,13 +40,16 @@ def sweep(view, name) -> None:
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
         more = "" if study else f" alone: “{button}” below adds others"
+        circle = f"is the result {format.plain(name)}: its accuracy and the time of its training"
+        if study:
+            took = format.duration(view.run.times["fit_s"])
+            circle = f"has the settings of {format.plain(name)}, trained anew with the others: the result took {took}"
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
             figure,
             frame,
             f"{view.files}-sweep",
-            f"The circle is the result {format.plain(name)}: its accuracy and the time of its training. On each line "
-            "one of κ and π is varied, the other stays as trained."
+            f"The circle {circle}. On each line one of κ and π is varied, the other stays as trained."
             + f" Bars are 95\u00a0% intervals: what other {'seeds' if study and study.n_repeats > 1 else 'test rows'} "
             "would change.",
             key="sampling.sweep",

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.sampling import answer
+from pages.shared import format
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
@@ -130,7 +131,7 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     assert own["text"] == [f"{page.metrics()['Accuracy']}, {seconds:.3g} s"] and numbers(own["x"]) == [seconds]
     q, values = line(page, "What more candidates bring", "accuracy")
     assert q == [10] and values == numbers(own["y"])
-    assert not any("Example" in title for title in titles(page))
+    assert not any("Example" in title for title in titles(page)) and "the time of its training" in page.text()
     assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
 
 
@@ -171,6 +172,8 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
     kappa, values = swept(measured, "κ")
     assert kappa == [2, 10]
+    said = said_plainly(f"trained anew with the others: the result took {format.duration(run.times['fit_s'])}")
+    assert said in said_plainly(measured.text()) and "the time of its training" not in measured.text()
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
