@@ -6,12 +6,14 @@ from pages.shared import format
 from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.operator.user_workspaces import listed_keys as keys
 from pages.shared.results import run_names
-from pages.shared.workspaces import sources
+from pages.shared.workspaces import dataset_list, sources
 from xmlcore import store
 
+COPY = "catalog"  # the store's name for published data sets as they were made or read, before anyone used them
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
     "train": "trained model",
+    COPY: "copy of a published data set",
     "given_predictions": "given predictions",
     "select": "selection of features",
     "compare_selections": "comparison of selections",
@@ -39,6 +41,7 @@ KIND_WORDS = {
 }
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("description", "examine", "power_law", "export")
+VARIED = {"n_adversarial": "κ", "examples_per_class": "π", "n_candidates": "candidates"}  # by studies of sampling
 LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
@@ -52,7 +55,9 @@ def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifac
             computed = artifact.kind != "datasets" and other.record.get("task") not in ("train", "select")
             if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": artifact.key}:
                 own[other.name] = other
-    return list(own.values())
+    published = {dataset_list.catalog_name(one) for one in fields["known"].values() if one["source"] == "catalog"}
+    copies = [one for one in inventory.artifacts.values() if one.kind == COPY and one.record.get("name") in published]
+    return [*own.values(), *copies]
 
 
 def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
@@ -89,7 +94,7 @@ def kind_words(artifact: store.Artifact) -> str:
         return "data set"
     if "count" in artifact.record:
         return "trainings of a sweep"
-    return KIND_WORDS.get(artifact.record.get("task"), artifact.kind.replace("-", " "))
+    return KIND_WORDS.get(artifact.record.get("task", artifact.kind), artifact.kind.replace("-", " "))
 
 
 def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
@@ -127,7 +132,17 @@ def _title(artifact, titles) -> str:
         return f"{artifact.record['count']:,} trainings of {artifact.record['model']} on {where}"
     if artifact.record.get("task") == "sweep":
         return f"sweep of {artifact.record.get('params', {}).get('model', 'a model')} on {where}"
-    return f"{kind_words(artifact)} of {of[0]}" if of else str(artifact.record.get("dataset") or kind_words(artifact))
+    if artifact.kind == COPY:
+        return f"{kind_words(artifact)}: {artifact.record['name']}"
+    words = kind_words(artifact) + _studied(artifact.record.get("params", {}))
+    return f"{words} of {of[0]}" if of else str(artifact.record.get("dataset") or words)
+
+
+def _studied(params) -> str:
+    """Return what was varied in a study of sampling, such as ", κ and π,"; empty of other results."""
+    return (
+        f", {' and '.join(varied)}," if (varied := [sign for name, sign in VARIED.items() if params.get(name)]) else ""
+    )
 
 
 def _source(artifact, titles, fields) -> str:

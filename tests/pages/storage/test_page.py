@@ -65,6 +65,23 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     assert "At most, GB" not in [field.label for field in looking.at.number_input]
 
 
+def test_all_that_one_workspace_made_is_its_own_and_studies_of_sampling_are_told_apart(ready):
+    store.save("catalog", "c" * 32, {}, name="api-docs")
+    key = train(ready, "DoubleSampling")
+    for params in ({"n_candidates": (2, 3)}, {"n_adversarial": (2,), "examples_per_class": (1.0,)}):
+        experiment.keep(experiment.task("sampling", {"run": key}, params))
+    with fields_of(ready) as fields:
+        fields["known"]["f" * 32] = {"name": "mine", "entry": "api-docs", "source": "catalog", "notes": []}
+    frame = table(ready.go("storage"))
+    assert frame.loc["copy of a published data set: api-docs", "bytes"] > 0
+    studies = {title for title in frame.index if "sampling" in title}
+    assert studies == {
+        "study of sampling, candidates, of DoubleSampling",
+        "study of sampling, κ and π, of DoubleSampling",
+    }
+    assert {one.kind for one in store.inventory().artifacts.values()} - set(frame["folder"]) <= {"prepared"}
+
+
 def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was_made():
     noon = 12 * 3600.0
     for made, used, told in ((0.0, noon + 1500, noon), (noon + 600, noon + 1500, noon + 600)):

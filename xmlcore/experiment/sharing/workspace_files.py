@@ -39,7 +39,7 @@ USE = archives.Use("workspace", "file of a workspace", rf"[a-z-]+/[0-9a-f]{{32}}
 DATASETS = "datasets"
 # Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
 # was opened or predicted from a user's file.
-LEFT_OUT = ("exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
+LEFT_OUT = ("catalog", "exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
 LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
 RECORD = ("task", "version", "inputs", "params", "xmlcore", "libraries", "name")  # facts that are written
 
