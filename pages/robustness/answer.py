@@ -11,6 +11,11 @@ from pages.shared.results import results
 from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
+SURELY = (
+    "Surely: other noise and other test rows would hardly undo it. The same rows are compared with noise and without, so "
+    "this can be sure although bands overlap: each is of one level alone."
+)
+
 
 def sentence(name, measurements, settings) -> str:
     level, runs = settings.levels[-1], list(measurements.results)
@@ -22,17 +27,22 @@ def sentence(name, measurements, settings) -> str:
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
-    level = next((at for at in settings.levels if any(_is_sure(measurements.loss(run, at)) for run in runs)), level)
+    run = max(runs, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
+    sure = [at for at in settings.levels if _is_sure(measurements.loss(run, at))]
+    level = next(iter(sure), level)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
         return f"With {perturbed}, as without it, no first label is right."
-    run = max(lost, key=lambda run: measurements.value(run, "P@k", 1, level))
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
-    turns = f"{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to" if clean != noisy else "stays at"
+    turns = (
+        f"{'surely ' * bool(sure)}{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to"
+        if clean != noisy
+        else "stays at"
+    )
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]

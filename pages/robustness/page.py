@@ -64,7 +64,8 @@ def main(used) -> None:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements)
         more = "A little noise may harm them more than much: the docs of robustness say why." if milder else None
-        sentence.markdown(answer.sentence(name, measurements, settings))
+        said = answer.sentence(name, measurements, settings)
+        sentence.markdown(said, help=answer.SURELY if "surely" in said else None)
         if said := " ".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=more)
         with left:

@@ -73,12 +73,12 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     ("n_rows", "lost", "level", "said"),
     [
         (200, 0.11, 1.0, "Whether it or **B** loses a larger share is not sure."),
-        (200, 0.90, 0.5, "That of **B** falls furthest: from 60.0 % to 33.0 %."),
+        (200, 0.90, 1.0, "That of **B** falls furthest: from 60.0 % to 6.0 %."),  # the level is not that of B
         (200_000, 0.11, 0.5, "That of **B** falls furthest: from 60.0 % to 56.7 %."),
         (200_000, 0.10, 0.5, "Whether it or **B** loses a larger share is not sure."),
     ],
 )
-def test_the_sentence_is_of_the_first_level_that_surely_harms_a_result_and_names_who_surely_falls_more(
+def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_and_names_who_surely_falls_more(
     n_rows, lost, level, said
 ):
     def result(lost):
@@ -98,7 +98,9 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_a_result_and_names
     )
     text = said_plainly(answer.sentence("data", pair, settings))
     kept = 60 * (1 - level / 10)
-    assert f"σ = {level:g} on all features, the P@1 of **A** falls from 60.0 % to **{kept:.1f} %**. {said}" in text
+    assert (
+        f"σ = {level:g} on all features, the P@1 of **A** surely falls from 60.0 % to **{kept:.1f} %**. {said}" in text
+    )
     assert ("furthest" in said) == ("furthest" in text) and ("not sure" in said) == ("not sure" in text)
 
 
