@@ -45,8 +45,11 @@ class Answer:
 
     @functools.cached_property
     def decisions(self) -> list[str]:
-        """Whether each ranked label is predicted, with the calibrated probability where that decides."""
-        found = calibrated(self.predictor.model, self.x)
+        """Whether each ranked label is predicted, with the probability where that decides and is no score."""
+        model = self.predictor.model
+        found = calibrated(model, self.x)
+        if found is None and self.of_pairs and "probability" in decision_of(model):  # the scores are f
+            found = model._decided(self.x)
         of = {} if found is None else {j: f"{100 * p:.0f} %" for j, p in zip(found.indices.tolist(), found.data)}
         both = (("yes" if j in self.decided else "no" if of else "", of.get(j)) for j in self.ranked.tolist())
         return [", ".join(filter(None, parts)) for parts in both]

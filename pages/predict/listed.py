@@ -99,7 +99,12 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
             ),
             "text": tables.text("Beginning of the text", 260),
             "labels": tables.text("Ranked first, with scores", 340),
-            "predicted": tables.text("Predicted", 300, "Also labels that are not among those ranked first."),
+            "predicted": tables.text(
+                "Predicted",
+                300,
+                "Also labels that are not among those ranked first. "
+                "P: the probability by which they are predicted, where the cut is on it.",
+            ),
         },
         most=320,
         **tables.on_tick("predict.listed", rows, look),
@@ -127,11 +132,17 @@ def _decided(predicted, noun: str) -> str:
 def _predicted(predictor, predicted, rows) -> list[str]:
     """Return the names of the predicted labels of some rows."""
     ranked, further = predicted.decided.ranked, predicted.decided.further
-    further = further[further["row"].isin(rows)].groupby("row")["label"].agg(list)
+    further, known = further[further["row"].isin(rows)], predicted.decided.probability
+    further = further.assign(probability=np.nan) if known is None else further
+    more = {i: [*zip(of["label"], of["probability"])] for i, of in further.groupby("row")}
     texts = []
     for i in rows.tolist():
-        labels = [*predicted.ranking.labels[i][ranked[i]].tolist(), *further.get(i, [])]
-        names = [predictor.packed.label_name(label) for label in labels[:NAMED]]
+        own = np.full(ranked.shape[1], np.nan) if known is None else known[i]
+        labels = [*zip(predicted.ranking.labels[i][ranked[i]].tolist(), own[ranked[i]]), *more.get(i, [])]
+        names = [
+            predictor.packed.label_name(label) + (f" (P = {format.score(p, True)})" if p == p else "")
+            for label, p in labels[:NAMED]
+        ]
         texts.append(", ".join(names) + (f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""))
     return texts
 

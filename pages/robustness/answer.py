@@ -12,7 +12,7 @@ from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 SURELY = (
-    "Surely: other noise and other test rows would hardly undo it. The same rows are compared with noise and without, so "
+    "Surely: other noise or test rows would hardly undo it. The same rows are compared with and without noise, so "
     "this can be sure although bands overlap: each is of one level alone."
 )
 

@@ -198,10 +198,20 @@ def check_decided(model, X, k):
 def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that_are_ranked(model, easy, monkeypatch):
     monkeypatch.setattr(predictions, "ROWS_AT_ONCE", 7)
     model.fit(easy.X_train[:150], easy.Y_train[:150])
-    X = easy.X_test
+    X, by_another = easy.X_test, (LdSM, DoubleSampling)  # number than the score
     for threshold in (1.0, 0.3, 1e-6):
         model.threshold_ = threshold
-        counts, _ = check_decided(model, X, 1)
+        counts, decided = check_decided(model, X, 1)
+        assert ("probability P of" in decided.by) == isinstance(model, by_another)
+        if decided.probability is not None:
+            ranking = model.predict_topk(X, 1)
+            frame = predictions.frame_of(ranking, str, None, decided)
+            assert ((frame["probability"] >= threshold - 1e-6) == frame["predicted"]).all(), "as the sentence says"
+            lines = [json.loads(line)["labels"] for line in predictions.json_lines(ranking, str, None, decided)]
+            assert [one.get("probability") for labels in lines for one in labels if one["predicted"]] == pytest.approx(
+                frame.loc[frame["predicted"], "probability"].tolist()
+            )
+    assert (decided.probability is not None) == isinstance(model, by_another)
     assert counts.max() > 4  # which takes more than one deeper ranking
     decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "macro F1@3").keep()
     counts, decided = check_decided(model, X, 2)

@@ -389,7 +389,8 @@ def decision_of(model) -> str:
     inner = innermost(model)
     if inner.rule_ is None:
         is_one = inner._one_class or getattr(inner, "multiclass_", False)
-        return "the best label" if is_one else f"labels with a score of at least {inner.threshold_:.3g}"
+        of = "probability P" if inner.ABOUT is not None and inner.ABOUT.scores else "score"  # that it ranks by
+        return "the best label" if is_one else f"labels with a {of} of at least {inner.threshold_:.3g}"
     about = {name: str(value)[:60] for name, value in inner.rule_.about.items()}  # of any type in a damaged file
     if "promise" in about:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"

@@ -103,7 +103,9 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
             "score": column_config(kind, frame["score"])
             if kind == "score"
             else tables.bar(COLUMN[kind], 130, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
-            "decided": tables.text("Predicted", 76, "By the model's decision; in percent the calibrated probability."),
+            "decided": tables.text(
+                "Predicted", 76, "By the model's decision; in percent the probability that decides."
+            ),
             "label": tables.number("Id", 60, "%d"),
         },
         key,

@@ -224,7 +224,8 @@ def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, k
 def predicted(page):
     """The labels that the table of a file says are predicted, by row."""
     frame = page.frame("row", "predicted", "labels").sort_values("row")
-    return [{*filter(None, names.split(", "))} for names in frame["predicted"]]
+    names = frame["predicted"].str.replace(r" \(P = .*?\)", "", regex=True)
+    return [{*filter(None, of_row.split(", "))} for of_row in names]
 
 
 def named(sets):

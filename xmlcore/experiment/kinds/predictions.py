@@ -31,7 +31,7 @@ from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
-from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decided_sets, decision_of, innermost, unlike_held_out
+from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decision_of, innermost, unlike_held_out
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
@@ -53,9 +53,11 @@ class Decided(NamedTuple):
     by: str  # see models.rules.decision_of
     ranked: np.ndarray  # bool (n, k): whether a label of the ranking is predicted
     # The labels that are predicted and not among the first k: row, rank (from 1), label, score; by row, best first. Of
-    # a label that the model ranks too far down, the rank is 0 and the score nan.
+    # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability.
     further: "DataFrame"
     unlike: str | None  # see models.rules.unlike_held_out
+    # float (n, k): the probability of each label that is predicted, else nan; None where no cut is on it
+    probability: Any = None
 
 
 @dataclass(frozen=True)
@@ -83,26 +85,36 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
 def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent) -> Decided:
     """Return which labels a model predicts for rows of which it has ranked the first k."""
     ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
-    further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame()]
+    probability = np.full(ranked.shape, np.nan)
+    further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
-        sets = decided_sets(model, X[first:end], seen)
+        found = model._decided(X[first:end], watch=seen)
+        sets = found.astype(bool)
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
         ranked[first + both.row, both.data - 1] = True
+        probability[first + both.row, both.data - 1] = _at(found, both.row, both.col)
         rows = np.flatnonzero(np.diff(others.indptr))
         if rows.size:
             depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
             deeper = model.predict_topk(X[first + rows], min(depth, sets.shape[1]))
             row, label = others[rows].nonzero()
-            rank = np.asarray(_places(deeper.labels, sets.shape[1])[row, label]).ravel()
+            rank = _at(_places(deeper.labels, sets.shape[1]), row, label)
             score = np.where(rank > 0, deeper.scores[row, rank - 1], np.float32(np.nan))
             rank[rank <= ranked.shape[1]] = 0  # a beam ranks more labels in another order
-            further.append(pd.DataFrame({"row": first + rows[row], "rank": rank, "label": label, "score": score}))
+            line = {"row": first + rows[row], "rank": rank, "label": label, "score": score}
+            further.append(pd.DataFrame(line | {"probability": _at(found, rows[row], label)}))
     best_first = {"by": ["row", "score"], "ascending": [True, False], "ignore_index": True}
-    return Decided(
-        decision_of(model), ranked, pd.concat(further).sort_values(**best_first), unlike_held_out(model, seen)
-    )
+    further = pd.concat(further).sort_values(**best_first)
+    by = decision_of(model)
+    known = probability if "probability" in by else None
+    return Decided(by, ranked, further, unlike_held_out(model, seen), known)
+
+
+def _at(values, row, column):
+    """Return the entries of a sparse matrix at some places."""
+    return np.asarray(values[row, column]).ravel()
 
 
 def _places(labels, n_labels) -> sp.csr_array:
@@ -117,7 +129,10 @@ def _lines(ranking, decided) -> "DataFrame":
     if decided is None:
         return frame
     frame["predicted"] = decided.ranked[ranking.labels >= 0]
-    frame = pd.concat([frame, decided.further.assign(predicted=True)])
+    if decided.probability is not None:
+        frame["probability"] = decided.probability[ranking.labels >= 0].round(7)
+    further = decided.further.assign(predicted=True)
+    frame = pd.concat([frame, further[[name for name in frame if name in further]]])
     frame["rank"] = frame["rank"].astype("Int64").mask(frame["rank"] == 0)
     return frame.sort_values("row", kind="stable", ignore_index=True)
 
@@ -125,7 +140,10 @@ def _lines(ranking, decided) -> "DataFrame":
 def frame_of(
     ranking: Ranking, label_name, names: list[str] | None = None, decided: Decided | None = None
 ) -> "DataFrame":
-    """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known."""
+    """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
+
+    Labels that are predicted have the ``probability`` by which they are, if ``by`` names it.
+    """
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
     frame.insert(3, "label_name", np.array([shown[j] for j in frame["label"].tolist()], object))
@@ -139,15 +157,16 @@ def json_lines(
 ) -> Iterator[str]:
     """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
-    Each label also has ``"predicted"``, true or false, if that is known.
+    Each label also has ``"predicted"``, true or false, if that is known; and one that is predicted its
+    ``"probability"``, where that is cut.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
-    columns = [frame[name].tolist() for name in ("label", "score", "predicted") if name in frame]
+    columns = [frame[name].tolist() for name in ("label", "score", "predicted", "probability") if name in frame]
     for i, (first, end) in enumerate(itertools.pairwise(ends)):
         listed = [
             {"label": j, "name": label_name(j), "score": None if math.isnan(score) else float(f"{score:.7g}")}
-            | dict(zip(["predicted"], known))
+            | {name: value for name, value in zip(("predicted", "probability"), known) if value == value}
             for j, score, *known in zip(*(column[first:end] for column in columns))
         ]
         row = {"row": i} | ({} if names is None else {"name": names[i]}) | {"labels": listed}
