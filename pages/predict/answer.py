@@ -85,16 +85,16 @@ def sentence(answer: Answer) -> str:
     return text
 
 
-def show(answer: Answer, explained: int | None, of: str = "") -> None:
-    """Show why a label, beside the labels; ``of`` sets the keys apart where that is on the page twice."""
+def show(answer: Answer, explained: int | None) -> None:
+    """Show why a label, beside the labels."""
     left, right = st.columns(2, gap="medium")
     with left:
-        why.show(answer, explained, of)
+        why.show(answer, explained)
     with right:
-        _labels(answer, explained, f"predict.labels{of}")
+        _labels(answer, explained)
 
 
-def _labels(answer, explained, key) -> None:
+def _labels(answer, explained) -> None:
     if not answer.ranked.size:
         st.caption("There is no label to show.")
         return
@@ -111,7 +111,7 @@ def _labels(answer, explained, key) -> None:
     if true is not None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
         frame.insert(2, "correct", right)
-    explaining.show_labels(frame, answer.kind, key, explained)
+    explaining.show_labels(frame, answer.kind, "predict.labels", explained)
     if answer.ranked.size < answer.k:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"

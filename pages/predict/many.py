@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.predict import answer, asked, listed
+from pages.predict import asked, listed, why
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
@@ -52,9 +52,8 @@ def many(predictor, prediction, label) -> None:
         ticked = now().given if now().file and file["key"].startswith(now().file) else None
 
         def below():
-            if prediction is not None:
-                st.markdown(answer.sentence(prediction))
-                answer.show(prediction, label, ".file")
+            if label is not None:
+                why.bars(prediction, label, ".file")
 
         listed.show(predictor, predicted, file["name"], functools.partial(asked.look_at, file["key"]), ticked, below)
 

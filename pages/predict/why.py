@@ -34,7 +34,7 @@ def choose(answer) -> int | None:
     return label
 
 
-def show(answer, label: int | None, of: str = "") -> None:
+def show(answer, label: int | None) -> None:
     """Show the text with its words marked, or else what each feature contributes."""
     text, predictor = answer.question.text, answer.predictor
     if label is None:
@@ -42,7 +42,7 @@ def show(answer, label: int | None, of: str = "") -> None:
     if explaining.marks_words(text, answer.kind):
         explaining.show_text(text, predictor.packed.vectorizer, _frame(answer, label), answer.name(label), answer.kind)
     else:
-        _bars(answer, label, of)
+        bars(answer, label)
 
 
 def contributions(answer, label: int | None) -> None:
@@ -50,7 +50,7 @@ def contributions(answer, label: int | None) -> None:
     if label is None:
         st.caption("There is no label to explain.")
     elif explaining.marks_words(answer.question.text, answer.kind):
-        _bars(answer, label)
+        bars(answer, label)
     else:
         st.caption("They are drawn above.")
 
@@ -60,7 +60,8 @@ def _frame(answer, label):
     return explaining.named(frame, answer.predictor.packed, answer.kind)
 
 
-def _bars(answer, label, of="") -> None:
+def bars(answer, label: int, of: str = "") -> None:
+    """Draw what each feature contributes; ``of`` sets the key apart where that is on the page twice."""
     frame = _frame(answer, label)
     if frame.empty:
         st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
