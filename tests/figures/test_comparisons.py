@@ -187,7 +187,7 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
     assert figure.layout.meta["shown"] == 3 and figure.layout.meta["total"] == 4
     figure = figures.frontier(RUNS, {"fit_s": "s"}, ["P@1"])
     marks = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers"}
-    assert marks["quick"] == "circle" and marks["good"] == "circle-open"
+    assert marks["good"] == "circle" and marks["quick"] == "circle-open"
     figure = figures.frontier(RUNS.assign(fit_s=[0.004, 0.005, 0.006, 0.007]), {"fit_s": "s"}, ["P@1"])
     assert figure.layout.xaxis.ticktext[-1] == "0.009"
 
@@ -236,6 +236,8 @@ def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_e
     here = styles(figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:]))
     assert {name: here[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
     assert here["other"] not in there.values()
+    newest_first = styles(figures.frontier(runs[:0:-1], {"fit_s": "Training, seconds"}, ["P@1"]))
+    assert {name: newest_first[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
 
 
 @pytest.mark.parametrize("n_runs", [7, 40])

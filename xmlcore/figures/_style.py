@@ -129,13 +129,17 @@ def run_style(model: str, before: int = 0) -> dict:
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
-    """Return colour and mark of each run: the first run of a model has the model's, the others those left over."""
+    """Return colour and mark of each run: one of each model has the model's, the others those left over.
+
+    They are given by name, so that they do not change with the order in which runs are shown.
+    """
     reserved = {color for color, _ in model_styles().values()}
     of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in reserved]
     free = list(dict.fromkeys([*of_no_model, *PALETTE]))
     firsts, taken, styles = set(), set(), {}
     for part in [frame] if compared is None else [compared, frame]:
-        models = {run: model for run, model in zip(part["run"], part["model"]) if run not in styles}
+        named = sorted(zip(part["run"], part["model"]), key=lambda pair: str(pair[0]))
+        models = {run: model for run, model in named if run not in styles}
         of_models = firsts | {run_style(model)["color"] for model in models.values()}
         for run, model in models.items():
             style = run_style(model)
