@@ -43,7 +43,7 @@ def frontier(
     The columns are ``run`` (name in the legend), ``model``, those of ``costs`` (column -> title of the axis: a column
     of panels each, on a logarithmic axis; a run without a cost, or with 0, is left out there) and those of
     ``measures``, in percent: a row of panels each. Columns such as ``P@1 low`` and ``P@1 high`` are the ends of
-    intervals, which are drawn of the runs that the legend names. Runs of ``compared``, in the same order, have the
+    intervals, which are drawn of the runs that the legend names. Runs of ``compared`` have the
     colours and marks that they have in figures such as :func:`measures_compared`. The legend names up to 15 runs. Of
     more, it names those that are compared and the models of the others, which are named when one points at them.
     ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
