@@ -59,7 +59,7 @@ def _controls(data, fingerprint, shown):
             running = not nothing and _runs(data, fingerprint, method)
             pressed = actions.button(
                 "Select",
-                type="primary",
+                type="primary" if shown else "secondary",
                 width="stretch",
                 key="features.select",
                 on_click=_select,
