@@ -1,6 +1,7 @@
 """Figures that put several runs side by side, of what they cost, of sweeps and of learning curves."""
 
 import html
+import os
 import re
 from urllib.parse import unquote
 
@@ -131,12 +132,16 @@ def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_f
     assert points.symbol[0] == "circle-open", "the first, which is not drawn, has the mark of the model"
 
 
-def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ():
+def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ(monkeypatch):
     from xmlcore.figures._style import apart
 
     assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
     }  # fmt: skip
+    compared, common = [], os.path.commonprefix
+    monkeypatch.setattr(os.path, "commonprefix", lambda names: compared.extend(names) or common(names))
+    cut = apart(f"{'x' * 40}{i}{'x' * 40}" for i in range(1000))
+    assert len({*cut.values()}) == len(compared) == 1000, "each name is compared once, however many are alike"
 
 
 RUNS = pd.DataFrame(

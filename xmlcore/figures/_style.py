@@ -234,9 +234,10 @@ def _cut_before_the_difference(names, letters) -> list[str]:
     beginnings: dict[str, list[str]] = {}
     for name in names:
         beginnings.setdefault(name[: letters - 1], []).append(name)
+    common = {beginning: len(os.path.commonprefix(group)) for beginning, group in beginnings.items()}
     cuts = []
     for name in names:
-        at = len(os.path.commonprefix(beginnings[name[: letters - 1]]))
+        at = common[name[: letters - 1]]
         word = name.rfind(" ", 0, at) + 1
         at = word if at - word < letters // 3 else at
         rest = name[at:]
