@@ -12,9 +12,10 @@ from xmlcore.figures import cut_apart
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
-LETTER, CELL = 7.5, 16  # width of a letter and of the space around a cell's text, in pixels
+CELL, DOTS = 16, 7  # width of the space around a cell's text, and how much wider "…" is than a letter, in pixels
 LINE, TALL = 35, 66  # height of a line, and of one that has room for texts over LINES: Streamlit breaks them from 65 on
-NAMES = (110, 200)  # smallest and largest width of a column of names, in pixels
+NARROWEST, WIDEST = 50, 240  # smallest and largest width of a column without one, in pixels
+PAGE = 1042  # width of a table as wide as the page on a laptop, in pixels
 SHORT = 12  # letters of texts that are never cut
 LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
 COLUMNS = 7  # that a table shows at first; its menu shows the others
@@ -157,10 +158,22 @@ def height(count: int, most: int, line: int = LINE) -> int:
     return min(most, line * count + 38 + BAR)
 
 
-def name_width(names, most: int = NAMES[1]) -> int:
-    """Return the width of a column of names, in pixels: the longest one is seen in full, up to ``most``."""
-    text = LETTER * max(map(len, names), default=0)
-    return math.ceil(min(max(text + CELL, NAMES[0]), most))
+def widths(frame: pd.DataFrame, columns: dict, shown, most: int = WIDEST, room: int = PAGE) -> dict[str, int]:
+    """Return the widths of columns: texts and titles are seen in full, up to their given widths and a page's room."""
+    found = {}
+    for name, column in columns.items():
+        found[name] = column["width"]
+        if _is_text(column) or found[name] is None:
+            texts = [column["label"] or name, *(frame[name] if _is_text(column) and name in frame else ())]
+            found[name] = min(max(math.ceil(max(map(_pixels, texts)) + CELL), NARROWEST), found[name] or most)
+    more = sum(found[name] for name in shown) - room
+    if more > 0 and (wide := [name for name in shown if _is_text(columns[name]) and found[name] > more + WIDEST]):
+        found[max(wide, key=found.get)] -= more
+    return found
+
+
+def _is_text(column) -> bool:
+    return column.get("type_config", {}).get("type") == "text"
 
 
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
@@ -196,7 +209,7 @@ def show(
     best=None,
     first=(),
     most=None,
-    widest=NAMES[1],
+    widest=WIDEST,
     **settings,
 ):
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
@@ -215,11 +228,11 @@ def show(
                 more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
         settings["column_order"] = [name for name in offered if name in {*first, *more}]
     shown = settings["column_order"]
-    names = [name for name in columns if name in frame.columns and columns[name]["width"] is None]
-    wide = name_width(frame[names].astype("str").to_numpy(object).ravel(), widest)
-    columns = columns | {name: columns[name] | {"width": wide} for name in names}
-    if "row_height" not in settings:
-        frame, settings["row_height"] = _fitted(frame, columns, shown)
+    ticks = next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
+    edges = BORDER + ticks * ("on_select" in settings)
+    wide = widths(frame, columns, shown, widest, PAGE - edges)
+    columns = {name: column | {"width": wide[name]} for name, column in columns.items()}
+    frame, settings["row_height"] = _fitted(frame, columns, shown)
     if most is not None:
         settings["height"] = height(len(frame), most, settings["row_height"])
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
@@ -227,9 +240,7 @@ def show(
         bold = best.map({True: "font-weight: 700", False: ""}.get)
         styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-    width = sum(columns[name]["width"] for name in shown) + BORDER
-    if "on_select" in settings:
-        width += next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
+    width = sum(wide[name] for name in shown) + edges
     st.html(
         f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
         f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
@@ -239,37 +250,31 @@ def show(
 
 def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
     """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that."""
-    rooms = {
-        name: columns[name]["width"] - CELL
-        for name in frame.columns
-        if columns.get(name, {}).get("type_config", {}).get("type") == "text"
-    }
     lines, cut = 1, {}
-    for name, room in rooms.items():
-        wide = [text for text in frame[name] if _pixels(text) > room]
-        words = cut_apart((text for text in wide if " " not in text.strip()), max(int(room / LETTER), 8))
-        texts = len(wide) - sum(frame[name].isin(words))
-        lines = LINES if name in shown and texts > FEW * len(frame) else lines
-        cut[name] = words
-    frame = frame.assign(**{
-        name: [words.get(text) or _cut(text, rooms[name], lines) for text in frame[name]] for name, words in cut.items()
-    })  # fmt: skip
+    for name in filter(lambda name: _is_text(columns.get(name, {})), frame.columns):
+        room = columns[name]["width"] - CELL
+        long = {text: _pixels(text) for text in frame[name] if isinstance(text, str) and len(text) > SHORT}
+        wide = {text: pixels / len(text) for text, pixels in long.items() if pixels > room}
+        letters = max(int((room - DOTS) / max(wide.values(), default=8)), 8)
+        # More lines help only texts that are not mostly one word.
+        words = [text for text in wide if max(map(len, text.split()), default=0) > max(len(text) / 2, letters)]
+        texts = sorted(wide.keys() - words)
+        lines = LINES if name in shown and frame[name].isin(texts).sum() > FEW * len(frame) else lines
+        cut[name] = letters, words, texts
+    for name, (letters, words, texts) in cut.items():
+        if lines > 1:  # which end with a word, so they are not full
+            short = cut_apart(words, letters) | cut_apart(texts, lines * (letters - 3))
+        else:
+            short = cut_apart([*words, *texts], letters)
+        frame = frame.assign(**{name: [short.get(text, text) for text in frame[name]]})
     return frame, LINE if lines == 1 else TALL
 
 
 def _pixels(text) -> float:
-    """Return how wide a text is in a cell, or a little more; 0 for short ones, for which columns have room."""
-    if not isinstance(text, str) or len(text) <= SHORT:
-        return 0
-    return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + 4 * sum(map(text.count, "mwMW@"))
-
-
-def _cut(text, room: int, lines: int):
-    """Return the first words of a text that fit into so many lines."""
-    room = room if lines == 1 else lines * (room - 3 * LETTER)  # words are not broken, so lines are not full
-    if _pixels(text) <= room:
-        return text
-    return f"{text[: max(int(room / LETTER), 8) - 1].rpartition(' ')[0]} …"
+    """Return how wide a text is in a cell, or a little more."""
+    text = str(text)
+    wide = 4 * sum(map(text.count, "mwMW@%")) + 3 * (len(text.encode(errors="replace")) - len(text))
+    return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + wide
 
 
 def _signed(form: str):

@@ -142,8 +142,9 @@ def test_of_many_labels_that_move_the_first_are_named_in_columns_wide_enough():
     moved = pd.DataFrame({"rank_before": range(1, 21), "rank_after": range(20, 0, -1), "before": 0.5, "after": 0.5})
     said = before_after.moved(moved, [f"l{j}" for j in range(20)], "log_proba", 20)
     assert said.count(" goes from ") == 6 and " and 14 more labels move" in said
-    narrow, more, widest = (tables.name_width(["x" * n]) for n in (5, 20, 100))
-    assert tables.name_width([]) == narrow < more < widest
+    named = {"name": tables.text("Name")}
+    sizes = [tables.widths(pd.DataFrame({"name": ["x" * n]}), named, ["name"])["name"] for n in (1, 20, 100)]
+    assert tables.NARROWEST == sizes[0] < sizes[1] < sizes[2] == tables.WIDEST
 
 
 def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores():
