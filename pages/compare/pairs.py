@@ -11,7 +11,7 @@ from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
-HEAD = 14  # letters of a name above a column
+HEAD = 20  # letters of a name above a column
 
 
 def show(keys, names, measure, file_name) -> None:
@@ -51,9 +51,9 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
         "compare.wins",
         {
             "bucket": tables.text("Labels", 70),
-            "a": tables.number(f"{one} is better", 170, "localized"),
-            "equal": tables.number("Equal", 70, "localized"),
-            "b": tables.number(f"{other} is better", 170, "localized"),
+            "a": tables.number(one, None, "localized", f"Labels for which {first} is better."),
+            "equal": tables.number("Equal", None, "localized"),
+            "b": tables.number(other, None, "localized", f"Labels for which {second} is better."),
         },
     )
     query = st.text_input(
@@ -70,10 +70,10 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
             "name": tables.text("Label", 180, pinned=True),
             "rows": tables.number("Test rows", 80, "localized", "Test rows with the label."),
             "difference": tables.number("F1, points", 90, help=f"F1 of {first} less that of {second}."),
-            "f1_a": tables.number(f"{one}, F1 %", 140, "%.1f", f"F1 of {first}."),
-            "f1_b": tables.number(f"{other}, F1 %", 140, "%.1f", f"F1 of {second}."),
-            "right_a": tables.number(f"{one} finds", 140, "localized", f"Test rows for which {first} is right."),
-            "right_b": tables.number(f"{other} finds", 140, "localized", f"Test rows for which {second} is right."),
+            "f1_a": tables.number(f"{one}, F1 %", None, "%.1f", f"F1 of {first}."),
+            "f1_b": tables.number(f"{other}, F1 %", None, "%.1f", f"F1 of {second}."),
+            "right_a": tables.number(f"{one} finds", None, "localized", f"Test rows for which {first} is right."),
+            "right_b": tables.number(f"{other} finds", None, "localized", f"Test rows for which {second} is right."),
             "n_train": tables.number("Training rows", 105, "localized"),
             "bucket": tables.text("Bucket", 65),
         },
@@ -113,8 +113,8 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         "labels": tables.text("True labels", 220),
         "first": tables.text(f"{one} predicts", 220, f"Labels that {first} predicts; ✓ marks right ones."),
         "second": tables.text(f"{two} predicts", 220, f"Labels that {second} predicts; ✓ marks right ones."),
-        "right_a": tables.number(f"{one}, right", 130, "%d", f"Right labels of {first}."),
-        "right_b": tables.number(f"{two}, right", 130, "%d", f"Right labels of {second}."),
+        "right_a": tables.number(f"{one}, right", None, "%d", f"Right labels of {first}."),
+        "right_b": tables.number(f"{two}, right", None, "%d", f"Right labels of {second}."),
     }
     event = tables.show(
         drawn,

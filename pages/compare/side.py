@@ -146,7 +146,7 @@ def _measures(keys, names, file_name, further) -> None:
         shown,
         "compare.measures",
         {MEASURE: tables.text("%", 95, pinned=True)}
-        | {name: tables.text(head, 150, format.plain(name)) for name, head in heads.items()},
+        | {name: tables.text(head, None, format.plain(name)) for name, head in heads.items()},
         most=460,
         best=best,
     )

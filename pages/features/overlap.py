@@ -60,7 +60,6 @@ def _pairs(view):
             ),
         },
         most=560,
-        widest=160,
     )
     which = "all labels"
     if n_compared < selection.n_labels:

@@ -41,7 +41,7 @@ def show(measurements, settings, files) -> None:
 def _columns(table, measures, level, level_text):
     signs = {}
     shown = table[["run", "k"]].copy()
-    config = {"run": tables.text("Result", 112), "k": tables.number("k", 35, "%d")}
+    config = {"run": tables.text("Result"), "k": tables.number("k", 35, "%d")}
     for measure in measures:
         short = title(measure)
         for column, label, help in (
