@@ -55,6 +55,7 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
     one = trained
     for page in ("Train", "Compare", "Explain", "Robustness", "Trees", "Storage"):
         one.go(page)
+        one.page.get_by_role("button", name="Stop").first.wait_for(state="detached")  # short jobs have ended
         one.page.wait_for_timeout(1000)  # until figures and tables are there
         controls, reached = one.page.evaluate(CONTROLS), []
         go_to_the_top(one.page)
@@ -103,7 +104,7 @@ def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_name
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text("Result shown")
     one.idle()
-    one.section("Single predictions")
+    one.section("Label by label")
     places = (one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_test_id("stDataFrame").first)
     goes_on = one.page.get_by_text(re.compile("columns: scroll it sideways"))
     wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]

@@ -47,9 +47,9 @@ def test_what_takes_too_long_or_ends_its_process_is_given_up_and_the_next_look_i
         looks.call(time.sleep, 60, name="slow.csv")
     monkeypatch.setattr(looks, "SECONDS", 60)
     assert looks.call(abs, -1, name="") == 1
-    monkeypatch.setattr(looks, "SECONDS", 0.5)
+    monkeypatch.setattr(looks, "SECONDS", 3)
     with ThreadPoolExecutor(2) as sessions:  # the second waits for the first, which does not count
-        slow = [sessions.submit(looks.call, time.sleep, 0.4, name="") for _ in range(2)]
+        slow = [sessions.submit(looks.call, time.sleep, 1.6, name="") for _ in range(2)]
         assert [look.result() for look in slow] == [None, None]
     with pytest.raises(DatasetFormatError, match="odd.csv: the process that looked at it ended"):
         looks.call(os._exit, 3, name="odd.csv")

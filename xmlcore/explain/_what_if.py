@@ -65,7 +65,17 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
 def probability(kind: str, score: float) -> float | None:
     """Return the probability, or the score of ``predict_proba``, that a sum of contributions stands for.
 
-    ``kind`` is that of ``attrs["kind"]`` of :func:`xmlcore.explain.contributions`; for "score" it is None.
+    Parameters
+    ----------
+    kind : str
+        ``attrs["kind"]`` of what :func:`xmlcore.explain.contributions` returns.
+    score : float
+        The sum.
+
+    Returns
+    -------
+    float or None
+        None for the kind "score".
     """
     if kind in ("log_proba", "log_score"):
         return math.exp(score)

@@ -410,9 +410,14 @@ def rows_of(model, X):
     return model, model._check_input(X)
 
 
+def decided_scores(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array:
+    """Return the labels that ``predict`` returns, with their probabilities, also of a model that returns classes."""
+    return model._decided(X, watch=watch)
+
+
 def decided_sets(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array:
     """Return the labels that ``predict`` returns as sets, csr_array of bool, also of a model that returns classes."""
-    return model._decided(X, watch=watch).astype(bool)
+    return decided_scores(model, X, watch).astype(bool)
 
 
 def calibrated(model, X: Matrix) -> sp.csr_array | None:
@@ -423,7 +428,7 @@ def calibrated(model, X: Matrix) -> sp.csr_array | None:
 
 def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
-    found = model._decided(X, watch=watch)
+    found = decided_scores(model, X, watch)
     ptr, indices, values = csr_parts(found)
     widest = int(np.diff(ptr).max(initial=0))
     width = max(1, widest if most is None else min(widest, most))

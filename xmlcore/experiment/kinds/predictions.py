@@ -31,7 +31,7 @@ from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
-from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decision_of, innermost, unlike_held_out
+from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decided_scores, decision_of, innermost, unlike_held_out
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
@@ -89,7 +89,7 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
-        found = model._decided(X[first:end], watch=seen)
+        found = decided_scores(model, X[first:end], seen)
         sets = found.astype(bool)
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
