@@ -485,11 +485,11 @@ def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     assert name.endswith("-new-predictions.jsonl") and [line["row"] for line in lines] == [0, 1]
     assert lines[0]["labels"][0]["name"] == "fruit 1" and lines[0]["labels"][0]["score"] > 0.5
     one.tick(1, 0)  # below the labels of the row looked at
-    charts = one.page.get_by_test_id("stPlotlyChart")  # the first is that of the answer on top
-    charts.nth(1).wait_for()
+    answers = one.page.get_by_text("There are no features, so nothing contributes")  # the first is on top
+    answers.nth(1).wait_for()
     one.idle()
-    top = charts.nth(1).bounding_box()["y"]
+    top = answers.nth(1).bounding_box()["y"]
     assert 0 < top < 950, "the answer to the ticked line is in sight"
     one.section("What if")
     one.section("A file")
-    charts.nth(1).wait_for()  # the line is still ticked
+    answers.nth(1).wait_for()  # the line is still ticked
