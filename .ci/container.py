@@ -1,13 +1,15 @@
-"""Run the steps of the Dockerfile of docs/containers.md, and what it says to run then, as plain commands in a folder.
+"""Run the Dockerfile's steps, the Compose file and the systemd unit of the docs as plain commands in a folder.
 
 python .ci/container.py WHEEL [--kernels FOLDER] [--quick]
 
 The folders that the Dockerfile names, such as /opt, are folders in a temporary one. What the container runs is run as
 its user, without a home folder and an entry in the list of users, with nothing but the data writable, and on two cores.
-Only root can become another user: anyone else runs it all as they are.
+So are the servers of the Compose file and of the unit, with the check of health of the one, and with what has them read
+a new model file. Only root can become another user: anyone else runs it all as they are.
 """
 
 import argparse
+import configparser
 import contextlib
 import json
 import os
@@ -22,10 +24,15 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "containers.md"
-FOLDERS = r"(?<![\w.$/])/(?=(?:opt|srv)\b)"  # those of the image that get another place
+import yaml  # comes with mkdocs
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+CONTAINERS, SERVING = ((DOCS / name).read_text(encoding="utf-8") for name in ("containers.md", "serving.md"))
+FOLDERS = r"(?<![\w.$/])/(?=(?:opt|srv|var)\b)"  # those that get another place
 IMAGE = "labels"
+SWAPPED = str.maketrans("12", "21")  # labels of the second model
 LINES = [
     "0,1 1:2",
     "0 1:1 2:1",
@@ -52,8 +59,8 @@ class Container:
             "PIP_QUIET": "1",
         }
         self.user, self.command = None, None
-        for name in ("opt", "srv", "tmp", "away"):
-            (folder / name).mkdir()
+        for name in ("opt", "srv/models", "tmp", "away", "var/cache"):
+            (folder / name).mkdir(parents=True)
         if kernels is not None:
             kernels.mkdir(parents=True, exist_ok=True)
             (folder / "opt" / "kernels").symlink_to(kernels)
@@ -80,7 +87,7 @@ class Container:
         elif kind == "CMD":
             self.command = [self.placed(part) for part in json.loads(rest)]
         elif kind != "FROM":
-            raise SystemExit(f"{PAGE}: this does not know {kind!r}")
+            raise SystemExit(f"containers.md: this does not know {kind!r}")
         return time.perf_counter() - start
 
     def close(self):
@@ -90,8 +97,8 @@ class Container:
                 if not os.path.islink(path):
                     os.chmod(path, os.stat(path).st_mode & ~0o222)
 
-    def inside(self, command, **options):
-        """Start a command as the user of the container."""
+    def inside(self, command, variables=None, **options):
+        """Start a command as the user of the container, with further variables of its environment."""
         as_user = []
         if os.geteuid() == 0:
             # The user may read what lies in folders of the user who runs this, such as Python.
@@ -108,7 +115,17 @@ class Container:
             ]
         cores = sorted(os.sched_getaffinity(0))[:2]
         command = ["taskset", "-c", ",".join(map(str, cores)), *as_user, *command]
-        return subprocess.Popen(command, env=self.env, cwd=self.folder / "away", text=True, **options)
+        env = self.env | (variables or {})
+        return subprocess.Popen(command, env=env, cwd=self.folder / "away", text=True, **options)
+
+
+class Service(NamedTuple):
+    """A server as a page says to start it."""
+
+    command: list
+    reload: str = ""  # for a shell, with $MAINPID
+    check: str = ""  # for a shell, says whether it is well
+    variables: dict | None = None
 
 
 def main():
@@ -120,60 +137,121 @@ def main():
         "--quick", action="store_true", help="install the wheel alone, beside the packages of the Python that runs this"
     )
     options = parser.parse_args()
-    dockerfile = re.search(r"```dockerfile\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1].splitlines()
-    runs = re.findall(rf"^docker run .* {IMAGE}(?: (.*))?$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     with tempfile.TemporaryDirectory(prefix="container-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         container = Container(folder, options.kernels and options.kernels.resolve())
-        for line in dockerfile:
+        for line in written(CONTAINERS, "dockerfile").splitlines():
             if options.quick and "pip install" in line:
                 line = line.replace("pip install", "pip install --no-deps")
                 site = next((folder / "opt" / "xmlcore" / "lib").glob("python*/site-packages"))
                 (site / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
             print(f"{line}   # {container.step(line, options.wheel):.1f} s", flush=True)
         container.close()
-        use(container, runs)
+        use(container)
         if options.quick:  # Streamlit is there
             open_dashboard(container)
 
 
-def use(container, runs):
-    """Train a model as the user of the container, serve it, and ask it."""
+def written(page, language):
+    """Return the lines in a language on a page."""
+    return re.search(rf"```{language}\n(.*?)```", page, re.DOTALL)[1]
+
+
+def services(container):
+    """Return the servers of the Compose file and of the systemd unit."""
+    composed = yaml.safe_load(written(CONTAINERS, "yaml"))["services"][IMAGE]
+    file = configparser.ConfigParser(interpolation=None)
+    file.read_string(written(SERVING, "ini"))
+    unit = file["Service"]
+    name, folder = unit["Environment"].split("=")
+    of_compose, of_unit = (shlex.split(container.placed(of)) for of in (composed["command"], unit["ExecStart"]))
+    return [
+        Service(of_compose, "kill -HUP $MAINPID", composed["healthcheck"]["test"]),
+        Service(of_unit, unit["ExecReload"], variables={name: container.placed(folder)}),
+    ]
+
+
+def use(container):
+    """Train two models as the user of the container, and serve them in all ways."""
     srv, temporary = container.folder / "srv", container.folder / "tmp"
-    (srv / "train.txt").write_text(f"{len(LINES)} 7 4\n" + "\n".join(LINES) + "\n")
     for writable in (srv, temporary):
         writable.chmod(0o777)
     kernels = Path(container.env["XMLCORE_KERNEL_CACHE"])
     compiled = sorted(kernels.rglob("*"))
+    runs = re.findall(rf"^docker run .* {IMAGE}(?: (.*))?$", CONTAINERS, re.MULTILINE)
     training, serving = (shlex.split(container.placed(run or "")) or container.command for run in runs)
-    start = time.perf_counter()
-    trained = container.inside(training, stderr=subprocess.PIPE)
-    said = trained.communicate(timeout=300)[1]
-    print(f"{shlex.join(training)}   # {time.perf_counter() - start:.1f} s\n{said}", flush=True)
-    expect(trained.returncode == 0, "the training failed")
+    swapped = [f"{labels.translate(SWAPPED)} {values}" for labels, _, values in (line.partition(" ") for line in LINES)]
+    models = [trained(container, training, lines) for lines in (LINES, swapped)]
+    srv.chmod(0o555)  # -v "$PWD:/srv:ro"
+    for service in (Service(serving), *services(container)):
+        serve(container, service, *models)
+    expect(sorted(kernels.rglob("*")) == compiled, "something was written to the folder of compiled kernels")
+    more = sorted(temporary.rglob("*.nbc"))
+    expect(not more, f"the warm-up had left out {[path.name for path in more]}")
+
+
+def trained(container, command, lines):
+    """Return the file of the model that is trained on lines of XMLC text."""
+    srv, start = container.folder / "srv", time.perf_counter()
+    (srv / "train.txt").write_text(f"{len(lines)} 7 4\n" + "\n".join(lines) + "\n")
+    training = container.inside(command, stderr=subprocess.PIPE)
+    said = training.communicate(timeout=300)[1]
+    print(f"{shlex.join(command)}   # {time.perf_counter() - start:.1f} s\n{said}", flush=True)
+    expect(training.returncode == 0, "the training failed")
     if os.geteuid() == 0:
         expect((srv / "model.zip").stat().st_uid == int(container.user), "the model belongs to another user")
-    for path in [srv, *srv.iterdir()]:
-        path.chmod(path.stat().st_mode & ~0o222)  # -v "$PWD:/srv:ro"
-    server = container.inside([*serving, "--port", "0", "--json"], stdout=subprocess.PIPE)
+    return (srv / "model.zip").read_bytes()
+
+
+def serve(container, service, first, second):
+    """Start a server with a model, ask it, have it read another one, ask it again, and end it."""
+    path = Path(next(part for part in service.command if part.endswith(".zip")))
+    place(path, first)
+    for folder in (service.variables or {}).values():  # which systemd makes for the unit's user
+        Path(folder).mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            os.chown(folder, int(container.user), -1)
+    command = [*service.command, "--port", "0", "--json"]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+    server = container.inside(command, service.variables, **pipes)
     try:
         description = json.loads("".join(until_closed(server.stdout)))
-        place = description["url"].replace("0.0.0.0", "127.0.0.1")
-        body = json.dumps({"rows": [{"3": 2.0}, {"5": 1.0}], "k": 1}).encode()
-        request = urllib.request.Request(f"{place}/predict", body, {"Content-Type": "application/json"})
-        start = time.perf_counter()
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            found = [row[0]["id"] for row in json.load(answer)["predictions"]]
-        print(f"POST {place}/predict: labels {found}   # {time.perf_counter() - start:.3f} s", flush=True)
-        expect(found == [1, 2], f"the labels are {found}, not [1, 2]")
+        url = description["url"].replace("0.0.0.0", "127.0.0.1")
+        print(f"{shlex.join(command)}: labels {ask(url)}", flush=True)
+        expect(ask(url) == [1, 2], "the labels are not [1, 2]")
+        if service.check:
+            check = service.check.replace("http://127.0.0.1:8000", url)
+            expect(container.inside(["sh", "-c", check]).wait(timeout=60) == 0, f"{check} says that it is not well")
+        if service.reload:
+            place(path, second)
+            environment = os.environ | {"MAINPID": str(server.pid)}
+            subprocess.run(["sh", "-c", service.reload], env=environment, check=True)
+            end = time.perf_counter() + 30
+            while ask(url) != [2, 1]:
+                expect(time.perf_counter() < end, f"{service.reload} has changed nothing")
+                time.sleep(0.1)
     finally:
         server.terminate()
         status = server.wait(timeout=30)
     expect(status in (0, -15), f"the server ended with status {status}")
-    expect(sorted(kernels.rglob("*")) == compiled, "something was written to the folder of compiled kernels")
-    more = sorted(temporary.rglob("*.nbc"))
-    expect(not more, f"the warm-up had left out {[path.name for path in more]}")
+
+
+def place(path, model):
+    """Move the file of a model to where a server reads it, in a folder that nobody can write to."""
+    beside = path.with_suffix(".new")
+    path.parent.chmod(0o755)
+    beside.write_bytes(model)
+    beside.replace(path)
+    path.parent.chmod(0o555)
+
+
+def ask(url):
+    """Return the first labels of two rows."""
+    body = json.dumps({"rows": [{"3": 2.0}, {"5": 1.0}], "k": 1}).encode()
+    request = urllib.request.Request(f"{url}/predict", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return [row[0]["id"] for row in json.load(answer)["predictions"]]
 
 
 def open_dashboard(container):
