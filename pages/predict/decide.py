@@ -86,13 +86,8 @@ def decide(chosen, prediction) -> None:
     with left:
         figure = figures.precision_recall(found.cuts, points, least=least)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
-    before = server.model(chosen.key) if is_kept else chosen.model
-    changed = None if name is None else _changed(chosen, before, found.rule(name))
-    if changed is not None:
-        st.caption(f"Test rows whose labels {'it has changed' if is_kept else 'change'}:")
-        columns = {"test row": tables.number("Test row", 90, "%d")}
-        columns |= {name: tables.text(name.capitalize(), 260) for name in changed.columns[1:]}
-        tables.show(changed, "predict.decide.changed", columns)
+    if name is not None:
+        _show_changed(chosen, found.rule(name), is_kept)
     with st.expander("Rows for people"):
         figure = figures.abstention_curve(found.abstention)
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
@@ -239,17 +234,24 @@ def _take(run_key: str, name: str | None) -> None:
     st.session_state[TAKEN] = True
 
 
-def _changed(chosen, model, rule):
-    """Return a table of test rows whose labels come or go; None if there is none among those looked at."""
+def _show_changed(chosen, rule, is_kept) -> None:
+    """Say how many of the first test rows get other labels by a decision, and show some of them."""
     X, Y = chosen.data.X_test[:LOOKED_AT], chosen.data.Y_test[:LOOKED_AT]
+    model = server.model(chosen.key) if is_kept else chosen.model
     before, after = model.predict(X), rule.decided(chosen.model, X).astype(bool)
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
+    first = "the first " if X.shape[0] < chosen.data.n_test else ""
+    of = f"of {first}{format.count(X.shape[0], 'test row')}"
+    st.caption(f"{'It has changed' if is_kept else 'If you keep it, it changes'} the labels of {rows.size:,} {of}.")
     if not rows.size:
-        return None
+        return
 
     def names(of, row):
         return format.listed([chosen.packed.label_name(j) for j in of[[row]].indices]) if of[[row]].nnz else ""
 
     parts = (before > after, after > before, Y)
     lines = [[int(row), *(names(part, row) for part in parts)] for row in rows[:: max(1, rows.size // SHOWN)][:SHOWN]]
-    return pd.DataFrame(lines, columns=["test row", "no longer predicted", "newly predicted", "true labels"])
+    frame = pd.DataFrame(lines, columns=["test row", "no longer predicted", "newly predicted", "true labels"])
+    columns = {"test row": tables.number("Test row", 90, "%d")}
+    columns |= {name: tables.text(name.capitalize(), 260) for name in frame.columns[1:]}
+    tables.show(frame, "predict.decide.changed", columns)

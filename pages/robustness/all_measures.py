@@ -23,9 +23,9 @@ def show(measurements, settings, files) -> None:
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
+    bold = "" if best is None else "; the best of each k is bold"
     st.caption(
-        f"In percent, without noise (clean) and at {level_text} (noisy), and the share of the clean value lost; the "
-        "best of each k is bold. *Columns* has the measures of Tables 4 and 5 of the paper. "
+        f"In percent, without noise (clean) and at {level_text} (noisy), and the share of the clean value lost{bold}. "
         f"On {settings.rows_text}."
     )
     with st.container(horizontal=True, gap="small"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, fields, format, label_tables, selectors, server, tables
+from pages.shared import addresses, fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.view import look, now
@@ -73,16 +73,17 @@ def _sentence(pair) -> str:
 
 def _table(pairs, found, key, choose) -> None:
     chosen = ((pairs["missed"] == now().other) & (pairs["wrong"] == now().label)).to_numpy().nonzero()[0].tolist()
-    label_tables.show(
-        pairs[["missed_name", "wrong_name", "swaps", "rows", "share"]],
-        {"missed_name": "Missed", "wrong_name": "Predicted instead"},
+    tables.show(
+        pairs,
+        key,
         {
+            "missed_name": tables.text("Missed"),
+            "wrong_name": tables.text("Predicted instead"),
             "swaps": tables.number("Swaps", 60, "%.1f", "Pairs, those of a row with many mistakes counted in part."),
             "rows": tables.number("Rows", 55, "localized", "Test rows with both mistakes."),
             "share": tables.number("Share, %", 72, "%.0f", "Of the test rows that miss the label."),
         },
-        key,
-        most=155,
+        widest=155,
         height=420,
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, label_tables
+from pages.shared import format, tables
 from pages.shared.rows import explaining
 from xmlcore import explain
 
@@ -35,16 +35,16 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
         }
     )
     scores = frame[["before", "after"]]
-    label_tables.show(
+    tables.show(
         frame,
-        {"name": "Label"},
+        key,
         {
-            "rank_after": st.column_config.NumberColumn("Rank", format="%d", width=50),
-            "rank_before": st.column_config.NumberColumn("Was", format="%d", width=60, help="Rank before the change."),
+            "rank_after": tables.number("Rank", 50, "%d"),
+            "rank_before": tables.number("Was", 60, "%d", "Rank before the change."),
+            "name": tables.text("Label"),
             "before": explaining.column_config(kind, scores, f"{score} before{comma}{unit}", 95),
             "after": explaining.column_config(kind, scores, f"{score} after{comma}{unit}", 95),
         },
-        key,
         signs=explaining.signs(kind, "before", "after"),
     )
     return kind

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, label_tables, tables
+from pages.shared import format, tables
 from pages.shared.figures import charts
 from pages.shared.rows import highlight
 from xmlcore import experiment, explain, figures
@@ -92,13 +92,13 @@ def signs(kind: str, *columns: str) -> dict:
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are ranked: ``rank, name, score, label`` and, if it is known, ``correct`` and ``decided``."""
     told = tables.without_repeated(frame, "label", "name", "label")
-    order = ("rank", "name", "correct", "score", "decided", "label")  # a phone shows all to the score
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
-    label_tables.show(
-        told.assign(name=names)[[name for name in order if name in told]],
-        {"name": "Label"},
-        {
+    tables.show(
+        told.assign(name=names),
+        key,
+        {  # a phone shows all to the score
             "rank": tables.number("Rank", 50, "%d"),
+            "name": tables.text("Label"),
             "correct": tables.text("Right?", 72),
             "score": column_config(kind, frame["score"])
             if kind == "score"
@@ -108,7 +108,6 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
             ),
             "label": tables.number("Id", 60, "%d"),
         },
-        key,
         signs=signs(kind, "score"),
     )
     if kind == "share" and not frame.sort_values("rank")["score"].is_monotonic_decreasing:
