@@ -8,7 +8,6 @@ from pages.shared.process import garbage, reading
 from pages.shared.process.serving import serving
 from pages.shared.streamlit_fixes import address_fields, downloads
 from pages.shared.workspaces import removed, workspace
-from xmlcore import store
 from xmlcore.state import StateError
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
@@ -169,7 +168,7 @@ def _read_ahead(make_comparison):
     """Have the result shown read in the background, and what the Compare page shows first if there are several."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
     runs = workspace.get("runs")  # also another list when results were imported or brought back
-    if reading.is_unread(name, hash((store.changed("runs"), *(record["key"] for record in runs)))):
+    if reading.is_unread(name, hash(tuple(record["key"] for record in runs))):
         kept = runs, workspace.get("known"), used, workspace.get("widgets")
         if len(kept[0]) > 1:
             reading.read_ahead(lambda: make_comparison(*kept))
