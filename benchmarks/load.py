@@ -23,6 +23,7 @@ ARRIVAL = 0.5  # seconds between two arrivals
 KEPT = 5  # seconds for which Streamlit keeps the session of a tab that was closed; its default are 120
 EVERY = 100  # changes of the page between two notes of the memory
 GOALS = {"health_p99": 0.2, "switch_p95": 2.0, "memory": 0.10, "bytes": 4e9}  # seconds, seconds, share
+TRAININGS = 5  # of each of the first visitors, before anything is measured
 TICK = 0.1  # seconds of which a process that keeps a core busy works a share
 
 
@@ -151,18 +152,29 @@ def measure(options):
 
 
 async def first_visit(server):
-    """Open the dashboard once, and wait until its kernels are compiled and its first data set is ready."""
-    visitor = crowd.Visitor(999, "localhost", server.port, crowd.Seen(), 0)
-    await visitor.arrive()
-    await visitor.tab.until(lambda: visitor.tab.says("Labels per row"), "the first data set", 300)
+    """Open the dashboard, wait until its kernels are compiled and its first data set is ready, and use all workers."""
+    visitors = [
+        crowd.Visitor(999 - number, "localhost", server.port, crowd.Seen(), 0) for number in range(os.cpu_count() + 1)
+    ]
+    first = visitors[0]
+    await first.arrive()
+    await first.tab.until(lambda: first.tab.says("Labels per row"), "the first data set", 300)
     end = time.monotonic() + 300
-    while visitor.tab.says("Compiling kernels") and time.monotonic() < end:
+    while first.tab.says("Compiling kernels") and time.monotonic() < end:
         await asyncio.sleep(0.5)
-    await visitor.upload()
-    await visitor.train(wait=True)
+
+    async def use(visitor):
+        if visitor is not first:
+            await visitor.arrive()
+        await visitor.upload()
+        for _ in range(TRAININGS):  # at once, so that the worker for short jobs is needed, too
+            await visitor.train(wait=True)
+
+    await asyncio.gather(*map(use, visitors))
     for page in crowd.PAGES:
-        await visitor.go(page)
-    await visitor.tab.close()
+        await first.go(page)
+    for visitor in visitors:
+        await visitor.tab.close()
     await asyncio.sleep(2 * KEPT)
 
 
