@@ -28,7 +28,7 @@ def begin(data, fingerprint, name) -> None:
         disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
     )
     controls_and_jobs(data, fingerprint, None, "Other methods and settings")
-    examples.show(examples.scores())
+    examples.show(examples.scores)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:

@@ -67,7 +67,7 @@ def decide(chosen, prediction) -> None:
     found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
     if found is None:
         st.caption(WHAT)
-        examples.show(examples.cuts())
+        examples.show(examples.cuts)
         return
     left, right = st.columns(2, gap="large")
     with right:

@@ -24,7 +24,7 @@ def main() -> None:
     if not runs and not opened:
         if used is not None:
             text = "Which labels does a model give rows and texts that are new to it, and why?"
-            begin.no_run(used, "predict", text, example=lambda: examples.scores("Labels of a row by score"))
+            begin.no_run(used, "predict", text, example=examples.labels)
         carry.open_model()
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened

@@ -80,7 +80,7 @@ def no_run(
         st.warning(problem)
     watch_training(fingerprint, **about)
     if example is not None:
-        examples.show(example())
+        examples.show(example)
 
 
 def watch_training(fingerprint: str, **about) -> None:

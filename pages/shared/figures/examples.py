@@ -1,5 +1,7 @@
 """What a page without a result will look like: small figures of fixed numbers, each marked as an example."""
 
+import functools
+
 import pandas as pd
 import streamlit as st
 
@@ -42,6 +44,10 @@ def scores(title="Features that matter for a label"):
     return figures.feature_bars(frame, title=title)
 
 
+def labels():
+    return scores("Labels of a row by score")
+
+
 def candidates():
     frame = pd.DataFrame({"n_candidates": [10, 20, 50, 200], "predict_ms_per_row": [0.02, 0.03, 0.06, 0.2]})
     frame = frame.assign(recall=[0.7, 0.8, 0.9, 0.97], accuracy=[0.55, 0.6, 0.64, 0.65])
@@ -62,11 +68,17 @@ def tree():
     return figures.label_tree(frame.rename_axis("node").reset_index(), "n_labels", axis="Labels")
 
 
-def show(figure) -> None:
-    title = f"Example: {figure.layout.title.text}"
-    figure.update_layout(title_text=title, height=360)
-    figure.add_annotation(
+def show(draw, *args) -> None:
+    """Show the figure that one of these functions draws of its arguments."""
+    figure = _marked(draw, *args)
+    st.plotly_chart(figure, theme="streamlit", key=figure.layout.title.text, config={"staticPlot": True})
+
+
+@functools.lru_cache(maxsize=100)
+def _marked(draw, *args):
+    figure = draw(*args)
+    figure.update_layout(title_text=f"Example: {figure.layout.title.text}", height=360)
+    return figure.add_annotation(
         text="EXAMPLE", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, textangle=-20, opacity=0.35,
         font={"size": 48, "color": "#808080"},
     )  # fmt: skip
-    st.plotly_chart(figure, theme="streamlit", key=f"example {title}", config={"staticPlot": True})
