@@ -108,10 +108,17 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert of_rows.visible and list(of_rows.array) == pytest.approx([2, 2, 2]), "one seed has intervals over test rows"
 
 
-def test_numbers_beside_points_of_a_sweep_do_not_lie_over_each_other():
+def test_each_point_of_a_sweep_has_its_number_and_none_lies_over_another():
     near = sweep(1).assign(fit_s=[0.2, 0.201, 20.0, 0.2, 20.0])
     kappa, pi, _ = figures.sampling_sweep(near, (10, 2)).data
-    assert list(kappa.text) == ["1", "", "100"] and list(pi.text) == ["0.5", "2"]
+    assert list(kappa.text) == ["1", "10", "100"] and list(pi.text) == ["0.5", "2"]
+    at_one_place = [*kappa.textposition[:2], pi.textposition[0]]
+    assert len(set(at_one_place)) == 3 and kappa.textposition[2] != pi.textposition[1]
+    alike = pd.concat([sweep(1).assign(fit_s=0.2)] * 3, ignore_index=True)
+    alike["n_adversarial"] += np.arange(15) * (alike["axis"] == "n_adversarial")
+    kappa, pi, _ = figures.sampling_sweep(alike, (10, 2)).data
+    written = [place for line in (kappa, pi) for text, place in zip(line.text, line.textposition) if text]
+    assert len(written) == len(set(written)) < len(kappa.text), "where there is no room, numbers go"
 
 
 def test_the_trained_model_alone_is_named_with_its_accuracy_and_its_seconds():

@@ -35,6 +35,11 @@ SHARES = {
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "rows per label"}
 ROOM = (0.08, 0.06)  # of the axes, from one number beside a point to the next
+BESIDE = {  # where a number can stand: how far from its point, in this room
+    f"{y} {x}": np.array([right, above])
+    for x, right in (("right", 0.6), ("left", -0.6), ("center", 0.0))
+    for y, above in (("top", 0.7), ("bottom", -0.7))
+}
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -197,9 +202,8 @@ def sampling_sweep(
         )
     small_looks_small(figure)
     if len(points):
-        for trace in figure.data:
-            if trace.customdata is not None:
-                trace.text = _with_room(trace, points["fit_s"], figure.layout.yaxis.range)
+        if lines := [trace for trace in figure.data if trace.customdata is not None]:
+            _place_numbers(lines, points["fit_s"], figure.layout.yaxis.range)
         around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
         lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around
         figure.update_xaxes(**log_axis(lowest, highest), tickvals=None)
@@ -207,16 +211,31 @@ def sampling_sweep(
     return figure
 
 
-def _with_room(trace, seconds, ends) -> list[str]:
-    """Return the texts beside the points of a line, empty where another one is too near."""
-    low, high = (min(trace.y), max(trace.y)) if ends is None else ends
-    x = np.log(np.maximum(trace.x, 1e-9)) / max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) / ROOM[0]
-    y = np.asarray(trace.y) / max(high - low, 1e-9) / ROOM[1]
-    written: list[int] = []
-    for i in range(x.size):
-        if all(max(abs(x[i] - x[j]), abs(y[i] - y[j])) >= 1 for j in written):
-            written.append(i)
-    return [text if i in written else "" for i, text in enumerate(trace.text)]
+def _place_numbers(lines, seconds, ends) -> None:
+    """Put the number of each point of lines where it lies over no other number or point; without room it goes."""
+    accuracy = np.concatenate([line.y for line in lines])
+    low, high = (accuracy.min(), accuracy.max()) if ends is None else ends
+    wide = max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) * ROOM[0]
+    points = [
+        np.column_stack([np.log(np.maximum(line.x, 1e-9)) / wide, np.array(line.y) / max(high - low, 1e-9) / ROOM[1]])
+        for line in lines
+    ]
+    every, taken = np.concatenate(points), np.empty((0, 2))
+    for line, own in zip(lines, points):
+        places, texts = [], []
+        for point, text in zip(own, line.text):
+            beside = dict.fromkeys([line.textposition, *BESIDE])
+            free = (place for place in beside if _is_free(point + BESIDE[place], every, taken))
+            place = next(free, None)
+            places.append(place or line.textposition)
+            texts.append(text if place else "")
+            taken = np.vstack([taken, point + BESIDE[place]]) if place else taken
+        line.update(text=texts, textposition=places)
+
+
+def _is_free(at, points, numbers) -> bool:
+    far = [np.abs(others - at).max(axis=1, initial=0.0) >= room for others, room in ((numbers, 1.0), (points, 0.5))]
+    return bool(all(part.all() for part in far))
 
 
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
