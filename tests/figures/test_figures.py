@@ -97,6 +97,16 @@ def test_an_axis_spans_the_data_and_is_linear_where_counts_hardly_differ():
     assert 1.8 < low < 2 and 3.6 < high < 3.9
 
 
+@pytest.mark.parametrize("most", [(1, 3), (3, 9), (30, 100), (41, 59), (11, 2300), (1, 40_000), (105, 500)])
+def test_a_log_axis_of_counts_has_three_whole_numbers_at_least(most):
+    figure = figures.label_frequency(labels(most))
+    axis = figure.layout.yaxis if not figure.layout.meta["flat"] else figure.layout.xaxis
+    low, high = 10 ** np.array(axis.range)
+    seen = [int(text.replace(",", "")) for text in axis.ticktext]
+    assert seen == list(axis.tickvals) and all(low <= tick <= high for tick in seen)
+    assert 3 <= len(seen) <= 8 or figure.layout.meta["flat"]
+
+
 def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_ten():
     figure = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 1.5, 2, 4, 10, 10, 2300, np.nan]}))
     (bars,) = figure.data
@@ -290,13 +300,18 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
 
 
 @pytest.mark.parametrize(("seconds", "step"), [(3, 1), (40, 15), (700, 300), (18_000, 7200), (2e6, 604_800)])
-def test_times_below_bars_of_jobs_are_round_and_few(seconds, step):
+def test_times_below_bars_of_jobs_are_round_and_three_to_six(seconds, step):
     start = pd.Timestamp("2026-01-01 10:00:07.5")
     frame = pd.DataFrame(
         {"name": ["a"], "state": ["Done"], "start": start, "end": start + pd.Timedelta(seconds=seconds)}
     )
     axis = figures.timeline(frame).layout.xaxis
     assert axis.dtick == 1000 * step and axis.tick0 == pd.Timestamp("2026-01-01")
+    for later in range(0, 3600, 77):
+        ends = [frame[end] + pd.Timedelta(seconds=later) for end in ("start", "end")]
+        axis = figures.timeline(frame.assign(start=ends[0], end=ends[1])).layout.xaxis
+        low, high = ((end - axis.tick0).total_seconds() * 1000 // axis.dtick for end in axis.range)
+        assert 3 <= high - low <= 6
 
 
 def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():

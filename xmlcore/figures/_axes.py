@@ -14,6 +14,8 @@ LENGTH = 150  # of a colour bar, in pixels
 COLOR_BAR = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pixels", "x": 0, "xpad": 0,
              "xanchor": "left", "tickangle": 0, "tickfont": {"size": 11}}  # fmt: skip
 LEAST_SPAN = 0.05  # of an axis of shares: less is a small difference, whatever else is drawn
+LEAST_TICKS = 3  # numbers on an axis
+MOST_TICKS = 8  # numbers on an axis that need not begin at 0: of fewer, steps of 1, 2 or 5 would leave two at times
 TICKS = 4  # numbers below a bar in percent: for more, there is no room
 
 
@@ -31,18 +33,43 @@ def curve_points(counts):
     return run_ends
 
 
-def log_axis(smallest, largest):
-    """Return a log axis with ticks at powers of ten, and at 2 and 5 times these if the range is small."""
+def log_axis(smallest, largest, *, whole: bool = True) -> dict:
+    """Return a log axis from ``smallest`` to ``largest``, or to twice that at least; ``whole``: of whole numbers."""
+    low, high = 10**-0.06 * smallest, 10**0.08 * max(largest, 2 * smallest)
+    return log_ticks(low, high, whole=whole) | {"range": [math.log10(low), math.log10(high)]}
+
+
+def log_ticks(low: float, high: float, *, whole: bool = False) -> dict:
+    """Return a log axis with three numbers at least: powers of ten or, of a small range, also what is between them."""
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    for digits in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7)):
+        values = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        if len(values := [value for value in values if low <= value <= high]) >= LEAST_TICKS:
+            break
+    if len(values) < LEAST_TICKS:
+        values = _steps(low, high)
+    if whole:
+        values = [value for value in values if value % 1 == 0]
     return {
         "type": "log",
-        "dtick": 1 if largest > 200 * smallest else "D2",
-        "tickformat": ",d",
-        "range": [float(np.log10(smallest)) - 0.06, float(np.log10(max(largest, 2 * smallest))) + 0.08],
+        "tickvals": values,
+        "ticktext": [f"{value:,.9f}".rstrip("0").rstrip(".") for value in values],
     }
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """Return the multiples of the largest round step between two numbers of which three are."""
+    power = math.floor(math.log10(high - low))
+    for step in (float(f"{digit}e{power - down}") for down in range(3) for digit in (5, 2, 1)):
+        values = [float(f"{step * n:.12g}") for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        if len(values) >= LEAST_TICKS:
+            break
+    return values
 
 
 def small_looks_small(figure: go.Figure, whole: float = 100.0) -> None:
     """Let each axis of a share, of which ``whole`` is all, span a 20th of it and three of its intervals at least."""
+    figure.update_yaxes(nticks=MOST_TICKS)
     drawn: dict[str, list] = {}
     for trace in figure.data:
         if trace.y is not None and len(trace.y):

@@ -1,6 +1,5 @@
 """Figure of costs against measures of several runs, with those that no other run beats in both."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import small_looks_small
+from xmlcore.figures._axes import log_ticks, small_looks_small
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, run_style, whole
 
 PANEL = 300  # height of a row of panels, in pixels
@@ -71,7 +70,7 @@ def frontier(
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
                 _points_of_models(figure, own, named.index, cost, measure, row, column)
             _points(figure, named, cost, measure, row, column, styles, legend)
-            figure.update_xaxes(type="log", **_ticks(own[cost]), row=row, col=column)
+            figure.update_xaxes(**_axis(own[cost].dropna()), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
@@ -110,17 +109,10 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
         )  # fmt: skip
 
 
-def _ticks(costs) -> dict:
-    """Return the ticks of a logarithmic axis, two at least: the closer the costs, the more between powers of ten."""
-    costs = costs.dropna()
-    if not (len(costs) > 0 and 0 < costs.max() < 100 * costs.min()):
-        return {"dtick": 1}
+def _axis(costs) -> dict:
+    """Return the axis of costs that are larger than 0; one alone stands in the middle."""
+    if costs.empty:
+        return {"type": "log"}
     least, most = costs.min(), costs.max()
-    powers = range(math.floor(math.log10(least)), math.floor(math.log10(most)) + 1)
-    digits = (1, 2, 5) if most >= 5 * least else range(1, 10)
-    values = [float(f"{digit}e{power}") for power in powers for digit in digits]
-    if least < most and sum(least <= value <= most for value in values) < 2:  # equal steps, of which two fit
-        power = math.floor(math.log10(most - least))
-        step = next(s for s in (float(f"{d}e{power + p}") for p in (0, -1) for d in (5, 2, 1)) if 2 * s <= most - least)
-        values = [float(f"{step * n:.12g}") for n in range(math.ceil(least / step), math.floor(most / step) + 1)]
-    return {"tickvals": values, "ticktext": [np.format_float_positional(value, trim="-") for value in values]}
+    around = 10 if least == most else 1
+    return log_ticks(least / around, most * around)

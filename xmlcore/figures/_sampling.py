@@ -88,9 +88,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks}
     add_line(figure, place, means, "sampled copies, mean", VERMILION, hover, **look)
     figure.update_xaxes(**log_axis(1, n))
-    figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
-    if least < 1:
-        figure.update_yaxes(tickformat=",~r")  # without powers of ten
+    figure.update_yaxes(**log_axis(least, max(before.max(), high.max()), whole=False))
     return figure
 
 
@@ -206,8 +204,7 @@ def sampling_sweep(
             _place_numbers(lines, points["fit_s"], figure.layout.yaxis.range)
         around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
         lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around
-        figure.update_xaxes(**log_axis(lowest, highest), tickvals=None)
-        figure.update_xaxes(tickformat=",~r")
+        figure.update_xaxes(**log_axis(lowest, highest, whole=False))
     return figure
 
 

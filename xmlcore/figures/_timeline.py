@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import LEAST_TICKS
 from xmlcore.figures._style import (
     BLUE,
     GREY,
@@ -19,8 +20,9 @@ from xmlcore.figures._style import (
 
 LETTERS = 34  # of a line of a name beside its bar, of which there are two at most
 ROOM = 0.25  # of the axis, beyond the last bar
-TICKS, MINUTE, DAY = 3, 60, 86_400  # at most so many steps between the first and the last bar; seconds
-STEPS = (1, 2, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)), DAY, 2 * DAY)
+MINUTE, DAY = 60, 86_400  # seconds
+STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
+         *(DAY * n for n in (1, 2, 4, 7)))  # fmt: skip
 COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
 
@@ -71,11 +73,13 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     if len(drawn):  # with room for what is written beside the last bar
         first, last = start.min(), end.max()
         wide = last - first
-        step = next((step for step in STEPS if step * TICKS >= wide.total_seconds()), 7 * DAY)
+        ends, midnight = (first - 0.02 * wide, last + ROOM * wide), first.normalize()
+        low, high = ((end - midnight).total_seconds() for end in ends)
+        step = next((step for step in STEPS[::-1] if high // step - -(-low // step) + 1 >= LEAST_TICKS), STEPS[0])
         # What stands below a time is said once, where it changes.
         time = "%S\u00a0s\n%H:%M, %-d %b" if step < MINUTE else "%H:%M\n%-d %b" if step < DAY else "%-d %b"
-        ticks = {"tick0": first.normalize(), "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
-        figure.update_xaxes(range=[first - 0.02 * wide, last + ROOM * wide], **ticks)
+        ticks = {"tick0": midnight, "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
+        figure.update_xaxes(range=ends, **ticks)
     return figure
 
 
