@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.shared import begin, fields, format, jobs, server, tasks
+from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
@@ -16,6 +17,7 @@ from xmlcore.experiment.twins import twins
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 MOST_REPEATS = 50
+FOLDER = "robustness"  # of measurements in the store
 FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
 # Numbers of test rows, from which the first value is chosen when measuring all rows would take long.
 SAMPLES = (5000, 2000, 1000, 500, 200, 100)
@@ -140,16 +142,28 @@ def watch_trainings(fingerprint: str, past: list) -> None:
 
 
 def choose_noise(data, fingerprint, runs) -> NoiseSettings:
-    kind = fields.choice(
-        "Noise or attack",
-        list(KINDS),
-        "robustness.kind",
-        "gaussian",
-        format_func=lambda kind: KINDS[kind].title,
-        help="  \n".join(f"**{kind.title}**: {kind.about}" for kind in KINDS.values()),
+    name, titles = "robustness.kind", {kind: row.title for kind, row in KINDS.items()}
+    kind = workspace.get("widgets").get(name)
+    help, take = (
+        [f"**{row.title}**: {row.about}" for row in KINDS.values()],
+        functools.partial(workspace.remember, name),
     )
+    kind = fields.pick(
+        "Noise or attack", titles, name, kind if kind in KINDS else "gaussian", take, help="  \n".join(help)
+    )
+    if others := _kept_kinds(runs) - {kind}:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption("Measured too:", width="content")
+            for other in filter(others.__contains__, KINDS):
+                st.button(titles[other], f"robustness.also {other}", type="tertiary", on_click=take, args=(other,))
     with st.expander("Levels, repeats and rows", icon=":material/tune:"):
         return _choose_settings(data, fingerprint, runs, kind)
+
+
+def _kept_kinds(runs) -> set[str]:
+    """Return the kinds of noise and attacks of which something is kept that was measured of one of the runs."""
+    keys, kept = {r["key"] for r in runs}, room.inventory().artifacts.values()
+    return {one.record["params"]["kind"] for one in kept if one.kind == FOLDER and one.inputs.get("run") in keys}
 
 
 def _choose_settings(data, fingerprint, runs, kind):

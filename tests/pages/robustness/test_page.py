@@ -291,7 +291,10 @@ def test_other_noise_and_a_sample_of_rows_are_measured_when_they_are_chosen(page
     assert below.startswith("10 of 30 test rows;") and "On 10 of 30 test rows, drawn at random" in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert "With 40 % of words changed (" in said_plainly(page.text())
-    page.set("robustness.kind", "gaussian").set("robustness.support gaussian", "nonzero")
+    assert "Measured too:" in page.text(), "other kinds of noise that are kept are one click away"
+    page.press("robustness.also gaussian").until(lambda s: figure(s, "P@1 under Gaussian noise"))
+    assert page.at.selectbox(key="robustness.kind").value == "gaussian"
+    page.set("robustness.support gaussian", "nonzero")
     page.until(lambda s: figure(s, "P@1 under Gaussian noise on present features"))
 
 
