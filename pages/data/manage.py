@@ -214,8 +214,8 @@ def _confirm(fingerprint, name):
         "words": "Make features of the same texts with the same settings to get it back.",
     }.get(workspace.get("known").get(fingerprint, {}).get("source"), "Upload the same files again to get it back.")
     st.caption(
-        f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "
-        "once. Other workspaces keep theirs."
+        f"{again} It and its results stay on the disk: training with the same settings finds them at once. To free the "
+        "space, delete it on the Storage page instead."
     )
     actions.confirm("Remove", "manage.confirm", _removed, (fingerprint, name), no="Keep it", no_key="manage.keep")
 

@@ -20,7 +20,8 @@ def with_dependents(chosen: list, own: list, inventory) -> list:
     mine = {artifact.name for artifact in own}
     goes = {artifact.name: artifact for artifact in chosen}
     for artifact in chosen:
-        goes |= {other.name: other for other in inventory.dependents(*artifact.name) if other.name in mine}
+        computed = [*inventory.dependents(*artifact.name), *owned.copies(artifact, inventory)]
+        goes |= {other.name: other for other in computed if other.name in mine}
     return list(goes.values())
 
 
@@ -47,6 +48,7 @@ def delete(goes: list, inventory, title: str) -> None:
     if any(artifact.kind == trials.FOLDER for artifact in goes):  # other sweeps may have some of them in common
         others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, inventory)]
         still |= trials.keys(others)
+    still |= {copy.key for artifact in goes if artifact.key in still for copy in owned.copies(artifact, inventory)}
     gone, line = {}, list(goes)
     while line:
         artifact = line.pop()

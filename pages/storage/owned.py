@@ -6,7 +6,7 @@ from pages.shared import format
 from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.operator.user_workspaces import listed_keys as keys
 from pages.shared.results import run_names
-from pages.shared.workspaces import dataset_list, sources
+from pages.shared.workspaces import sources
 from xmlcore import store
 
 COPY = "catalog"  # the store's name for published data sets as they were made or read, before anyone used them
@@ -55,9 +55,14 @@ def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifac
             computed = artifact.kind != "datasets" and other.record.get("task") not in ("train", "select")
             if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": artifact.key}:
                 own[other.name] = other
-    published = {dataset_list.catalog_name(one) for one in fields["known"].values() if one["source"] == "catalog"}
-    copies = [one for one in inventory.artifacts.values() if one.kind == COPY and one.record.get("name") in published]
-    return [*own.values(), *copies]
+    return [*own.values(), *(copy for artifact in own.values() for copy in copies(artifact, inventory))]
+
+
+def copies(artifact: store.Artifact, inventory: store.Inventory) -> list[store.Artifact]:
+    """Return the copies of a published data set as it was made; none of anything else."""
+    is_published = artifact.record.get("made_by") == "prepare"
+    found = inventory.artifacts.values() if is_published else ()
+    return [other for other in found if other.kind == COPY and other.record.get("name") == artifact.record.get("name")]
 
 
 def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:

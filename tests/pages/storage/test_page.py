@@ -70,8 +70,6 @@ def test_all_that_one_workspace_made_is_its_own_and_studies_of_sampling_are_told
     key = train(ready, "DoubleSampling")
     for params in ({"n_candidates": (2, 3)}, {"n_adversarial": (2,), "examples_per_class": (1.0,)}):
         experiment.keep(experiment.task("sampling", {"run": key}, params))
-    with fields_of(ready) as fields:
-        fields["known"]["f" * 32] = {"name": "mine", "entry": "api-docs", "source": "catalog", "notes": []}
     frame = table(ready.go("storage"))
     assert frame.loc["copy of a published data set: api-docs", "bytes"] > 0
     studies = {title for title in frame.index if "sampling" in title}
@@ -80,6 +78,21 @@ def test_all_that_one_workspace_made_is_its_own_and_studies_of_sampling_are_told
         "study of sampling, κ and π, of DoubleSampling",
     }
     assert {one.kind for one in store.inventory().artifacts.values()} - set(frame["folder"]) <= {"prepared"}
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_published_data_set_goes_with_its_copy_unless_another_workspace_lists_it(ready, session, is_shared):
+    store.save("catalog", "c" * 32, {}, name="api-docs")
+    if is_shared:
+        session().until(lambda s: "Labels per row" in s.metrics())
+    found, fields = store.inventory(), workspace_row(ready).read()
+    chosen = artifact("datasets", fields["dataset"])
+    goes = delete.with_dependents([chosen], owned.of_workspace(found, fields), found)
+    assert ("catalog", "c" * 32) in [one.name for one in goes]
+    in_session(ready, lambda: delete.delete(goes, found, "api-docs"))
+    assert store.exists(*chosen.name) == store.exists("catalog", "c" * 32) == is_shared
+    ready.go("storage").press("undo").run()
+    assert store.exists(*chosen.name) and store.exists("catalog", "c" * 32)
 
 
 def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was_made():
