@@ -34,12 +34,9 @@ SHARES = {
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "rows per label"}
-ROOM = (0.08, 0.06)  # of the axes, from one number beside a point to the next
-BESIDE = {  # where a number can stand: how far from its point, in this room
-    f"{y} {x}": np.array([right, above])
-    for x, right in (("right", 0.6), ("left", -0.6), ("center", 0.0))
-    for y, above in (("top", 0.7), ("bottom", -0.7))
-}
+ROOM = (0.03, 0.06)  # of the axes, which a character and a line of the numbers beside points take
+BESIDE = {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1),
+          "top center": (0, 1), "bottom center": (0, -1)}  # fmt: skip
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -212,27 +209,28 @@ def _place_numbers(lines, seconds, ends) -> None:
     """Put the number of each point of lines where it lies over no other number or point; without room it goes."""
     accuracy = np.concatenate([line.y for line in lines])
     low, high = (accuracy.min(), accuracy.max()) if ends is None else ends
-    wide = max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) * ROOM[0]
-    points = [
-        np.column_stack([np.log(np.maximum(line.x, 1e-9)) / wide, np.array(line.y) / max(high - low, 1e-9) / ROOM[1]])
-        for line in lines
-    ]
-    every, taken = np.concatenate(points), np.empty((0, 2))
-    for line, own in zip(lines, points):
-        places, texts = [], []
-        for point, text in zip(own, line.text):
-            beside = dict.fromkeys([line.textposition, *BESIDE])
-            free = (place for place in beside if _is_free(point + BESIDE[place], every, taken))
-            place = next(free, None)
-            places.append(place or line.textposition)
-            texts.append(text if place else "")
-            taken = np.vstack([taken, point + BESIDE[place]]) if place else taken
-        line.update(text=texts, textposition=places)
+    letter = max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) * ROOM[0]
+    x = [np.log(np.maximum(line.x, 1e-9)) / letter for line in lines]
+    y = [np.asarray(line.y) / max(high - low, 1e-9) / ROOM[1] for line in lines]
+    taken = [(*point, 0.25, 0.1) for points in map(zip, x, y) for point in points]  # with half of width and height
+    for line, *places in zip(lines, x, y):
+        texts, positions = list(line.text), [line.textposition] * len(line.text)
+        for i, (across, up) in enumerate(zip(*places)):
+            half = len(texts[i]) / 2 + 0.25
+            numbers = {
+                position: (across + right * (half + 0.5), up + 0.7 * above, half, 0.5)
+                for position in dict.fromkeys([positions[i], *BESIDE])
+                for right, above in [BESIDE[position]]
+            }
+            free = [position for position, number in numbers.items() if not any(_meet(number, at) for at in taken)]
+            texts[i] = texts[i] if free else ""
+            positions[i] = next(iter(free), positions[i])
+            taken += [numbers[position] for position in free[:1]]
+        line.update(text=texts, textposition=positions)
 
 
-def _is_free(at, points, numbers) -> bool:
-    far = [np.abs(others - at).max(axis=1, initial=0.0) >= room for others, room in ((numbers, 1.0), (points, 0.5))]
-    return bool(all(part.all() for part in far))
+def _meet(one, other) -> bool:
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
 
 
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
