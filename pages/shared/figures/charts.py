@@ -7,9 +7,11 @@ import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.figures import figure_files
+from pages.shared.results import run_names
 from pages.shared.streamlit_fixes import downloads
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
+STARRED = f"{run_names.STAR} computed before anyone asked"  # in the legend of figures with such names
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
 
@@ -27,6 +29,9 @@ def show_figure(
 ) -> None:
     """Show a figure, and how many of what is ``counted``; menus below have its caption and its downloads."""
     key = key or f"chart-{name}"
+    names = [figure.layout.title.subtitle.text, *(trace.name for trace in figure.data)]
+    if figure.layout.showlegend and any((named or "").endswith(run_names.STAR) for named in names):
+        figure.add_scatter(x=[None], y=[None], name=STARRED, mode="markers", marker_color="rgba(0,0,0,0)")
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
     known = figure_files.workspace_now()

@@ -181,3 +181,13 @@ def test_facts_are_appended_as_an_update_of_the_file_and_the_last_ones_hold():
     once = with_info(a_pdf(), {"Title": "first"})
     twice = with_info(once, {"Title": "second"})
     assert b"/Info 4 0 R\n/Prev %d" % int(re.findall(rb"startxref\n(\d+)", once)[-1]) in twice
+
+
+def test_a_legend_with_starred_names_says_what_a_star_is(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(charts.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
+    monkeypatch.setattr(figure_files, "workspace_now", dict)
+    frame = pd.DataFrame({"run": ["PLT*", "own"], "model": "PLT", "bucket": "head", "n_labels": 1, "recall": 0.5})
+    for runs in (frame, frame[1:]):
+        charts.show_figure(figures.buckets_compared(runs), runs, "buckets", "A caption.")
+    assert [trace.name for trace in drawn[0].data][2:] == ["* computed before anyone asked"] and len(drawn[1].data) == 1
