@@ -56,8 +56,9 @@ def main(used) -> None:
         choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
+        models = "do these models" if len(alike) > 1 else "does this model"
         sentence.markdown(
-            f"How well do these models predict **{format.plain(name)}** under "
+            f"How well {models} predict **{format.plain(name)}** under "
             f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see. {apart}"
         )
     else:

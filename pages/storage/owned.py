@@ -13,7 +13,7 @@ COPY = "catalog"  # the store's name for published data sets as they were made o
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
     "train": "trained model",
-    COPY: "copy of a published data set",
+    COPY: "copy as published",
     "given_predictions": "given predictions",
     "select": "selection of features",
     "compare_selections": "comparison of selections",

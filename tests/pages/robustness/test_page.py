@@ -107,7 +107,7 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
     estimate(monkeypatch, "robustness", 100.0)
     page = ready.go("robustness")
-    assert figure(page, "Example: P@1 under noise")
+    assert figure(page, "Example: P@1 under noise") and "How well does this model predict" in page.text()
     assert "Here will be" not in page.press("robustness.start").until(measured).text()
 
 

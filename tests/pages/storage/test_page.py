@@ -71,7 +71,7 @@ def test_all_that_one_workspace_made_is_its_own_and_studies_of_sampling_are_told
     for params in ({"n_candidates": (2, 3)}, {"n_adversarial": (2,), "examples_per_class": (1.0,)}):
         experiment.keep(experiment.task("sampling", {"run": key}, params))
     frame = table(ready.go("storage"))
-    assert frame.loc["copy of a published data set: api-docs", "bytes"] > 0
+    assert frame.loc["copy as published: api-docs", "bytes"] > 0
     studies = {title for title in frame.index if "sampling" in title}
     assert studies == {
         "study of sampling, candidates, of DoubleSampling",
