@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import BLUE, MARK, VERMILION, add_note, shade, short
@@ -102,17 +103,29 @@ def far_apart(points, share: float) -> list[int]:
     return [*shown, len(points) - 1] if len(points) > 1 else shown
 
 
-def spaced_axis(points):
-    """Return an axis with a tick at each point that is far enough from the tick before."""
-    points = np.asarray(points, dtype=np.float64)
+def spaced_axis(values) -> dict:
+    """Return an axis with a tick at each value, and its number where it is far enough from the next one."""
+    points = np.sort(pd.unique(values)).astype(float)
     if points.size == 0:
-        return {"zeroline": False}
-    span = float(points[-1] - points[0]) or 1.0
-    shown = [points[0]]
-    for point in points[1:]:
-        if (point - shown[-1]) / span >= 0.1:
-            shown.append(point)
-    return {"tickvals": shown, "ticktext": [f"{point:g}" for point in shown], "zeroline": False}
+        return {}
+    span, named = float(points[-1] - points[0]) or 1.0, far_apart(points, 0.09)
+    return {
+        "tickvals": points,
+        "ticktext": [f"{point:g}" if at in named else "" for at, point in enumerate(points)],
+        "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
+        "zeroline": False,
+    }
+
+
+def spaced_log_axis(points, share: float) -> dict:
+    """Return a log axis with ticks at ascending points, each by a share of the axis from the next one."""
+    if len(points) == 0:
+        return {"type": "log"}
+    logs = np.log10(points)
+    span = max(logs[-1] - logs[0], 0.3)
+    shown = [float(points[at]) for at in spread_from_the_last(logs, share * span)]
+    ticks = {"tickvals": shown, "ticktext": [f"{point:,.10g}" for point in shown]}
+    return {"type": "log", "range": [float(logs[0] - 0.06 * span), float(logs[-1] + 0.06 * span)], **ticks}
 
 
 def spread_from_the_last(places, distance: float) -> list[int]:

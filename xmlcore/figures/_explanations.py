@@ -1,6 +1,5 @@
 """Figures of how good explanations are: removing features, and adding noise."""
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -52,8 +51,7 @@ def deletion_curves(
         whole = float(means["mean"].iloc[0])
         left[method] = float(means["mean"].iloc[-1]) / whole if whole > 0 else float("nan")
     figure.update_layout(showlegend=True, meta={**figure.layout.meta, "left": left})
-    removed = np.sort(frame["removed"].unique())
-    figure.update_xaxes(title_text="Features taken away", **spaced_axis(removed))
+    figure.update_xaxes(title_text="Features taken away", **spaced_axis(frame["removed"]))
     figure.update_yaxes(title_text=f"{score}, %", rangemode="tozero")
     return figure
 
@@ -82,7 +80,6 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
         look = {"mark": symbol, "size": 9, "width": 2.5, "legendgroup": column}
         add_line(figure, means.index, means["mean"], wording, color, hover, **look)
     figure.update_layout(showlegend=True)
-    levels = np.sort(frame["sigma"].unique())
-    figure.update_xaxes(title_text="Noise σ, as a share of the mean size of a value", **spaced_axis(levels))
+    figure.update_xaxes(title_text="Noise σ, as a share of the mean size of a value", **spaced_axis(frame["sigma"]))
     figure.update_yaxes(title_text="Agreement, 1 is the same")
     return figure

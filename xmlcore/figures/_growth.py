@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import spread_from_the_last
+from xmlcore.figures._axes import spaced_log_axis
 from xmlcore.figures._style import (
     BLUE,
     EDGE,
@@ -197,7 +197,7 @@ def measures_of_prefixes(
             }
         )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=f"{words[axis]} (log)", **_log_ticks(points))
+    figure.update_xaxes(title_text=f"{words[axis]} (log)", **spaced_log_axis(points, 0.14))  # for numbers on a phone
     figure.update_yaxes(title_text="Percent", selector={"overlaying": None})
     return figure
 
@@ -209,19 +209,3 @@ def _title(part):
 def _whole(values):
     """Return an axis with a tick at each whole number if the largest value is at most 12, and else no setting."""
     return {"dtick": 1} if max(values, default=0) <= 12 else {}
-
-
-def _log_ticks(points):
-    """Return a log axis with a tick at each point that is far enough from the next one."""
-    if points.size == 0:
-        return {"type": "log"}
-    low, high = np.log10(points[0]), np.log10(max(points[-1], 2 * points[0]))
-    # The whole model has a tick; a number needs 14 percent of the axis on a phone.
-    shown = points[spread_from_the_last(np.log10(points), 0.14 * (high - low))].tolist()
-    room = 0.04 * (high - low)
-    return {
-        "type": "log",
-        "range": [float(low - room), float(high + room)],
-        "tickvals": shown,
-        "ticktext": [f"{point:,}" for point in shown],
-    }

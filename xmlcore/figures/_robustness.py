@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import far_apart, small_looks_small
+from xmlcore.figures._axes import small_looks_small, spaced_axis
 from xmlcore.figures._style import (
     BUCKET_COLORS,
     BUCKET_MARKS,
@@ -60,7 +60,7 @@ def robustness_curves(
     for name, mine, style in _runs(rows):
         _line(figure, mine, columns, 100.0, name, style, hover, floor=None if drop else 0.0)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
+    figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording} lost, % of that without noise" if drop else f"{wording}, %")
     small_looks_small(figure)
     return figure
@@ -90,7 +90,7 @@ def prediction_times(
     for name, mine, style in _runs(rows):
         _line(figure, mine, columns, factor, name, style, f"%{{y:.3~g}} {unit} per row", floor=0.0)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
+    figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"Prediction, {unit} per row", rangemode="tozero")
     return figure
 
@@ -131,7 +131,7 @@ def buckets_under_noise(
         look = {"mark": mark, "size": 7, "width": 1.5, "stackgroup": "parts", "fillcolor": shade(color, 0.35)}
         add_line(figure, mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
+    figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
     return figure
 
@@ -159,17 +159,3 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
     look = {"mark": style["mark"], "dash": style["dash"], "size": 9, "width": 2.5, "legendgroup": named}
     about = np.array([wording, rows["n"]], dtype=object).T
     add_line(figure, rows["sigma"], mean, short(named, 60), color, hover, customdata=about, **look)
-
-
-def _levels(sigma):
-    """Return an axis with a tick at each level, and its number where it is far enough from the next one."""
-    points = np.sort(pd.unique(sigma)).astype(float)
-    if points.size == 0:
-        return {}
-    span, named = float(points[-1] - points[0]) or 1.0, far_apart(points, 0.09)
-    return {
-        "tickvals": points,
-        "ticktext": [f"{point:g}" if at in named else "" for at, point in enumerate(points)],
-        "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
-        "zeroline": False,
-    }

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spread_from_the_last
+from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spaced_log_axis
 from xmlcore.figures._style import (
     BLUE,
     GREY,
@@ -302,23 +302,13 @@ def _panels(figure, n):
 
 def _swept_axis(figure, x, title, name, own, n):
     """Set the log axis of n panels, with a tick at each value for which there is space, and mark the value ``own``."""
-    figure.update_xaxes(type="log")
+    figure.update_xaxes(**spaced_log_axis(x, 0.1))
     figure.update_xaxes(title_text=title, row=n, col=1)
-    if len(x) == 0:
-        return
-    logs = np.log10(np.asarray(x, np.float64))
-    span = max(logs[-1] - logs[0], 0.3)
-    ticks = [float(x[at]) for at in spread_from_the_last(logs, 0.1 * span)]
-    figure.update_xaxes(
-        tickvals=ticks,
-        ticktext=[f"{value:,.10g}" for value in ticks],
-        range=[float(logs[0] - 0.06 * span), float(logs[-1] + 0.06 * span)],
-    )
-    if own is None or not own > 0:
+    if len(x) == 0 or own is None or not own > 0:
         return
     figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=1)
     at = float(np.log10(own))
-    side = "left" if at < logs[0] + 0.5 * span else "right"
+    side = "left" if at < sum(figure.layout.xaxis.range) / 2 else "right"
     add_note(figure, f"as trained: {own:g}", at, xref="x", xanchor=side)
 
 
