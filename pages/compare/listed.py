@@ -18,17 +18,10 @@ MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", 
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 MEASURED = (*kept_runs.MEASURES, *kept_runs.MORE_MEASURES, *kept_runs.DECIDED)
 ANY = "all"
-GIVEN = (
-    "run",
-    "named",
-    "tags",
-    "note",
-    "archived",
-    "created",
-    "star",
-    "decision",
-)  # columns from the workspace's records
-CALLED = ("title", "setting_title", "setting_name")  # columns of what pages call a result and its setting
+# Columns from the workspace's records; of what pages call a result and its setting; that are no news to a user.
+GIVEN = ("run", "named", "tags", "note", "archived", "created", "star", "place", "decision")
+CALLED = ("title", "setting_title", "setting_name")
+OF_PAGES = ("params", "setting", "named", "star", "place", *CALLED)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +55,7 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
     """Return what :func:`every` does of a workspace's records of results and of data sets, and what it remembers."""
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
-    stars = run_names.starred(runs, dict.fromkeys(records, ""))
+    stars, places = run_names.starred(runs, dict.fromkeys(records, "")), run_names.places(runs)
     given = [
         (
             record.get("name") or record["model"],
@@ -72,6 +65,7 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
             bool(record.get("archived")),
             record["created"],
             stars[record["key"]],
+            places[record["key"]],
             decided.in_force(record["key"], widgets) or "",
         )
         for record in records.values()

@@ -105,13 +105,14 @@ def intervals(keys: list[str], measure: str, more=()) -> pd.DataFrame:
 
 
 @server.shared(max_entries=20)
-def _measures_figure(keys: str, more: str, names: str):
-    named = dict(zip(keys.split(), json.loads(names)))
-    return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))))
+def _measures_figure(keys: str, more: str, compared: str):
+    styled = pd.DataFrame(json.loads(compared))
+    named = dict(zip(keys.split(), styled["run"]))
+    return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))), compared=styled)
 
 
-def measures_figure(keys: list[str], names: dict, more=()):
-    return _measures_figure(" ".join(keys), "\n".join(more), json.dumps([names[key] for key in keys]))
+def measures_figure(keys: list[str], compared, more=()):
+    return _measures_figure(" ".join(keys), "\n".join(more), json.dumps(compared.to_dict("list")))
 
 
 def drawn(frame) -> pd.DataFrame:
@@ -183,6 +184,6 @@ def differences_figure(keys: list[str], compared, measure: str):
 
 
 def styled(lines) -> pd.DataFrame:
-    """Return ``run`` (title) and ``model`` of lines, by which figures give colours and marks."""
+    """Return ``run`` (title), ``model`` and ``place`` of lines, by which figures give colours and marks."""
     models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
-    return pd.DataFrame({"run": lines["title"], "model": models}, index=lines.index)
+    return pd.DataFrame({"run": lines["title"], "model": models, "place": lines["place"]}, index=lines.index)

@@ -184,6 +184,6 @@ def _log(record) -> None:
 
 
 def _everything(line) -> pd.DataFrame:
-    values = {name: value for name, value in line.items() if name not in ("params", "setting", "named", *listed.CALLED)}
+    values = {name: value for name, value in line.items() if name not in listed.OF_PAGES}
     values |= {f"param.{name}": value for name, value in line["params"].items()}
     return pd.DataFrame({"name": list(values), "value": [str(value) for value in values.values()]})

@@ -34,7 +34,7 @@ class Compared(NamedTuple):
     over: bool  # whether there are several data sets
 
     def styled(self) -> pd.DataFrame:
-        """Return ``run`` and ``model`` of those that can be read, in their order."""
+        """Return ``run``, ``model`` and ``place`` of those that can be read, in their order."""
         return of_runs.styled(self.wanted).set_axis(list(self.names)).loc[self.keys].reset_index(drop=True)
 
     def marks(self) -> dict:
@@ -76,7 +76,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
 
     def measures():
         _settings(keys, names, wanted)
-        _measures(keys, names, file_name, more.names(choice.more))
+        _measures(keys, names, picked.styled(), file_name, more.names(choice.more))
 
     def of_two(draw):
         ask = functools.partial(st.caption, "Tick two or more lines of one data set to put them side by side.")
@@ -90,7 +90,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
         further = {
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
-            "Head, torso and tail": of_two(lambda: _buckets(keys, names, file_name)),
+            "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
             "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
         }
     of_sweeps = fingerprint or workspace.get("dataset")
@@ -137,7 +137,7 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
                 one.link(key, names[key])
 
 
-def _measures(keys, names, file_name, further) -> None:
+def _measures(keys, names, compared, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.measures(keys, names, further)
     shown, best = _wide(frame)
@@ -161,7 +161,7 @@ def _measures(keys, names, file_name, further) -> None:
             "A table with booktabs, with intervals",
         )
     charts.show_figure(
-        of_runs.measures_figure(keys, names, further),
+        of_runs.measures_figure(keys, compared, further),
         of_runs.drawn(frame),
         f"{file_name}-side-by-side",
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
@@ -220,7 +220,7 @@ def _listed(names) -> str:
     return format.listed([f"**{format.plain(name)}**" for name in names])
 
 
-def _buckets(keys, names, file_name) -> None:
+def _buckets(keys, names, compared, file_name) -> None:
     st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
         measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
@@ -228,7 +228,7 @@ def _buckets(keys, names, file_name) -> None:
         k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
     frame = of_runs.buckets(keys, names, k)
     charts.show_figure(
-        figures.buckets_compared(frame, measure),
+        figures.buckets_compared(frame, measure, compared=compared),
         frame,
         f"{file_name}-buckets-at-{k}",
         "Head labels are the most frequent in training, tail labels the rarest: see the Data page. Recall is the share "

@@ -216,7 +216,7 @@ ALL_CSV = "A line per result with all parameters, measures, times, tags and note
 
 def everything(frame) -> pd.DataFrame:
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
-    rest = [name for name in frame if name not in (*own, "params", "setting", "named", "star", *listed.CALLED)]
+    rest = [name for name in frame if name not in (*own, *listed.OF_PAGES)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
 

@@ -52,11 +52,12 @@ def frontier(runs, n_test, name) -> None:
 
 def table(runs) -> pd.DataFrame:
     """Return a line per run that can be read and was trained: its name, model, P@1 in percent and time of training."""
-    titles, lines = run_names.names(runs), []
+    titles, places, lines = run_names.names(runs), run_names.places(workspace.get("runs")), []
     for record in runs:
         listed = results.measures(record)
         if listed is not None:
             measures, times = listed
-            line = {"key": record["key"], "run": titles[record["key"]], "model": run_names.style_model(record)}
+            key = record["key"]
+            line = {"key": key, "run": titles[key], "model": run_names.style_model(record), "place": places[key]}
             lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1), COST: times.get("fit_s")})
     return pd.DataFrame(lines).dropna(subset=[COST], ignore_index=True)

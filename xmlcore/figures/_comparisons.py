@@ -16,8 +16,10 @@ FAINT = 0.45  # opacity of a point that may be chance
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
 
-def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side") -> go.Figure:
-    """Draw measures of several runs with their intervals, a panel per measure."""
+def measures_compared(
+    frame: pd.DataFrame, title: str = "Measures side by side", compared: pd.DataFrame | None = None
+) -> go.Figure:
+    """Draw measures of several runs with their intervals, a panel per measure; ``compared``: :func:`differences`."""
     need_columns(frame, ["run", "model", "measure", "k", "value", "low", "high"], "measures_compared")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
     columns = min(2, max(1, len(measures)))
@@ -26,7 +28,7 @@ def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side")
         vertical_spacing=0.16, figure=new_figure(title, shown=len(frame), total=len(frame)),
     )  # fmt: skip
     ks = sorted(frame["k"].unique())
-    styles, legend = run_colors(frame.drop_duplicates("run")), apart(runs, LEGEND)
+    styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(runs, LEGEND)
     groups = {names: own.sort_values("k") for names, own in frame.groupby(["run", "measure"], sort=False)}
     traces, layout = [], {"height": 230 * -(-len(measures) // columns) + 110 + 22 * len(runs), "showlegend": True}
     for place, measure in enumerate(measures):
@@ -75,7 +77,8 @@ def differences(
 
     The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_value``:
     see ``xmlcore.experiment.side_by_side.differences``. A point is faint where ``p_value`` is 0.05 or
-    more. Runs of ``compared``, the first among them, have the colours and marks that :func:`frontier` gives them.
+    more. Runs of ``compared``, the first among them, have the colours and marks that :func:`frontier` gives them: by
+    ``place`` among the runs of a model, from 0, if the column is there.
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_value"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
@@ -109,12 +112,14 @@ def differences(
     return figure
 
 
-def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | None = None) -> go.Figure:
-    """Draw how well several runs predict head, torso and tail labels."""
+def buckets_compared(
+    frame: pd.DataFrame, column: str = "recall", title: str | None = None, compared: pd.DataFrame | None = None
+) -> go.Figure:
+    """Draw how well several runs predict head, torso and tail labels; ``compared``: see :func:`differences`."""
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
     name = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}.get(column, column)
     figure = new_figure(title or f"{name} of head, torso and tail labels", shown=len(frame), total=len(frame))
-    styles, legend = run_colors(frame.drop_duplicates("run")), apart(frame["run"], LEGEND)
+    styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(frame["run"], LEGEND)
     patterns = ("", "/", ".", "x", "-", "|", "+", "\\")
     for number, (run, own) in enumerate(frame.groupby("run", sort=False)):
         figure.add_bar(

@@ -43,7 +43,8 @@ def frontier(
     of panels each, on a logarithmic axis; a run without a cost, or with 0, is left out there) and those of
     ``measures``, in percent: a row of panels each. Columns such as ``P@1 low`` and ``P@1 high`` are the ends of
     intervals, which are drawn of the runs that the legend names. Runs of ``compared`` have the
-    colours and marks that they have in figures such as :func:`measures_compared`. The legend names up to 15 runs. Of
+    colours and marks that they have in figures such as :func:`measures_compared`, for which ``place`` is the number of
+    a run among those of its model, from 0, if the column is there. The legend names up to 15 runs. Of
     more, it names those that are compared and the models of the others, which are named when one points at them.
     ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
     """

@@ -129,28 +129,25 @@ def run_style(model: str, before: int = 0) -> dict:
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
-    """Return colour and mark of each run: one of each model has the model's, the others those left over.
+    """Return colour and mark of each run: the first of each model has the model's, the others have further colours.
 
-    They are given by name, so that they do not change with the order in which runs are shown.
+    They are given by ``place`` among the runs of a model, from 0, whatever else is drawn; without it, by name. Only a
+    run whose style another one has already, ``compared`` ones before others, gets the next.
     """
     reserved = {color for color, _ in model_styles().values()}
     of_no_model = [color for color in (*PALETTE, VIOLET, BROWN) if color not in reserved]
-    free = list(dict.fromkeys([*of_no_model, *PALETTE]))
-    firsts, taken, styles = set(), set(), {}
+    free = dict.fromkeys([*of_no_model, *PALETTE])
+    taken, styles = set(), {}
     for part in [frame] if compared is None else [compared, frame]:
-        named = sorted(zip(part["run"], part["model"]), key=lambda pair: str(pair[0]))
-        models = {run: model for run, model in named if run not in styles}
-        of_models = firsts | {run_style(model)["color"] for model in models.values()}
-        for run, model in models.items():
+        part = part.sort_values("run", key=lambda names: names.astype(str))
+        places = part["place"] if "place" in part else part.groupby("model").cumcount()
+        for place, run, model in sorted(zip(places, part["run"], part["model"]), key=lambda line: line[0]):
             style = run_style(model)
-            color, way = style["color"], ""
-            if color in firsts:
-                ways = [(other, way) for way in ("-open", "-open-dot") for other in free if other not in of_models]
-                again = free[len(styles) % len(free)], "-open-dot"
-                color, way = next((one for one in ways if one not in taken), again)
-                taken.add((color, way))
-            firsts.add(style["color"])
-            styles[run] = {"color": color, "symbol": style["mark"] + way}
+            ways = [(color, way) for way in ("-open", "-open-dot") for color in free if color != style["color"]]
+            own = [{"color": color, "symbol": style["mark"] + way} for color, way in [(style["color"], ""), *ways]]
+            own = own[place % len(own) :] + own[: place % len(own)]
+            styles.setdefault(run, next((one for one in own if (*one.values(),) not in taken), own[0]))
+            taken.add((*styles[run].values(),))
     return styles
 
 

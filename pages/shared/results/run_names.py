@@ -17,6 +17,16 @@ def style_model(record: dict) -> str:
     return "ExtendedPLT" if record["model"] == "PLT" and trained_with_noise(record) else record["model"]
 
 
+def places(records: list[dict]) -> dict[str, int]:
+    """Return the place of each of a workspace's runs among those of its model on its data set, oldest first, by key."""
+    found, often = {}, Counter()
+    for record in records:
+        of = record["fingerprint"], style_model(record)
+        found[record["key"]] = often[of]
+        often[of] += 1
+    return found
+
+
 def names(records: list[dict]) -> dict[str, str]:
     """Return a name for each run, by key: the user's, or the model and, where several are of it, how they differ."""
     short = [r.get("name") or experiment.model_title(r["model"], r["params"]) for r in records]

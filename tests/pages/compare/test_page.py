@@ -51,15 +51,25 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
-def test_a_result_has_one_colour_and_mark_in_both_figures(ready, words):
+def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_is_ticked(ready, words):
     made = make(9, words, seeds=1)
     for number, record in enumerate(made):
         record["name"] = f"result {number}"
-    ticked(listed(ready, made, words), [made[at]["key"] for at in (0, 4, 8)])  # of one model
-    points = figure(ready, "Better or worse than")["data"][0]
-    there = {trace["name"]: trace["marker"] for trace in figure(ready, "P@1 against training time")["data"][1:]}
-    marks = [(there[name]["color"], there[name]["symbol"]) for name in points["customdata"]]
-    assert list(zip(points["marker"]["color"], points["marker"]["symbol"])) == marks
+    listed(ready, made, words)
+    marks = styles_of(figure(ready.go("train"), "P@1 against training time"))
+    assert len({(*style.values(),) for style in marks.values()}) == 9
+    for some in ((0, 4, 8), (8, 4)):  # of one model
+        ticked(ready.go("compare"), [made[at]["key"] for at in some])
+        assert styles_of(figure(ready, "P@1 against training time")) == marks
+        points = figure(ready, "Better or worse than")["data"][0]
+        there = zip(points["customdata"], points["marker"]["color"], points["marker"]["symbol"])
+        assert {name: {"color": color, "symbol": symbol} for name, color, symbol in there}.items() <= marks.items()
+        assert styles_of(figure(ready, "Measures side by side")).items() <= marks.items()
+
+
+def styles_of(figure):
+    points = (trace for trace in figure["data"] if trace["mode"] == "markers")
+    return {trace["name"]: {of: trace["marker"][of] for of in ("color", "symbol")} for trace in points}
 
 
 @pytest.mark.parametrize("p_value", [0.01, 0.5])
