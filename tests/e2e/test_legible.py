@@ -81,3 +81,16 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared,
     assert contrasts["Train Label by label, 1280 pixels, light"]
     assert not whole or contrasts["Data Frequency, 400 pixels, dark"]
     assert min(value for page in contrasts.values() for value in page) >= 4.5
+
+
+def test_the_menu_of_columns_can_be_read_in_the_dark(tab, prepared):
+    one = tab(f"/compare{prepared(easy_data('fruits', named=True), trained=2)}")
+    one.page.emulate_media(color_scheme="dark")
+    one.section("Is the difference real?")
+    one.page.get_by_test_id("stPopover").get_by_role("button", name="Columns").last.click()
+    one.page.get_by_role("button", name="Bucket").click()
+    one.idle()
+    one.page.mouse.move(0, 0)
+    one.page.wait_for_timeout(500)  # until colours have changed
+    assert one.page.get_by_role("button", name="Bucket", pressed=True).is_visible()
+    assert violations(one.page, "Columns") == []

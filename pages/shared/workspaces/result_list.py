@@ -1,6 +1,7 @@
 """The results that a workspace lists: add and change them."""
 
 from pages.shared.workspaces import records, workspace
+from xmlcore import experiment
 
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
 LISTS = {
@@ -21,8 +22,15 @@ def add_made(kind: str, key: str) -> None:
 
 
 def add_result(kind: str, record: dict) -> None:
-    """List a result and let its page show it; it replaces a listed result with the same settings."""
-    same = ("fingerprint", "model", "method", "params", "k")
+    """List a result and let its page show it; it replaces a listed result with the same settings.
+
+    A parameter that an earlier version did not have is the same as its default.
+    """
+    info = (experiment.MODELS | experiment.SELECTORS).get(record.get("model", record.get("method")))
+
+    def settings(of):
+        values = [of.get(name) for name in ("fingerprint", "model", "method", "k")]
+        return values, (info.defaults if info else {}) | of["params"]
 
     def add(data):
         listed, key = data[LISTS[kind]], record["key"]
@@ -31,7 +39,7 @@ def add_result(kind: str, record: dict) -> None:
                 kept["asked"] = record["asked"]
                 kept.pop("archived", None)  # whoever asks for a result wants to see it
         if key not in {kept["key"] for kept in listed}:
-            replaced = [kept for kept in listed if all(kept.get(name) == record.get(name) for name in same)]
+            replaced = [kept for kept in listed if settings(kept) == settings(record)]
             listed[:] = [kept for kept in listed if kept not in replaced]
             given = {name: kept[name] for kept in replaced for name in records.OWN if name in kept}
             listed.append(record | given)
