@@ -29,7 +29,7 @@ def show(predictor, predicted, name: str, look, ticked: int | None, below) -> No
     st.markdown(about + _decided(predicted, noun))
     if predicted.unlike is not None:
         unlike.line(predicted.unlike, n_rows, predictor.packed.is_text)
-    decided = predicted.decided
+    decided, of_rows = predicted.decided, (predicted.beginnings, predicted.decided, predicted.ids)
     for note in filter(None, dict.fromkeys([*predicted.notes, decided and decided.unlike])):
         st.caption(format.plain(made.with_names(note, {"rows": name})))
     by = fields.radio(
@@ -48,15 +48,13 @@ def show(predictor, predicted, name: str, look, ticked: int | None, below) -> No
     with st.container(horizontal=True):
         charts.csv_button(
             "All predictions, CSV",
-            lambda: frame_of(predicted.ranking, predictor.packed.label_name, predicted.beginnings, decided),
+            lambda: frame_of(predicted.ranking, predictor.packed.label_name, *of_rows),
             f"{files}-predictions",
             f"A line for each label of each of the {rows}, in the order of the file; *predicted* says which are",
         )
         charts.file_button(
             "All predictions, JSON lines",
-            lambda: "".join(
-                json_lines(predicted.ranking, predictor.packed.label_name, predicted.beginnings, decided)
-            ).encode(),
+            lambda: "".join(json_lines(predicted.ranking, predictor.packed.label_name, *of_rows)).encode(),
             f"{files}-predictions.jsonl",
             f"A line of JSON for each of the {rows}, in the order of the file; *predicted* says which labels are",
         )
@@ -76,7 +74,7 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
     percent = predictions.are_probabilities(predictor.model)
     lines = pd.DataFrame(
         {
-            "row": rows,
+            "row": rows if predicted.ids is None else [predicted.ids[i] or f"row {i}" for i in rows.tolist()],
             "sure": predictions.scores(predictor.model, sure[rows]),
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
@@ -90,7 +88,9 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
         lines,
         "predict.listed",
         {
-            "row": tables.number("Row", 70, "%d", "From 0, in the order of the file."),
+            "row": tables.number("Row", 70, "%d", "From 0, in the order of the file.")
+            if predicted.ids is None
+            else tables.text("Id", 110, "Of the file, or else the row from 0."),
             "sure": tables.number(
                 WAYS[by][1] + (", %" if percent else ""),
                 100,

@@ -50,6 +50,10 @@ def test_a_csv_with_line_breaks_in_cells_becomes_a_model_that_labels_new_texts(r
     records = [json.loads(line) for line in (files / "out.jsonl").read_text().splitlines()]
     assert len(records) == 40
     assert np.mean([one["labels"][0]["name"] in row for one, row in zip(records, documents[1])]) == 1
+    assert [one["id"] for one in records] == [str(i) for i in range(40)]
+    said = run("predict", files / "m.zip", files / "all.csv", "-k", 1)
+    assert said.out.splitlines()[:2] == ["row,id,rank,label,label_name,score", said.out.splitlines()[1]]
+    assert "and ids from column 'id'" in said.err
 
 
 def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, files):

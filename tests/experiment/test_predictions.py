@@ -18,6 +18,7 @@ from xmlcore.experiment.kinds import predictions
 from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.models.rules import decided_sets, decision_of
 from xmlcore.ranking import Ranking
+from xmlcore.wording import csv_safe
 
 
 @pytest.fixture
@@ -90,7 +91,43 @@ def test_texts_of_a_file_are_predicted_with_the_vectoriser_of_the_data_set(of_te
     expected = experiment.load_run_model(task.key).predict_topk(data.vectorizer.transform(texts), 2)
     assert (found.ranking.labels == expected.labels).all()
     assert found.beginnings == ["an apple, red", "iron", "xyzzy"]
-    assert found.notes == ["1 text has no word that the model knows."]
+    assert found.notes == ["1 text has no word that the model knows."] and found.ids is None
+
+
+IDS = {
+    "repeated, numbers and formulas": ["a", "a", "007", "1.50", "-3", "=1+1", " x "],
+    "some empty": ["b", "", "c", "", "b", "7", "8"],
+}
+
+
+@pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_the_ids_of_a_file_of_texts_stand_in_its_predictions(of_texts, ids, format):
+    ids = ids * 300
+    texts = [f"{('an apple', 'old iron')[i % 2]}, number {i}" for i in range(len(ids))]
+    lines = [f'{one},"{text}"' for one, text in zip(ids, texts)]
+    if format == "jsonl":
+        lines = [json.dumps({"Doc_ID": int(one) if one == "8" else one, "text": text}) for one, text in zip(ids, texts)]
+    content = "\n".join([*["Doc_ID,text"] * (format == "csv"), *lines])
+    task = of_file("predict", {"run": of_texts[0].key}, content.encode(), of="texts", k=1)
+    found = task.load()
+    assert found.ids == [one.strip() for one in ids]
+    assert [note for note in found.notes if "label" in note] == []
+    assert any("without an id" in note for note in found.notes) == ("" in ids)
+    frame = predictions.frame_of(found.ranking, str, None, None, found.ids)
+    assert [*frame][:3] == ["row", "id", "rank"] and frame["id"].tolist() == [found.ids[row] for row in frame["row"]]
+    in_file = csv_safe(frame).set_index("row")["id"]
+    assert "=1+1" not in ids or in_file[5] == "'=1+1" and in_file[[2, 4]].tolist() == ["007", "-3"]
+    rows = [json.loads(line) for line in predictions.json_lines(found.ranking, str, ids=found.ids)]
+    assert [row["id"] for row in rows] == found.ids
+    again = kept("predict", task.inputs, **task.params | {"k": 2, "again": task.key})
+    assert again.load().ids == found.ids
+
+
+def test_a_column_that_has_the_texts_or_other_things_than_names_is_no_column_of_ids(of_texts):
+    for content in (b"url,id\nan apple,2\n", b'{"id": [1], "url": "an apple"}\n', b'{"id": 1.5, "url": "iron"}\n'):
+        found = of_file("predict", {"run": of_texts[0].key}, content, of="texts", text="url").load()
+        assert found.ids == (["2"] if b"id\n" in content else None) and len(found.ranking.labels) == 1
 
 
 def test_texts_need_a_model_for_texts_and_a_column_with_texts(run, of_texts):

@@ -36,8 +36,7 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
     if options["text"]:
         read["text"] = options["text"][0] if len(options["text"]) == 1 else list(options["text"])
     if not with_labels:
-        read |= {"labels": None}
-        read.pop("separator", None)
+        read = {name: read[name] for name in ("text", "format", "encoding")}
     elif options["labels"]:
         read["labels"] = options["labels"][0] if len(options["labels"]) == 1 else list(options["labels"])
         read.pop("separator", None)  # the guess was of another column
@@ -53,6 +52,8 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
             )
     guessed = [f"the {noun} from {_columns(read[noun])} (--{noun} says another)"
                for noun in ("text", "labels") if read.get(noun) is not None and not options[noun]]  # fmt: skip
+    if not with_labels and guess.ids not in (None, read["text"]):
+        guessed.append(f"ids from {_columns(guess.ids)}")
     if guessed and guess.format != "folder":
         note(f"{data} is read as documents: {' and '.join(guessed)}.")
     return read

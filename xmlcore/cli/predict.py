@@ -9,6 +9,7 @@ from xmlcore import datasets
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
 from xmlcore.cli.output import ProgressLine, note
+from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.wording import csv_safe
 
 
@@ -35,8 +36,8 @@ from xmlcore.wording import csv_safe
 def command(model, rows, texts, columns, encoding, k, decided, output, first_index, to_json, quiet):
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
-    CSV has a line for each label of each row, best first: row, rank, label, label_name, score. JSON lines have a line
-    for each row. For example:
+    CSV has a line for each label of each row, best first: row, rank, label, label_name, score; and after row the id, if
+    texts have a column of that name. JSON lines have a line for each row. For example:
 
     xmlcore predict model.zip new.csv -o labels.csv
 
@@ -51,7 +52,8 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
-        inputs = list(texts) or _read(rows, packed, {"text": columns, "encoding": encoding}, first_index, progress)
+        options = {"text": columns, "encoding": encoding}
+        inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
         progress("Predicting", 0.0)
         X, seen = packed.rows(inputs), Watch()
         if decided:
@@ -63,13 +65,13 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
         note(others)
     to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
     if output in (None, "-"):
-        _write(sys.stdout, packed, ranking, to_json)
+        _write(sys.stdout, packed, ranking, to_json, ids)
         return
     target = Path(output)
     partial = target.with_name(f".{target.name}.part")
     try:
         with open(partial, "w", encoding="utf-8", newline="") as file:
-            _write(file, packed, ranking, to_json)
+            _write(file, packed, ranking, to_json, ids)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -78,21 +80,21 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
 
 
 def _read(rows, packed, options, first_index, progress):
-    """Return the texts of a file, or its rows in the columns of the model; what is left out is said."""
+    """Return the texts of a file and their ids, or its rows in the model's columns; what is left out is said."""
     if packed.is_text:
-        return datasets.read_texts(rows, **reading_of(rows, options, with_labels=False), progress=progress)[0]
+        return texts_with_ids(rows, **reading_of(rows, options, with_labels=False), progress=progress)
     found = datasets.read_new_rows(
         rows, packed.n_features, packed.feature_names, packed.label_names, first_index=first_index, progress=progress
     )
     for remark in found.notes(packed.feature_names):
         note(remark)
-    return found.X
+    return found.X, None
 
 
-def _write(file, packed, ranking, to_json):
+def _write(file, packed, ranking, to_json, ids=None):
     from xmlcore.experiment.kinds.predictions import frame_of, json_lines
 
     if to_json:
-        file.writelines(json_lines(ranking, packed.label_name))
+        file.writelines(json_lines(ranking, packed.label_name, ids=ids))
     else:
-        csv_safe(frame_of(ranking, packed.label_name)).to_csv(file, index=False, lineterminator="\n")
+        csv_safe(frame_of(ranking, packed.label_name, ids=ids)).to_csv(file, index=False, lineterminator="\n")

@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
@@ -28,6 +29,7 @@ LABEL_NAMES = (
     *("labels", "label", "subjects", "subject_uris", "subject", "tags", "tag", "keywords", "topics", "topic"),
     *("categories", "category", "classes", "class", "genres", "genre"),
 )
+ID_NAMES = ("id", "ids", "_id", "doc_id", "docid", "document_id", "key", "uri", "url", "identifier")
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
 DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
@@ -46,6 +48,7 @@ class Guess:
     labels: str | tuple[str, ...] | None  # the column, or columns, that seem to have the labels
     separator: str  # how a cell lists labels: a mark, "lists", "uris" or "none"
     binary: bool  # whether the cells of several columns of labels say yes or no
+    ids: str | None  # the column that is named as one of ids; repeated ones may also seem to be labels
     rows: tuple[dict, ...]  # the first ones: values by column
     form: RecordForm
 
@@ -292,7 +295,9 @@ def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
     cells = values.get(labels, []) if isinstance(labels, str) else []
     separator = guess_separator(as_cells(cells)) if cells else NONE
     shown = tuple(dict(zip(form.columns, row)) for row in rows[:_MANY])
-    return Guess(form.format, form.columns, text, labels, separator, binary, shown, form), values
+    named = (column for column in values if column.strip().lower() in ID_NAMES and column != text)
+    ids = next((column for column in named if all(type(cell) in (str, int, NoneType) for cell in values[column])), None)
+    return Guess(form.format, form.columns, text, labels, separator, binary, ids, shown, form), values
 
 
 def as_cells(values) -> list[str]:

@@ -1,10 +1,12 @@
 """Read texts and their labels from files."""
 
+import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
 from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, guess_columns, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,
     NONE,
@@ -146,6 +148,24 @@ def read_texts(
     if guess.format == "folder":
         warn_of_lone_subjects(source, label)
     return texts, rows
+
+
+def texts_with_ids(source: Source, text: str | Sequence[str] | None = None, *, encoding: str = "utf-8", **options: Any):
+    """Return the texts of a file as :func:`read_texts` does, and their ids; None if no column has some.
+
+    An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
+    """
+    guess = guess_columns(source, encoding=encoding, name=options.get("name"))
+    if text is None and guess.text is None:
+        reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
+        raise DatasetFormatError(source_name(source, options.get("name")), reason, "Say which column has the texts.")
+    text = guess.text if text is None else text
+    ids = None if guess.ids in ([text] if isinstance(text, str) else text) else guess.ids
+    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
+        texts, lists = read_texts(source, text, ids, separator=NONE, encoding=encoding, **options)
+    for warning in caught:
+        warn(str(warning.message).replace("without labels", "without an id"))
+    return texts, None if ids is None else ["".join(labels) for labels in lists]
 
 
 def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:

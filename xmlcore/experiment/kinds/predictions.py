@@ -13,17 +13,15 @@ import scipy.sparse as sp
 
 from xmlcore import store
 from xmlcore.datasets import (
-    DatasetFormatError,
     DatasetWarning,
     facts_of_rows,
-    guess_columns,
     in_use_or_saved,
     read_new_rows,
-    read_texts,
     unlike_test_rows,
 )
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
+from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
@@ -71,6 +69,7 @@ class Predictions:
     beginnings: list | None = None  # the first characters of each text, if the file has texts
     unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
     decided: Decided | None = None  # None in predictions of version 1
+    ids: list | None = None  # the file's own names of the texts, "" where it has none
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -138,7 +137,11 @@ def _lines(ranking, decided) -> "DataFrame":
 
 
 def frame_of(
-    ranking: Ranking, label_name, names: list[str] | None = None, decided: Decided | None = None
+    ranking: Ranking,
+    label_name,
+    names: list[str] | None = None,
+    decided: Decided | None = None,
+    ids: list[str] | None = None,
 ) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
 
@@ -147,18 +150,23 @@ def frame_of(
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
     frame.insert(3, "label_name", np.array([shown[j] for j in frame["label"].tolist()], object))
-    if names is not None:
-        frame.insert(1, "name", np.array([names[i] for i in frame["row"].tolist()], object))
+    for column, of_rows in (("name", names), ("id", ids)):
+        if of_rows is not None:
+            frame.insert(1, column, np.array([of_rows[i] for i in frame["row"].tolist()], object))
     return frame
 
 
 def json_lines(
-    ranking: Ranking, label_name, names: list[str] | None = None, decided: Decided | None = None
+    ranking: Ranking,
+    label_name,
+    names: list[str] | None = None,
+    decided: Decided | None = None,
+    ids: list[str] | None = None,
 ) -> Iterator[str]:
     """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
-    Each label also has ``"predicted"``, true or false, if that is known; and one that is predicted its
-    ``"probability"``, where that is cut.
+    After ``"row"`` stand its ``"id"`` and ``"name"``, if they are given. Each label also has ``"predicted"``, true or
+    false, if that is known; and one that is predicted its ``"probability"``, where that is cut.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
@@ -169,8 +177,8 @@ def json_lines(
             | {name: value for name, value in zip(("predicted", "probability"), known) if value == value}
             for j, score, *known in zip(*(column[first:end] for column in columns))
         ]
-        row = {"row": i} | ({} if names is None else {"name": names[i]}) | {"labels": listed}
-        yield json.dumps(row, ensure_ascii=False) + "\n"
+        own = {name: of_rows[i] for name, of_rows in (("id", ids), ("name", names)) if of_rows is not None}
+        yield json.dumps({"row": i, **own, "labels": listed}, ensure_ascii=False) + "\n"
 
 
 def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
@@ -241,7 +249,7 @@ class _OfFile(Task):
         earlier, rows = load(self.kind, self.params["again"]), given_rows(self.kind, self.params["again"])
         texts = rows if isinstance(rows, list) else None
         X = rows if texts is None else self._features(texts, model, progress)
-        kept = {name: getattr(earlier, name) for name in ("missing", "unknown", "beginnings")}
+        kept = {name: getattr(earlier, name) for name in ("missing", "unknown", "beginnings", "ids")}
         return X, texts, kept, earlier.notes
 
     def _features(self, texts, model, progress):
@@ -262,21 +270,14 @@ class _OfFile(Task):
             raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
         of_file("", 0.0)
-        column = self.params["text"]
-        if column is None:
-            guess = guess_columns(path)
-            column = guess.text
-            if column is None:
-                reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
-                raise DatasetFormatError(path.name, reason, "Say which column has the texts.")
-        options = {"labels": None, "max_bytes": given.MAX_TEXT, "progress": of_file}
-        (texts, _), notes = _with_notes(lambda: read_texts(path, column, **options))
+        options = {"max_bytes": given.MAX_TEXT, "progress": of_file}
+        (texts, ids), notes = _with_notes(lambda: texts_with_ids(path, self.params["text"], **options))
         X = self._features(texts, model, progress)
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
             notes.append(f"{unknown:,} {have} that the model knows.")
-        beginnings = [visible(text[:BEGINNING]) for text in texts]
-        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], "beginnings": beginnings}, notes
+        kept = {"beginnings": [visible(text[:BEGINNING]) for text in texts], "ids": ids}
+        return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], **kept}, notes
 
 
 def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
