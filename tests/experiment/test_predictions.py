@@ -253,6 +253,7 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
     decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "macro F1@3").keep()
     counts, decided = check_decided(model, X, 2)
     assert (counts == 3).all() and len(decided.further) >= len(counts)
+    assert decided.probability is None and decided.further["probability"].isna().all(), "no cut is on it"
     check_decided(model, X, 12)
 
 

@@ -51,7 +51,7 @@ class Decided(NamedTuple):
     by: str  # see models.rules.decision_of
     ranked: np.ndarray  # bool (n, k): whether a label of the ranking is predicted
     # The labels that are predicted and not among the first k: row, rank (from 1), label, score; by row, best first. Of
-    # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability.
+    # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability: nan as below.
     further: "DataFrame"
     unlike: str | None  # see models.rules.unlike_held_out
     # float (n, k): the probability of each label that is predicted, else nan; None where no cut is on it
@@ -84,7 +84,8 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
 def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent) -> Decided:
     """Return which labels a model predicts for rows of which it has ranked the first k."""
     ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
-    probability = np.full(ranked.shape, np.nan)
+    by = decision_of(model)
+    probability = np.full(ranked.shape, np.nan) if "probability" in by else None
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
@@ -93,7 +94,8 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
         ranked[first + both.row, both.data - 1] = True
-        probability[first + both.row, both.data - 1] = _at(found, both.row, both.col)
+        if probability is not None:
+            probability[first + both.row, both.data - 1] = _at(found, both.row, both.col)
         rows = np.flatnonzero(np.diff(others.indptr))
         if rows.size:
             depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
@@ -103,12 +105,11 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
             score = np.where(rank > 0, deeper.scores[row, rank - 1], np.float32(np.nan))
             rank[rank <= ranked.shape[1]] = 0  # a beam ranks more labels in another order
             line = {"row": first + rows[row], "rank": rank, "label": label, "score": score}
-            further.append(pd.DataFrame(line | {"probability": _at(found, rows[row], label)}))
+            line["probability"] = np.nan if probability is None else _at(found, rows[row], label)
+            further.append(pd.DataFrame(line))
     best_first = {"by": ["row", "score"], "ascending": [True, False], "ignore_index": True}
     further = pd.concat(further).sort_values(**best_first)
-    by = decision_of(model)
-    known = probability if "probability" in by else None
-    return Decided(by, ranked, further, unlike_held_out(model, seen), known)
+    return Decided(by, ranked, further, unlike_held_out(model, seen), probability)
 
 
 def _at(values, row, column):
