@@ -22,10 +22,11 @@ def show(data, fingerprint, shown_key) -> None:
         forms.show(model, info)
     nothing_to_learn = data.Y_train.nnz == 0
     task, problems = (None, []) if nothing_to_learn else _task(fingerprint, model)
+    is_kept = task is not None and task.exists()
     with place:
         pressed = actions.button(
-            "Train",
-            type="secondary" if task is not None and task.exists() else "primary",
+            "Show the result" if is_kept and task.key != shown_key else "Train",
+            type="secondary" if is_kept else "primary",
             width="stretch",
             key=f"train.{model}.submit",
             on_click=_train,
@@ -49,7 +50,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     if task.key == shown_key:
         st.caption("Trained already: it is the result shown.")
     elif task.exists():
-        st.caption("Trained already: the button shows it at once.")
+        st.caption("Trained already.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
         short = seconds < 1.5 and job_queue.compiling_seconds(task) == 0
@@ -69,4 +70,4 @@ def _train(fingerprint, model):
     task, problems = _task(fingerprint, model)
     if not problems and tasks.start(task):  # else the message stands below the button
         st.session_state["train.from_cache"] = {*st.session_state.get("train.from_cache", ()), task.key}
-        workspace.notify("These settings were trained before: the result is from the cache.")
+        workspace.notify("Trained already: this is the result.")

@@ -28,6 +28,8 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert page.at.button(key="train.PLT.submit").proto.type == "primary"
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
+    assert page.at.button(key="train.PLT.submit").label == "Show the result"
+    assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
 
 
 @pytest.mark.sections("all")
