@@ -16,6 +16,7 @@ _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
 DIFFERENCES = ("P@5", "PSP@5")  # measures in which differences are drawn, beside the one by which lines are ordered
 HEIGHT = 380  # of the first figures, in pixels
+MACRO = "macro F1@k"  # is always listed, with an interval only if it is asked for
 NAME = 40  # letters of a name in a title
 
 
@@ -89,7 +90,11 @@ def in_words(difference, a: str, b: str, measure: str) -> str:
 def _measures(keys: str, more: str):
     data, runs = _read(keys)
     wanted = [*side_by_side.COMPARED, *(name for name in more.split("\n") if name not in ("", *side_by_side.COMPARED))]
-    return side_by_side.measures_with_intervals(data, runs, wanted)
+    frame = side_by_side.measures_with_intervals(data, runs, wanted)
+    # Intervals of macro F1 take seconds with many labels; without them, its values are kept with the results.
+    kept = [run.measures.assign(run=key) for key, run in runs.items() if MACRO not in wanted]
+    kept = [own[(own["measure"] == MACRO) & own["k"].isin(frame["k"])] for own in kept]
+    return pd.concat([frame, *kept], ignore_index=True)
 
 
 def measures(keys: list[str], names: dict, more=()):

@@ -176,7 +176,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
 def _wide(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a table with a line per measure, and which of its values are the best of their line."""
     text = [
-        f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if v == v else ""
+        "" if v != v else f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if low == low else f"{100 * v:.2f}"
         for v, low, high in zip(frame["value"], frame["low"], frame["high"])
     ]
     sign = [-1 if metrics.MEASURES[name].smaller_is_better else 1 for name in frame["measure"]]

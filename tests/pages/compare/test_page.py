@@ -203,8 +203,14 @@ def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_wh
     frame = page.set("compare.more", ["All settings", *more]).frame("P@1", *more)
     assert "param.n_estimators" in frame and (frame["coverage@3"] > 0).all()
     assert page.set("compare.more", ["macro F1"]).frame("P@1", "macro F1")["macro F1"].isna().all()  # of older runs
+    quick = page.frame(side.MEASURE).set_index(side.MEASURE).loc["macro F1@5"]
     page.set("compare.more", ["All settings", *more])
-    assert set(more) <= set(page.frame(side.MEASURE)[side.MEASURE])
+    wide = page.frame(side.MEASURE).set_index(side.MEASURE)
+    assert set(more) <= set(wide.index) and len(quick) == 4
+    for name, cell in wide.loc["macro F1@5"].items():
+        assert cell.startswith(f"{quick[name]} (") and cell.endswith(")"), (
+            "intervals take long, and come when asked for"
+        )
 
 
 def test_measures_of_decided_labels_are_by_the_decision_kept_on_predict_which_is_named(ready):
