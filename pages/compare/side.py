@@ -147,7 +147,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "compare.measures",
         {MEASURE: tables.text("%", 95, pinned=True)}
         | {name: tables.text(head, None, format.plain(name)) for name, head in heads.items()},
-        most=460,
+        most=580,
         best=best,
     )
     with st.container(horizontal=True, gap="small"):
