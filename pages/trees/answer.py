@@ -60,12 +60,12 @@ def cards(data, model) -> None:
                 f"{words.arity(model)} children and L = {data.n_labels:,} labels make "
                 f"{words.log_labels(data, model):.1f}.",
             ),
-            ("Rows per leaf", f"{rows / leaves:,.1f}", "Training rows, mean over leaves."),
             (
-                "Largest leaf",
-                f"{largest:,}",
-                "Training rows. A leaf stays large when a split would have sent all its rows the same way, or when the "
-                "tree had all its nodes before this leaf could be split.",
+                "Rows per leaf",
+                f"{rows / leaves:,.1f}",
+                "Training rows, mean over leaves. A leaf stays large when its split would send all rows one way, "
+                "or when the tree had all its nodes before this leaf could be split.",
+                f"at most {largest:,}",
             ),
             ("Labels per leaf", f"{labels / leaves:,.1f}", "Different labels of a leaf’s rows, mean over leaves."),
             (

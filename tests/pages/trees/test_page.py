@@ -60,7 +60,7 @@ def test_the_first_sentence_and_the_drawing_say_what_the_tree_has_and_how_much_i
     objective = np.concatenate([tree.objective for tree in model.trees_])
     assert f"**{np.nanmean(objective):.2f}** on average over all splits".replace("-", "−") in said
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
-    assert page.metrics()["Leaves"] == f"{leaves:,}"
+    assert page.metrics()["Leaves"] == f"{leaves:,}" and len(page.metrics()) == 5, "one line, the tree is in sight"
     title, nodes = drawing(page)
     tree = model.trees_[0]
     assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
