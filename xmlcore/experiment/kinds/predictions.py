@@ -137,13 +137,7 @@ def _lines(ranking, decided) -> "DataFrame":
     return frame.sort_values("row", kind="stable", ignore_index=True)
 
 
-def frame_of(
-    ranking: Ranking,
-    label_name,
-    names: list[str] | None = None,
-    decided: Decided | None = None,
-    ids: list[str] | None = None,
-) -> "DataFrame":
+def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
 
     Labels that are predicted have the ``probability`` by which they are, if ``by`` names it.
@@ -157,13 +151,7 @@ def frame_of(
     return frame
 
 
-def json_lines(
-    ranking: Ranking,
-    label_name,
-    names: list[str] | None = None,
-    decided: Decided | None = None,
-    ids: list[str] | None = None,
-) -> Iterator[str]:
+def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> Iterator[str]:
     """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
     After ``"row"`` stand its ``"id"`` and ``"name"``, if they are given. Each label also has ``"predicted"``, true or
