@@ -132,19 +132,20 @@ def _take_way(way: str) -> None:
 
 
 def _file(predictor, file: str, given: int) -> tuple | None:
-    """Return the rows or texts of a file that is kept, its name, and the row; None if there is no such row."""
+    """Return the rows or texts of a file that is kept, its name, the row and its id; None if there is no such row."""
     record = next((record for record in predictor.predicted_files() if record["key"].startswith(file)), None)
     with contextlib.suppress(store.StoreError, OSError, ValueError):
         rows = None if record is None else _given(predictor.of_files, record["key"])
         if rows is not None and given < (len(rows) if isinstance(rows, list) else rows.shape[0]):
-            return rows, record["name"], given
+            ids = server.loaded_by_key(predictor.of_files, record["key"]).ids
+            return rows, record["name"], given, ids and ids[given]
     return None
 
 
-def _from_file(predictor, given, file: str, row: int) -> Question | None:
+def _from_file(predictor, given, file: str, row: int, id: str | None) -> Question | None:
     text = given[row] if isinstance(given, list) else None
     kind = "row" if text is None else "text"
-    name = f"{kind} {row:,} of {format.plain(file)}"
+    name = f"{kind} {format.plain(id) if id else f'{row:,}'} of {format.plain(file)}"
     st.markdown(f"**{name[0].upper()}{name[1:]}**")
     x = given[[row]] if text is None else vector(predictor, text)
     return Question(x, name, f"{format.file_name(stem(file))}-{kind}{row}", text=text)

@@ -277,16 +277,18 @@ def test_a_file_that_an_earlier_version_predicted_can_be_predicted_again(page, k
     assert predicted(page) == named(model.predict(datasets.read_matrix(content)[0]))
 
 
-def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts):
-    content = b"number,abstract\n1,An apple and a banana\n2,A comet in the sky\n"
+@pytest.mark.parametrize(("column", "ids"), [("number", [0, 1]), ("Doc_ID", ["n/1", "n/2"])])
+def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, column, ids):
+    content = f"{column},abstract\nn/1,An apple and a banana\nn/2,A comet in the sky\n".encode()
     upload(texts, "predict.file", "new.csv", content)
     texts.until(lambda s: "**2 texts** of new.csv" in s.text())
     frame = texts.frame("row", "text", "labels").sort_values("row")
     assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
     assert [line.split()[0] for line in frame["labels"]] == ["fruit", "stars"]
-    row = tick(texts, 1)
-    said = texts.run().text()
-    assert f"first for text {row} of new.csv: **{['fruit', 'stars'][row]}**" in said
+    assert frame["row"].tolist() == ids
+    called = tick(texts, 1)
+    row, said = ids.index(called), texts.run().text()
+    assert f"first for text {called} of new.csv: **{['fruit', 'stars'][row]}**" in said
     assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
     assert not texts.at.warning
     assert "ranks these labels first for test row 0" in texts.set("predict.way", "A test row").text()
