@@ -149,6 +149,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         | {name: tables.text(head, None, format.plain(name)) for name, head in heads.items()},
         most=580,
         best=best,
+        column_order=list(shown),  # all that are ticked
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button(

@@ -65,6 +65,9 @@ def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_i
         there = zip(points["customdata"], points["marker"]["color"], points["marker"]["symbol"])
         assert {name: {"color": color, "symbol": symbol} for name, color, symbol in there}.items() <= marks.items()
         assert styles_of(figure(ready, "Measures side by side")).items() <= marks.items()
+    ticked(ready.go("compare"), [one["key"] for one in made])
+    table = next(table for table in ready.at.dataframe if side.MEASURE in table.value)
+    assert len(table.proto.column_order) == len(table.value.columns) == 10, "all that are ticked are shown"
 
 
 def styles_of(figure):
