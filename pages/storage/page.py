@@ -35,9 +35,11 @@ def _answer(lines, own, inventory):
     sets = sum(artifact.kind == "datasets" for artifact in lines)
     mine = sum(artifact.bytes for artifact in own)
     models = sum(owned.kind_words(artifact) == "trained model" for artifact in lines)
-    others = len(lines) - sets - models - sum(artifact.kind == owned.COPY for artifact in lines)
-    kept = [(models, "trained model"), (others, "other result" if models else "result")]
-    counts = [format.count(number, name) for number, name in [(sets, "data set"), *kept] if number]
+    copies = sum(artifact.kind == owned.COPY for artifact in lines)
+    others = len(lines) - sets - copies - models
+    kept = [(sets, "data set"), (copies, "copy as published", "copies as published"), (models, "trained model")]
+    kept.append((others, "other result" if models else "result"))
+    counts = [format.count(*words) for words in kept if words[0]]
     st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:
         most = store.bound(inventory.bytes)
