@@ -20,14 +20,31 @@ def pytest_collection_modifyitems(items):
     """Give browser tests a longer timeout than pyproject does, unless they have one of their own, and a second try.
 
     On a busy machine a click may meet a page that is just being drawn anew. The summary lists what was tried again.
-    Type checkers come first: of several processes that run tests, one would be left alone with them at the end.
+    They come first, and type checkers after them: of several processes, one would be left alone with them at the end.
     """
-    items.sort(key=lambda item: item.path.parent.name != "typing")
+    items.sort(key=lambda item: {"e2e": 0, "typing": 1}.get(item.path.parent.name, 2))
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
             if not item.get_closest_marker("timeout"):
                 item.add_marker(pytest.mark.timeout(BROWSER_TIMEOUT))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Have two processes run all browser tests: with more, dashboards and browsers slow each other down."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class TwoBrowsers(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            if not file.startswith("tests/e2e/"):
+                return file
+            return "one half" if file.endswith(("test_browser.py", "test_two_sessions.py")) else "the other half"
+
+    return TwoBrowsers(config, log)
 
 
 @pytest.fixture(scope="session")
