@@ -21,12 +21,16 @@ def playwright_error():
     return Error
 
 
-class Tab:
-    """A page of the dashboard in its own browser context, and what went wrong in it."""
+def new_context(browser, **options):
+    options = {"viewport": {"width": 1280, "height": 1000}, "accept_downloads": True} | options
+    return browser.new_context(reduced_motion="reduce", **options)
 
-    def __init__(self, browser, url, **options):
-        options = {"viewport": {"width": 1280, "height": 1000}, "accept_downloads": True} | options
-        self.context = browser.new_context(reduced_motion="reduce", **options)
+
+class Tab:
+    """A page of the dashboard in a browser context, by default its own, and what went wrong in it."""
+
+    def __init__(self, browser, url, context=None, **options):
+        self.context, self._shared = context or new_context(browser, **options), context is not None
         self.page = self.context.new_page()
         self.page.set_default_timeout(WAIT)
         self.errors = []
@@ -194,7 +198,14 @@ class Tab:
         self.page.mouse.click(*place)
 
     def close(self):
-        self.context.close()
+        if self._shared:
+            kept, *others = self.context.pages
+            for page in others:
+                page.close()
+            self.context.clear_cookies()
+            kept.evaluate("localStorage.clear()")
+        else:
+            self.context.close()
         assert not self.errors, self.errors
 
 

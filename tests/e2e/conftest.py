@@ -14,13 +14,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # for browsing.py
 
-from browsing import Tab  # noqa: E402
+from browsing import Tab, new_context  # noqa: E402
 
 from tests.pages import making  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync"]
+FLAGS += ["--disable-component-update", "--disable-sync", "--renderer-process-limit=1"]
 
 
 def find_chromium():
@@ -100,12 +100,21 @@ def _wait_for(server, url, log, seconds=60):
     pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
 
 
+@pytest.fixture(scope="module")
+def first_context(browser, dashboard):
+    """The browser context of each test's first tab: the page that stays open in it keeps scripts compiled."""
+    context = new_context(browser)
+    context.new_page().goto(f"{dashboard.url}/_stcore/health")
+    return context
+
+
 @pytest.fixture
-def tab(browser, dashboard):
+def tab(browser, first_context, dashboard):
     opened = []
 
     def open_tab(path="/", **options):
-        opened.append(Tab(browser, dashboard.url + path, **options))
+        context = None if opened or options else first_context
+        opened.append(Tab(browser, dashboard.url + path, context, **options))
         return opened[-1]
 
     yield open_tab
