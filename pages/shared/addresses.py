@@ -4,9 +4,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import view
-from pages.shared.workspaces import workspace
-
 FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"
 RUN = "run"  # what the address of the Compare page calls the result that it shows
@@ -52,8 +49,6 @@ def navigation(folded: bool):
 
 
 def link(name: str, label: str, icon: str, **also: str) -> None:
-    # With all that the address says in the link, changing the page is one step in the browser's history. If the script
-    # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
-    query = {workspace.QUERY: workspace.address(), view.FIELD: view.now().text(), **also}
-    query = {name: value for name, value in query.items() if value}
-    st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=query)
+    # What else the address says is kept by pages.shared.streamlit_fixes.address_fields. If the link said it, too, the
+    # address would say it twice for a moment, which is one more step in the browser's history.
+    st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=also or None)

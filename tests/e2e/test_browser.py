@@ -423,6 +423,7 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
 
 
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
+    walk = ("Explain", "Trees", "Features", "Sampling")  # those of methods are folded
     for _ in range(4):
         one = tab("/train")
         one.text("training and")
@@ -432,16 +433,17 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
         one.page.locator(".js-plotly-plot .main-svg").first.wait_for()  # the example of a result is drawn
         one.idle()
         first = one.page.evaluate("history.length")
-        if one.go("Explain") + one.go("Trees") == 2 and one.page.evaluate("history.length") == first + 2:
+        if sum(map(one.go, walk)) == len(walk) and one.page.evaluate("history.length") == first + len(walk):
             break
-    assert one.page.evaluate("history.length") == first + 2
+    assert one.page.evaluate("history.length") == first + len(walk)
     token = re.search(r"workspace=[0-9a-f]{32}$", one.page.url)[0]
-    for page, act in (("Explain", "go_back"), ("Train", "go_back"), ("Explain", "go_forward")):
+    back = ("Features", "Trees", "Explain", "Train")
+    for page, act in (*((name, "go_back") for name in back), ("Explain", "go_forward")):
         getattr(one.page, act)()
         one.page.get_by_role("heading", name=page, exact=True).wait_for()
         one.idle()
         assert one.page.url.endswith(f"/{page.lower()}?{token}")
-    assert one.page.evaluate("history.length") == first + 2
+    assert one.page.evaluate("history.length") == first + len(walk)
 
 
 @pytest.mark.long
