@@ -72,6 +72,7 @@ def test_pyright_passes_scripts_and_finds_mistakes(scripts):
 
 
 @pytest.mark.slow
+@pytest.mark.long  # pyright finds the same mistakes in the same scripts
 def test_mypy_passes_scripts_and_finds_mistakes(scripts, tmp_path):
     # As for installed packages, errors in xmlcore are not reported, and packages without types are Any.
     options = ("--follow-imports=silent", "--ignore-missing-imports", "--check-untyped-defs", "--no-color-output")
