@@ -135,6 +135,8 @@ def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
         return [one.proto.expanded for one in ready.at.sidebar.expander if one.label == "Methods"]
 
     assert folded() == [False]
+    links = [link.proto.query_string for link in ready.at.sidebar.get("page_link")]
+    assert links == [""] * len(links) != [], "what the address says already would be one more step for Back"
     ready.go("trees")
     assert folded() == [True], "the page is there, and its link is in sight"
     key = train(ready, data=word_data())
