@@ -29,12 +29,12 @@ def show_figure(
 ) -> None:
     """Show a figure, and how many of what is ``counted``; menus below have its caption and its downloads."""
     key = key or f"chart-{name}"
+    known = figure_files.workspace_now()
     names = [figure.layout.title.subtitle.text, *(trace.name for trace in figure.data)]
-    if figure.layout.showlegend and any((named or "").endswith(run_names.STAR) for named in names):
+    if figure.layout.showlegend and run_names.has_star(names, [*known.get("runs", ()), *known.get("selections", ())]):
         figure.add_scatter(x=[None], y=[None], name=STARRED, mode="markers", marker_color="rgba(0,0,0,0)")
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
-    known = figure_files.workspace_now()
 
     def origin():
         origin_of = figure_files.origin(name, of, known)

@@ -186,8 +186,10 @@ def test_facts_are_appended_as_an_update_of_the_file_and_the_last_ones_hold():
 def test_a_legend_with_starred_names_says_what_a_star_is(monkeypatch):
     drawn = []
     monkeypatch.setattr(charts.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
-    monkeypatch.setattr(figure_files, "workspace_now", dict)
-    frame = pd.DataFrame({"run": ["PLT*", "own"], "model": "PLT", "bucket": "head", "n_labels": 1, "recall": 0.5})
+    known = {"runs": [{"key": "0", "model": "PLT", "asked": 0.0}, {"key": "1", "model": "LdSM"}]}
+    monkeypatch.setattr(figure_files, "workspace_now", lambda: known)
+    names = ["PLT*", "LdSM, as in *notes*"]  # which a user gave
+    frame = pd.DataFrame({"run": names, "model": "PLT", "bucket": "head", "n_labels": 1, "recall": 0.5})
     for runs in (frame, frame[1:]):
         charts.show_figure(figures.buckets_compared(runs), runs, "buckets", "A caption.")
     assert [trace.name for trace in drawn[0].data][2:] == ["* computed before anyone asked"] and len(drawn[1].data) == 1
