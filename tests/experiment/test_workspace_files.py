@@ -85,6 +85,12 @@ def test_times_in_the_list_have_one_form(file, written):
     assert experiment.import_workspace(file)["contents"]["runs"][0]["created"] == "2026-01-02T03:04:05+00:00"
 
 
+@pytest.mark.parametrize("key", [["runs"], {}, None, 7])
+def test_what_the_list_names_by_no_key_is_left_out(file, key):
+    rewritten(file, of_contents(lambda contents: contents["runs"][0].update(key=key)))
+    assert experiment.import_workspace(file)["contents"]["runs"] == []
+
+
 def test_progress_is_in_bytes_also_within_one_data_set(easy, tmp_path):
     fingerprint, reports = save_dataset(easy), []
     experiment.export_workspace(tmp_path / "w.zip", [fingerprint], progress=lambda *report: reports.append(report))
@@ -247,6 +253,7 @@ def other_class(text):
 # What an archive is refused for whatever it holds stands in tests/test_archives.py.
 HOSTILE = {
     "no list": (lambda files, about: about.pop("artifacts"), "has no list"),
+    "half of a character": (of_list(lambda found: first(found, "runs")["record"].update(xmlcore="\ud800")), "damaged"),
     "no artifact": (of_list(lambda found: found.append(7)), "no artifact"),
     "files of no artifact": (lambda files, about: files.update({f"runs/{'0' * 32}/value.json": b""}), "not describe"),
     "file missing": (lambda files, about: files.pop(next(n for n in files if "value" in n)), "other files"),

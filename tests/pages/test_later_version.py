@@ -7,7 +7,7 @@ import pytest
 
 from pages.shared import server
 from tests.pages.making import fields_of, figure, select, train
-from xmlcore import store
+from xmlcore import experiment, store
 
 SHOWN = ["train", "predict", "robustness", "explain", "trees", "sampling"]  # pages that show a model
 LISTED = ["data", "compare", "features", "storage", "jobs"]
@@ -92,3 +92,13 @@ def test_a_selection_of_another_version_is_left_out_and_named(ready, change):
     assert figure(page, "Features of topic")
     later(ready, "selections", first, change)
     assert SAID in page.run().text()
+
+
+@pytest.mark.sections("Train on them")
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_model_of_another_version_is_not_offered_to_learn_from_selected_features(ready, change):
+    select(ready, "ChiSquared", n_features=2)
+    train(ready)
+    later(ready, "runs", train(ready, random_state=2), change)
+    (box,) = (one for one in ready.go("features").at.selectbox if (one.key or "").startswith("features.model "))
+    assert len(box.options) == len(experiment.MODELS), "PLT as trained, and the others"

@@ -311,7 +311,7 @@ def _contents(contents, artifacts) -> dict:
             known[key] = {"name": name, "source": source, "notes": [_text(note) for note in notes[:100]]}
     for kind, records in lists.items():
         for record in given.get(kind, ()) if isinstance(given.get(kind), list) else ():
-            artifact = there.get((kind, record.get("key"))) if isinstance(record, dict) else None
+            artifact = there.get((kind, str(record.get("key")))) if isinstance(record, dict) else None
             if artifact is not None:
                 records.append(_listed(record, artifact))
     made = [[kind, key] for kind, key in there if kind not in (DATASETS, "trials", *lists)]
