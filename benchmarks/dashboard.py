@@ -57,8 +57,8 @@ INTERACTIONS = {
     "Train": {
         "another model": choose("Model", [1, 0, 2]),
         "the first model": choose("Model", [0, 1, 0]),
-        "1 label predicted": radio("Labels predicted for a row", ["1", "3", "1"]),
-        "5 labels predicted": radio("Labels predicted for a row", ["5", "5", "5"]),
+        "1 label predicted": radio("Labels predicted", ["1", "3", "1"]),
+        "5 labels predicted": radio("Labels predicted", ["5", "5", "5"]),
         "find labels": fill("Find labels by name or id", ["a", "e", ""]),
         "tick a label": tick(0, [1, 2, 3]),
         "open Single predictions": section("Single predictions"),
@@ -87,7 +87,7 @@ INTERACTIONS = {
         "random row": press("Random row"),
         "open The tree": section("The tree"),
     },
-    "Features": {"another method": choose("Method", [1, 2, 0]), "the first method": choose("Method", [0, 1, 1])},
+    "Features": {},
     "Sampling": {},
     "Jobs": {},
     "Storage": {},
@@ -106,7 +106,7 @@ def upload_and_train(page, folder):
 def measure_busy(page, rounds):
     """Return a record for each page, with the seconds to open it in each round, while a training runs."""
     open_page("Train")(page)
-    page.get_by_role("combobox", name="Model").first.click()
+    page.get_by_role("combobox", name="Model to train").first.click()
     page.get_by_role("option", name=SLOW).first.click()
     quiet(page)
     page.get_by_role("button", name="Train", exact=True).click()
