@@ -183,7 +183,7 @@ def play(split, rule):
         settings, seconds = (shapes[0] if len(shapes) == 1 else BINARY) | {"C": 1.0}, 0.0
     else:
         trials = RecordedTrials(split, rule)
-        settings = decide(EVERY_AUTO, shapes, trials, rule)
+        settings = decide(EVERY_AUTO, shapes, ["l2"], trials, rule)
         seconds = trials.seconds
     P, fit_s, _ = split.at(settings, None, settings["C"])
     return P, seconds + fit_s, settings

@@ -54,6 +54,7 @@ CASES = [
     Case(OneVsRest, {"loss": "squared_hinge", "weight_threshold": 0.0}),
     Case(PLT, {"max_leaf_labels": 2, "normalize": "standardize"}),
     Case(PLT, {"n_estimators": 2, "max_leaf_labels": 3, "normalize": None}),
+    Case(PLT, {"quality": "best", "max_leaf_labels": 3, "normalize": "idf+l2"}),
     Case(OneVsRest, {"normalize": "standardize"}),
     Case(DoubleSampling, {"n_adversarial": 3, "n_candidates": 5}, positive=True),
     Case(

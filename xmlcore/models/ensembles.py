@@ -4,6 +4,7 @@ import numpy as np
 
 from xmlcore.models.ldsm.estimator import LdSM
 from xmlcore.models.ldsm.saving import fitted_from, state_of
+from xmlcore.models.plt.choosing import trees_asked_for
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.progress import ProgressLike, silent, to_progress
 
@@ -11,8 +12,9 @@ _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees
 
 
 def n_trees_trained_apart(model) -> int:
-    several = type(model) in _APART and model.n_estimators > 1 and isinstance(model.random_state, (int, np.integer))
-    return model.n_estimators if several else 0
+    count = trees_asked_for(model.get_params(deep=False)) if isinstance(model, _APART) else 0
+    several = type(model) in _APART and count > 1 and isinstance(model.random_state, (int, np.integer))
+    return count if several else 0
 
 
 def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
@@ -30,8 +32,12 @@ def train_tree(model, X, Y, number: int, progress: ProgressLike = silent):
 def ensemble_of_trees(parts: list):
     """Return the ensemble whose trees were trained apart: bit for bit the model that ``fit`` trains."""
     first = parts[0]
-    if len(parts) != n_trees_trained_apart(first):
-        raise ValueError(f"{len(parts)} trees are not the {n_trees_trained_apart(first)} of this model")
+    needed = n_trees_trained_apart(first)
+    if isinstance(first, PLT):
+        needed = min(needed, first._n_trees(first.settings_, first.n_labels_))
+        parts = parts[:needed]  # the others are equal to these
+    if len(parts) != needed:
+        raise ValueError(f"{len(parts)} trees are not the {needed} of this model")
     joined = type(first)(**first.get_params(deep=False))
     (_join_plt if isinstance(first, PLT) else _join_ldsm)(joined, parts)
     joined._keep(*first._kept())
@@ -40,8 +46,6 @@ def ensemble_of_trees(parts: list):
 
 def _join_plt(model, parts):
     of = parts[0]
-    if model._is_flat(of.settings_, of.n_labels_):
-        parts = parts[:1]  # all are equal
     trees, fitted = [part.trees_[0] for part in parts], [part.fitted_[0] for part in parts]
     model._set_fitted(trees, fitted, of.feature_of_column_, of.n_features_in_, of.n_labels_, of.settings_)
     model.settings_, model._trials, model.threshold_ = of.settings_, of._trials, of.threshold_

@@ -8,13 +8,14 @@ from models.plt.plt_problems import same_scores
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
+from xmlcore.models.ensembles import ensemble_of_trees, train_tree
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, vectors
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
 EVERY_AUTO = dict.fromkeys(choosing.NAMES, "auto")
-PUBLISHED = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
+PUBLISHED = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0, "normalize": "l2"}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
 
 def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
     table = fitted.chosen_
-    assert len(table) == 3 and (table["rows"] == 225).all() and (table["seconds"] > 0).all()
+    assert len(table) == 4 and (table["rows"] == 225).all() and (table["seconds"] > 0).all()
     order = np.random.default_rng([0, choosing.STREAM]).permutation(900)
     trained, measured = np.sort(order[:225]), np.sort(order[225:])
     for line in table.to_dict("records"):
@@ -76,7 +77,7 @@ def test_a_number_fixes_a_parameter(data):
     for name, value in (("arity", 4), ("max_leaf_labels", 7), ("loss", "logistic"), ("C", 0.03)):
         assert PLT(**{name: value}).choose(X, Y).settings[name] == value
     assert PLT(**PUBLISHED).fit(X, Y).chosen_.empty
-    both = PLT(C=2.0).fit(X, Y).chosen_
+    both = PLT(C=2.0, normalize="l2").fit(X, Y).chosen_
     assert both["loss"].tolist() == ["squared_hinge", "logistic"] and (both["C"] == 2.0).all()
     only = PLT(loss="logistic").fit(X, Y).chosen_
     assert (only["loss"] == "logistic").all() and only["C"].nunique() == 3
@@ -92,6 +93,39 @@ def test_few_rows_get_one_level_and_the_published_C():
     assert model.settings_ == UNTRIED | {"max_leaf_labels": 200} and model.chosen_.empty
     logistic = PLT(loss="logistic", max_leaf_labels=30).choose(data.X_train, data.Y_train)
     assert logistic.settings == UNTRIED | {"max_leaf_labels": 30, "loss": "logistic", "C": 10.0}
+
+
+FAST = {"arity": 2, "loss": "squared_hinge", "C": 0.5, "normalize": "idf"}
+
+
+def test_fast_tries_nothing(data):
+    model = PLT(quality="fast").fit(data.X_train, data.Y_train)
+    assert model.settings_ == FAST | {"max_leaf_labels": 60} and model.chosen_.empty and len(model.trees_) == 1
+    given = PLT(quality="fast", loss="logistic", normalize="l2").choose(data.X_train.toarray(), data.Y_train)
+    assert given.settings == FAST | {"max_leaf_labels": 60, "loss": "logistic", "C": 5.0, "normalize": "l2"}
+    assert PLT(quality="fast").choose(data.X_train.toarray() + 1, data.Y_train).settings["normalize"] != "idf"
+
+
+def test_best_has_three_trees_that_take_turns_where_there_are_levels(data, tmp_path):
+    X, Y = data.X_train, data.Y_train
+    best = PLT(quality="best", max_leaf_labels=8).fit(X, Y)
+    turns = best.settings_["normalize"].split("+")
+    assert len(best.trees_) == 3 and set(turns) == {"l2", "idf"} and turns[0] in set(best.chosen_["normalize"][-2:])
+    assert same_model(best, PLT(n_estimators=3, **best.settings_).fit(X, Y), data.X_test)
+    assert same_model(best, load_model(best.save(tmp_path / "model")), data.X_test)
+    trees = PLT(quality="best", max_leaf_labels=8)
+    assert same_model(best, ensemble_of_trees([train_tree(trees, X, Y, number) for number in range(3)]), data.X_test)
+    assert len(PLT(quality="best", max_leaf_labels=8, n_estimators=4).fit(X, Y).trees_) == 4
+    alone = PLT(n_estimators=1, **best.settings_ | {"normalize": turns[0]}).fit(X, Y)
+    assert alone.trees_[0] == best.trees_[0]
+
+
+def test_best_has_one_tree_where_there_is_one_level(data):
+    best, balanced = (PLT(quality=quality).fit(data.X_train, data.Y_train) for quality in ("best", "balanced"))
+    assert best.settings_ == balanced.settings_ and same_model(best, balanced, data.X_test)
+    with pytest.warns(UserWarning, match="trees are trained: 2"):
+        both = PLT(normalize="l2+idf", n_estimators=3, random_state=1).fit(data.X_train, data.Y_train)
+    assert len(both.trees_) == 2
 
 
 def test_a_sample_without_labels_is_not_tried():
@@ -205,18 +239,18 @@ def test_a_shape_that_costs_more_must_be_better_by_a_share():
     for gain, expected in ((0.5, 16), (2.0, 64)):  # the third is better than the second by this many tenths
         scores = {2: 1.0, 16: 1.2, 64: 1.2 * (1 + gain * 0.1)}
         trials = MadeUpTrials(lambda one, scores=scores: scores[one["arity"]])
-        assert decide(fixed, shapes, trials, RULE._replace(shape_gain=0.1))["arity"] == expected
+        assert decide(fixed, shapes, ["l2"], trials, RULE._replace(shape_gain=0.1))["arity"] == expected
 
 
 def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     for best in (0.1, 0.5, 1.0, 3.0):
         trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2)
-        assert decide(EVERY_AUTO, [choosing.BINARY], trials, rule)["C"] == pytest.approx(best, rel=0.01)
+        assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule)["C"] == pytest.approx(best, rel=0.01)
         assert len(trials.made) == 3
     half = rule._replace(C_trust=0.0)  # of the way from the published 1, less the share of the rows
     trials = MadeUpTrials(lambda one: 2.0 - (np.log(one["C"] / 0.25) / 10) ** 2)
-    assert decide(EVERY_AUTO, [choosing.BINARY], trials, half)["C"] == pytest.approx(0.25**0.1, rel=0.01)
+    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, half)["C"] == pytest.approx(0.25**0.1, rel=0.01)
 
 
 def test_a_rare_hit_does_not_choose_the_shape():

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import normalize as to_length_1
 
 from xmlcore import PLT, ExtendedPLT, OneVsRest, explain, load_model, metrics
 from xmlcore.datasets import make_synthetic
 from xmlcore.models.ensembles import ensemble_of_trees, train_tree
-from xmlcore.models.plt.scaling import has_unlike_scales, scaled_rows
+from xmlcore.models.plt.scaling import possible_scalings, scaled_rows
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.robustness.certificates import certified_radius
 
@@ -51,15 +53,43 @@ def test_with_few_rows_the_data_alone_decide(cls):
 
 
 @BOTH
-def test_sparse_rows_and_like_scales_get_length_1_without_a_further_trial(cls):
-    data = make_synthetic(n_train=600, n_test=50, n_features=150, n_labels=20, features_per_row=12)
-    unlike = sp.csr_array(data.X_train @ sp.diags_array(np.exp(np.random.default_rng(0).normal(0, 3, 150))))
-    for X, Y in ((data.X_train, data.Y_train), (unlike, data.Y_train), classes(scale=0.3)):
-        auto, unit = cls().fit(X, Y), cls(normalize="l2").fit(X, Y)
-        assert auto.settings_ == unit.settings_ and auto.normalize_ == "l2"
-        columns = auto.chosen_.columns.drop("seconds")
-        assert auto.chosen_[columns].equals(unit.chosen_[columns])
-        np.testing.assert_array_equal(auto.predict_proba(X).toarray(), unit.predict_proba(X).toarray())
+def test_dense_rows_of_like_scales_get_length_1_without_a_further_trial(cls):
+    X, Y = classes(scale=0.3)
+    auto, unit = cls().fit(X, Y), cls(normalize="l2").fit(X, Y)
+    assert auto.settings_ == unit.settings_ and auto.normalize_ == "l2"
+    columns = auto.chosen_.columns.drop("seconds")
+    assert auto.chosen_[columns].equals(unit.chosen_[columns])
+    np.testing.assert_array_equal(auto.predict_proba(X).toarray(), unit.predict_proba(X).toarray())
+
+
+@BOTH
+@pytest.mark.parametrize("rare_noise, expected", [(False, "idf"), (True, "l2")])
+def test_rare_features_of_sparse_rows_weigh_more_where_that_is_better(cls, rare_noise, expected):
+    """Each label has features of its own; the others, which say nothing, are frequent, or rare."""
+    rng = np.random.default_rng(0)
+    y, n_own = rng.integers(0, 40, 1500), 1 if rare_noise else 3
+    Y, own = np.eye(40, dtype=bool)[y], rng.random((1500, 40 * n_own)) < 0.08 * rare_noise
+    own[np.arange(1500), n_own * y + rng.integers(0, n_own, 1500)] = True
+    n_others, density = (3000, 0.003) if rare_noise else (40, 0.3)
+    X = sp.csr_array(np.hstack([own, rng.random((1500, n_others)) < density]).astype(np.float32))
+    model = cls().fit(X, Y)
+    trials = model.chosen_
+    assert set(trials["normalize"]) == {"l2", "idf"} and model.normalize_ == "l2"
+    two = trials.drop_duplicates("normalize").set_index("normalize")["score"]
+    assert model.settings_["normalize"] == two.idxmax() == expected
+    given = cls(**model.settings_).fit(X, Y)
+    np.testing.assert_array_equal(given.predict_topk(X, 5).scores, model.predict_topk(X, 5).scores)
+
+
+@BOTH
+def test_idf_multiplies_the_columns_of_unit_rows_by_the_factors_of_scikit_learn(cls):
+    data = make_synthetic(n_train=300, n_test=50, n_features=60, n_labels=9, features_per_row=8)
+    X, X_test = (to_length_1(part) for part in (data.X_train, data.X_test))
+    idf = TfidfTransformer(norm=None).fit(X)
+    model = cls(normalize="idf", **PRECISE).fit(data.X_train, data.Y_train)
+    other = cls(normalize=None, **PRECISE).fit(idf.transform(X), data.Y_train)
+    expected = other.predict_proba(idf.transform(X_test)).toarray()
+    np.testing.assert_allclose(model.predict_proba(data.X_test).toarray(), expected, atol=2e-3)
 
 
 @BOTH
@@ -90,12 +120,12 @@ def test_rows_have_a_mean_squared_length_of_1_and_sparse_ones_stay_sparse():
     X = sp.csr_array(classes(300, scale=1.0, mean=2.0)[0])
     thin = sp.random_array((300, 30), density=0.2, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
     every = np.arange(30, dtype=np.int32)
-    for normalize in ("standardize", None):
+    for how in ("standardize", None):
         for rows in (X, thin):
-            scaled, scaling = scaled_rows(rows, every, normalize)
+            scaled, scaling = scaled_rows(rows, every, how)
             assert (scaled**2).sum() / 300 == pytest.approx(1.0, rel=1e-5) and scaled.nnz == rows.nnz
             np.testing.assert_allclose(scaled.toarray(), (rows.toarray() - scaling.centre) * scaling.factor, atol=1e-5)
-            assert scaling.centre.any() == (normalize == "standardize" and rows is X)
+            assert scaling.centre.any() == (how == "standardize" and rows is X)
 
 
 def test_constant_columns_zeros_and_huge_values_do_no_harm():
@@ -105,7 +135,7 @@ def test_constant_columns_zeros_and_huge_values_do_no_harm():
     odd = X * 10.0 ** np.array([30, -30, 37, -44, 0, 0])
     odd[:, 4], odd[:, 5] = 7.0, 1e8 + (np.arange(60) == 7)
     for rows in (odd, np.zeros((60, 6)), np.ones((60, 6)), X[:, :1]):
-        assert has_unlike_scales(sp.csr_array(rows.astype(np.float32))) in (True, False)
+        assert "l2" in possible_scalings(sp.csr_array(rows.astype(np.float32)))
         for normalize in ("auto", "standardize", None):
             for cls in (PLT, OneVsRest):
                 proba = cls(normalize=normalize).fit(rows, Y).predict_proba(rows).toarray()

@@ -16,7 +16,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
 from xmlcore.first_use import pd
 from xmlcore.models import OneVsRest
-from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.plt.scaling import UNIT, read_as
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -65,7 +65,7 @@ class PerLabelOneVsRest:
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         used = sp.csr_array(columns[:, np.unique(self.selected)])
         params = self.params | OneVsRest(**self.params).choose(used, Y, progress=progress).settings
-        self._unit = params["normalize"] == UNIT
+        self._unit = read_as(params["normalize"]) == UNIT
         n_labels, parts = Y.shape[1], []
         bias = np.full(n_labels, -np.inf)
         for label in range(n_labels):
@@ -140,7 +140,7 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
 class TrainReduced(Task):
     """Train a model on selected features and on all features, and keep the measures of both."""
 
-    kind, folder, result, needs = "reduced", "reduced", Reduced, ("selection",)
+    kind, folder, result, needs, version = "reduced", "reduced", Reduced, ("selection",), 2
 
     PARAMETERS = (
         MODEL,

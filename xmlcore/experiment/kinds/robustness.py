@@ -12,7 +12,8 @@ from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
-from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.plt.choosing import trees_asked_for
+from xmlcore.models.plt.scaling import UNIT, read_as
 from xmlcore.parameters import AUTO, REQUIRED, Parameter
 from xmlcore.progress import silent
 from xmlcore.robustness.perturbations import (
@@ -148,8 +149,8 @@ def has_needed(kind: str, record: dict) -> bool:
     needs = KINDS[kind].needs
     if needs == CERTIFICATE:
         params = record["params"]
-        is_exact = params.get("n_estimators") == 1 and params.get("beam") is None
-        return record["model"] == "PLT" and is_exact and params.get("normalize", UNIT) in (AUTO, UNIT)
+        is_exact = trees_asked_for({"n_estimators": 0} | params) == 1 and params.get("beam") is None
+        return record["model"] == "PLT" and is_exact and read_as(params.get("normalize", UNIT)) in (AUTO, UNIT)
     return needs != GRADIENT or has_gradient(record["model"])
 
 

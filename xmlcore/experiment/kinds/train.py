@@ -243,7 +243,7 @@ def _choice(estimator, fitted, params) -> dict:
 class Train(Task):
     """Train a model on a data set and measure it on the test rows."""
 
-    kind, folder, result = "train", FOLDER, Run
+    kind, folder, result, version = "train", FOLDER, Run, 2
 
     PARAMETERS = (MODEL, SETTINGS, K)
 

@@ -14,7 +14,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
-from xmlcore.models.plt.choosing import Sizes, n_trees_of
+from xmlcore.models.plt.choosing import Sizes, n_trees_of, trees_asked_for
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import Dataset
@@ -68,11 +68,13 @@ def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
     Trees that would be equal on its ``data``, of which one is trained, are no tasks of their own.
     """
     model, params = training.params["model"], training.params["params"]
+    if trees_asked_for({"n_estimators": 1} | params) == 1:
+        return []
     with warnings.catch_warnings(action="ignore"):
-        count = n_trees_trained_apart(estimator(model, params)) if params.get("n_estimators", 1) > 1 else 0
+        count = n_trees_trained_apart(estimator(model, params))
     if count and model == "PLT" and data is not None:
-        sizes = Sizes(data.n_train, data.n_labels, data.Y_train.nnz / data.n_train)
-        count = count if n_trees_of(params, sizes) > 1 else 0
+        different = n_trees_of(params, Sizes(data.n_train, data.n_labels, data.Y_train.nnz / data.n_train))
+        count = different if different > 1 else 0
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 

@@ -17,7 +17,7 @@ from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMET
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
-from xmlcore.models.plt.scaling import UNIT, as_read, of_features
+from xmlcore.models.plt.scaling import UNIT, as_read, of_features, read_as
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
@@ -61,7 +61,7 @@ class OneVsRest(LinearModel):
     loss_ : str
         The loss that the model was fitted with.
     normalize_ : str or None
-        How rows are scaled, as given or chosen.
+        How the classifiers read rows: see :class:`xmlcore.PLT`.
     settings_ : dict
         "C" and "normalize" that the model was fitted with: as given, or chosen.
     chosen_ : DataFrame
@@ -263,7 +263,7 @@ class OneVsRest(LinearModel):
 
     def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss, normalize):
         """Set the fitted attributes, given the weights of each label as lists of columns and values."""
-        self.loss_, self.normalize_ = loss, normalize
+        self.loss_, self.normalize_ = loss, read_as(normalize)
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)

@@ -12,7 +12,8 @@ from xmlcore._kernels.lanes import LANES
 from xmlcore.first_use import pd
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.building import has_one_level
-from xmlcore.models.plt.scaling import BY_COLUMN, UNIT, has_unlike_scales
+from xmlcore.models.plt.parameters import BEST, FAST
+from xmlcore.models.plt.scaling import BY_COLUMN, IDF, possible_scalings, scalings_of
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.weights import TakesWeights, weighed_rows
@@ -28,6 +29,8 @@ CHOOSING = "Choosing settings"  # Phase that progress reports while settings are
 # Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 BINARY = {"arity": 2, "max_leaf_labels": 100}  # napkinXC, Parabel
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
+FAST_C = {loss: C / 2 for loss, C in PUBLISHED_C.items()}  # with columns weighed by IDF
+BEST_TREES = 3
 
 STREAM = 4  # Number of the random stream by which the rows of trials are drawn.
 CUT_ROWS, CUT_LABELS = 1000, 50  # So many rows, and labels of each, are looked at to choose where to cut.
@@ -162,41 +165,60 @@ class Sizes(NamedTuple):
         return self.rows * self.labels_per_row / self.labels
 
 
-def choose(settings, X, Y, weights, boosts, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
+def choose(
+    settings, quality: str, X, Y, weights, boosts, clustered: bool, entropy: int, fit, progress: Progress = silent
+) -> Choice:
     """Choose the settings that are "auto"."""
     # Each trial trains one tree on a sample of the rows and measures P@1, P@3 and P@5 on other rows. The trials first
-    # compare shapes of the tree, then values of C. The C that is best on the sample is translated to all rows. Where
-    # two scalings of rows are possible, all this is done for each of them, because each has a C of its own.
+    # compare shapes of the tree, then scalings of rows, then values of C. The C that is best on the sample is
+    # translated to all rows. Standardised columns have a C and a shape of their own.
     settings = {name: value if value in (AUTO, None) else TYPES[name](value) for name, value in settings.items()}
     n_rows, n_labels = Y.shape
     shapes = possible_shapes(settings, Sizes(n_rows, n_labels, Y.nnz / n_rows), clustered)
-    scalings = possible_scalings(settings["normalize"], X, weights)
-    settings["normalize"] = scalings[0]
-    untried = Choice(published_settings(settings | (shapes[0] if len(shapes) == 1 else {})), [])
+    given = settings["normalize"]
+    scalings = possible_scalings(X, weights) if given == AUTO else scalings_of(given)[:1]
+
+    def in_turns(chosen):
+        """Return settings with the scalings of all trees, the one that was chosen first."""
+        if given != AUTO:
+            return chosen | {"normalize": given}
+        # Of one level, the mean of two scalings was on held-out rows no better than the better one of them.
+        shape = {name: chosen[name] for name in BINARY}
+        if quality != BEST or IDF not in scalings or has_one_level(n_labels, **shape):
+            return chosen
+        return chosen | {"normalize": "+".join(sorted(scalings, key=lambda scaling: scaling != chosen["normalize"]))}
+
+    shape = shapes[0] if len(shapes) == 1 else {}
+    scaling = {"normalize": IDF if quality == FAST and IDF in scalings else scalings[0]}
+    untried = Choice(in_turns(untried_settings(settings | shape | scaling, quality)), [])
     nothing_is_open = len(shapes) == len(scalings) == 1 and AUTO not in (settings["loss"], settings["C"])
-    if nothing_is_open or n_rows < RULE.least_rows:
+    if nothing_is_open or quality == FAST or n_rows < RULE.least_rows:
         return untried
-    trials = Trials(X, Y, weights, boosts, entropy, fit, progress, most=(len(shapes) + 2) * len(scalings))
+    parts = [[scaling] for scaling in scalings] if BY_COLUMN in scalings else [scalings]
+    most = len(parts) * (len(shapes) + len(parts[0]) + 1)
+    trials = Trials(X, Y, weights, boosts, entropy, fit, progress, most)
     if trials.impossible:
         return untried
-    chosen = {scaling: decide(settings | {"normalize": scaling}, shapes, trials) for scaling in scalings}
-    chosen = chosen[max(trials.made, key=lambda trial: trial["score"])["normalize"]]
+    of_parts = [decide(settings, shapes, part, trials) for part in parts]
+    best = max(trials.made, key=lambda trial: trial["score"])["normalize"]
+    chosen = next((one for one in of_parts if one["normalize"] == best), of_parts[0])
     progress(CHOOSING, 1.0, f"{len(trials.made)} trials")
-    return Choice(chosen, trials.made, trials.threshold(chosen))
+    return Choice(in_turns(chosen), trials.made, trials.threshold(chosen))
 
 
-def decide(settings: dict, shapes: list[dict], trials, rule: TrialRule = RULE) -> dict:
-    """Choose among the shapes of a tree by trials, then the loss and C."""
+def decide(settings: dict, shapes: list[dict], scalings: list, trials, rule: TrialRule = RULE) -> dict:
+    """Choose among the shapes of a tree by trials, then how rows are scaled, then the loss and C."""
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
     C = settings["C"]
     if C == AUTO:  # the C that has on the sample about the effect that the published C has on all rows
         C = PUBLISHED_C[loss] * trials.share**rule.C_power
-    scaling = {"normalize": settings["normalize"]}
-    first = [trials.run(shape | {"loss": loss, "C": C} | scaling) for shape in shapes]
+    first = [trials.run(shape | {"loss": loss, "C": C, "normalize": scalings[0]}) for shape in shapes]
     best = first[0]
     for trial in first[1:]:
         if trial["score"] > best["score"] * (1 + rule.shape_gain) and _differ(trial, best, trials.measured):
             best = trial
+    others = [trials.run(best | {"normalize": scaling}) for scaling in scalings[1:]]
+    best = max([best, *others], key=lambda trial: trial["score"])
     shape = {name: best[name] for name in (*BINARY, "normalize")}
     if settings["C"] == AUTO:
         # The best C of a sample is only roughly the best of all rows, even after it is scaled. So the result lies, on a
@@ -250,23 +272,25 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: T
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
 
 
-def possible_scalings(normalize: str | None, X, weights) -> list[str | None]:
-    """Return the values of ``normalize`` that are worth a trial; the first one is used where nothing is tried."""
-    if normalize != AUTO:
-        return [normalize]
-    return [BY_COLUMN, UNIT] if has_unlike_scales(X, weights) else [UNIT]
+def trees_asked_for(params: dict) -> int:
+    """Return how many trees a PLT trains, if they are not equal."""
+    return max(params["n_estimators"], BEST_TREES if params.get("quality") == BEST else 1)
 
 
-def has_equal_trees(params: dict, n_labels: int, shapes: list[dict]) -> bool:
-    """Return whether a model chooses its shape, and all these have one level: several trees would be equal."""
+def different_trees(params: dict, n_labels: int, shapes: list[dict], normalize: str | None) -> int:
+    """Return how many trees a PLT trains that has one of these shapes."""
+    # If a model chooses its shape, and all of them have one level, only trees with other scalings of rows differ.
+    asked = trees_asked_for(params)
     chosen = AUTO in (params["arity"], params["max_leaf_labels"]) and params["tree"] in ("kmeans", "random")
-    return chosen and all(has_one_level(n_labels, *(shape[name] for name in BINARY)) for shape in shapes)
+    if chosen and all(has_one_level(n_labels, *(shape[name] for name in BINARY)) for shape in shapes):
+        return min(asked, len(scalings_of(normalize)))
+    return asked
 
 
 def n_trees_of(params: dict, data: Sizes) -> int:
-    """Return how many trees a PLT trains, as far as that is known before it chooses a shape."""
+    """Return how many trees a PLT trains, as far as that is known before it chooses settings."""
     shapes = possible_shapes(params, data, params["tree"] == "kmeans")
-    return 1 if has_equal_trees(params, data.labels, shapes) else params["n_estimators"]
+    return different_trees(params, data.labels, shapes, params["normalize"])
 
 
 def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:
@@ -297,11 +321,11 @@ def _reached(nodes, labels_per_row):
     return nodes * (1.0 - (1.0 - 1.0 / nodes) ** labels_per_row)
 
 
-def published_settings(settings: dict) -> dict:
+def untried_settings(settings: dict, quality: str) -> dict:
     """Return settings with values in place of "auto" that are used where nothing is tried."""
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
-    published = BINARY | {"loss": loss, "C": PUBLISHED_C[loss], "normalize": UNIT}
-    return {name: published[name] if settings[name] == AUTO else settings[name] for name in NAMES}
+    fixed = BINARY | {"loss": loss, "C": (FAST_C if quality == FAST else PUBLISHED_C)[loss]}
+    return {name: fixed[name] if settings[name] == AUTO else settings[name] for name in NAMES}
 
 
 def _differ(first: dict, other: dict, n_rows: int) -> bool:

@@ -16,7 +16,7 @@ from xmlcore.models.plt.building import (
     label_frequencies,
     label_representations,
 )
-from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, has_equal_trees
+from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, different_trees
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -27,7 +27,7 @@ from xmlcore.models.plt.linear_nodes import (
 )
 from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import state_of, trees_of
-from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import (
     DescentSettings,
@@ -78,7 +78,8 @@ class PLT(LinearModel):
     loss_ : str
         The loss that the model was fitted with.
     normalize_ : str or None
-        How rows are scaled, as given or chosen.
+        How the classifiers read rows: "l2", of length 1, or in their own units. The factors that "idf", "standardize"
+        and None give columns in training are part of the weights.
     settings_ : dict
         "arity", "max_leaf_labels", "loss", "C" and "normalize" that the model was fitted with: as given, or chosen.
     threshold_ : float
@@ -143,6 +144,7 @@ class PLT(LinearModel):
     max_iter: int = 100
     collapse_layers: int = 0
     normalize: str | None = AUTO
+    quality: str = "balanced"
 
     def _fit(self, X, Y, progress, n_clean=None, sample_weight=None, label_weight=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
@@ -154,22 +156,25 @@ class PLT(LinearModel):
         of_clean = None if weights is None else weights[:n_clean]
         clean = X[:n_clean], Y[:n_clean], of_clean, boosts
         choice = self._choice(*clean, progress, entropy)
-        progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
-        warn_equal_trees(self, self._is_flat(choice.settings, Y.shape[1]))
-        rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)
-        warn_unconverged(self, self._train_trees(rows, choice, entropy, progress))
-
-    def _train_trees(self, rows: RowsOfTree, choice: Choice, entropy, progress) -> np.ndarray:
-        """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
-        settings = choice.settings
-        label_rows = self._label_rows(rows, settings)
-        made = []
-        n_trees = 1 if self._is_flat(settings, rows.Y.shape[1]) else self.n_estimators
+        n_trees = self._n_trees(choice.settings, Y.shape[1])
+        progress(CLUSTERING if n_trees == 1 else "Training trees", 0.0)
+        warn_equal_trees(self, n_trees)
         numbers = range(n_trees) if self._only_tree is None else (self._only_tree,)
-        for number in numbers:
+        scalings = scalings_of(choice.settings["normalize"])
+        turns = [scalings[number % len(scalings)] for number in numbers]
+        rows = {scaling: RowsOfTree.of(X, Y, scaling, weights, boosts) for scaling in dict.fromkeys(turns)}
+        trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
+        warn_unconverged(self, self._train_trees(trees, choice, entropy, progress))
+
+    def _train_trees(self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress) -> np.ndarray:
+        """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
+        settings = choice.settings
+        label_rows = {id(rows): self._label_rows(rows, settings) for _, rows in numbered}
+        made = []
+        for place, (number, rows) in enumerate(numbered):
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
-            report = part_of_trees(progress, number, len(numbers))
-            tree = self._built_tree(rows, settings, tree_seed, label_rows, report)
+            report = part_of_trees(progress, place, len(numbered))
+            tree = self._built_tree(rows, settings, tree_seed, label_rows[id(rows)], report)
             node_settings = self._node_settings(settings, node_seed)
             made.append((tree, *train_tree(rows, tree, node_settings, self.n_jobs, report)))
         trees, fitted, stats = map(list, zip(*made))
@@ -299,15 +304,15 @@ class PLT(LinearModel):
         def fit(rows, settings, tree, progress):
             shape = {} if tree is None else {"tree": tree, "collapse_layers": 0}
             model = PLT(**params | settings | shape)
-            model._train_trees(rows, Choice(settings, []), entropy, progress)
+            model._train_trees([(0, rows)], Choice(settings, []), entropy, progress)
             return model
 
         settings = {name: params[name] for name in NAMES}
-        return choose(settings, X, Y, weights, boosts, self.tree == "kmeans", entropy, fit, progress)
+        return choose(settings, self.quality, X, Y, weights, boosts, self.tree == "kmeans", entropy, fit, progress)
 
-    def _is_flat(self, settings, n_labels) -> bool:
-        """Return whether the shape, which the model has chosen, has one level: several trees would be equal."""
-        return has_equal_trees(self.get_params(deep=False), n_labels, [settings])
+    def _n_trees(self, settings, n_labels) -> int:
+        """Return the number of trees with the settings that the model has chosen."""
+        return different_trees(self.get_params(deep=False), n_labels, [settings], settings["normalize"])
 
     def _label_rows(self, rows, settings) -> sp.csr_array | None:
         """Return the representations by which labels are clustered; None if they are not."""
@@ -344,7 +349,7 @@ class PLT(LinearModel):
         )
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, settings):
-        self.loss_, self.normalize_ = settings["loss"], settings["normalize"]
+        self.loss_, self.normalize_ = settings["loss"], read_as(settings["normalize"])
         self.feature_of_column_ = feature_of_column
         self._columns = columns_of(feature_of_column, n_features)
         self.trees_ = trees

@@ -1,9 +1,14 @@
 """The parameters of PLT and ExtendedPLT: the only place where they are described."""
 
+from dataclasses import replace
+
 from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
+
+FAST, BALANCED, BEST = QUALITIES = ("fast", "balanced", "best")
+TURNS = ("l2+idf", "idf+l2")  # values of normalize with which the trees of an ensemble take turns
 
 HINGE_SCORES = {
     "squared_hinge": "A score between 0 and 1 that the squared hinge makes. It ranks labels and is no calibrated "
@@ -24,19 +29,34 @@ ABOUT = About(
 
 NORMALIZE = Parameter(
     "normalize", "Scaling of rows",
-    "How rows are scaled before they are classified. l2: each row to length 1, as is usual for texts. standardize: "
+    "How rows are scaled before they are classified. l2: each row to length 1, as is usual for texts. idf: then each "
+    "column is also multiplied by its inverse document frequency, so that rare features count more. standardize: "
     "each column is divided by its standard deviation in the training rows, so that columns of large numbers do not "
-    "outweigh the others; columns of dense rows are also centred. Empty: values stay as they are. auto: l2; for dense "
-    "rows in which a few columns outweigh the others, the better of l2 and standardize in trials.",
-    "choice", AUTO, options=(AUTO, "l2", "standardize"),
-    option_names=("automatic", "rows of length 1", "standardised columns"), optional=True, empty="values as they are",
-    advanced=True,
-    details="With standardize and None, classifiers are trained on values times one number, so that the mean squared "
-    "length of rows is 1 and C means the same; fitted ones read values in their own units. With fewer than 400 "
-    "training rows nothing is tried: auto is then standardize for such dense rows.",
+    "outweigh the others; columns of dense rows are also centred. Empty: values stay as they are. auto: the better of "
+    "l2 and idf in trials; for dense rows l2, or the better of it and standardize if a few columns outweigh the rest.",
+    "choice", AUTO, options=(AUTO, "l2", "idf", "standardize"),
+    option_names=("automatic", "rows of length 1", "rare features weigh more", "standardised columns"),
+    optional=True, empty="values as they are", advanced=True,
+    details="But for l2, classifiers are trained on values times one number, so that the mean squared length of rows "
+    "is 1 and C means the same; fitted ones read rows of length 1 with idf, and values in their own units with "
+    "standardize and None. With fewer than 400 training rows nothing is tried: auto is then l2, or standardize.",
 )  # fmt: skip
+_NORMALIZE_TREES = replace(
+    NORMALIZE,
+    help=NORMALIZE.help + " l2+idf, idf+l2: the trees of an ensemble take turns.",
+    options=(*NORMALIZE.options, *TURNS),
+    option_names=(*NORMALIZE.option_names, "in turns, first of length 1", "in turns, first rare features"),
+)
 
 PARAMETERS = (
+    Parameter(
+        "quality", "Quality",
+        "fast: settings that are automatic get fixed values, without trials. balanced: they are chosen by trials on a "
+        "sample of the training rows. best: so they are, and if a tree has several levels, three or more are trained, "
+        "which differ in their groups of labels and in how rows are scaled: in two to three times the time.",
+        "choice", BALANCED, options=QUALITIES, option_names=QUALITIES,
+        details="The three trees take turns in normalize, if it is auto and rows are sparse: l2+idf or idf+l2.",
+    ),
     Parameter(
         "loss", "Loss of the node classifiers",
         "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
@@ -79,7 +99,8 @@ PARAMETERS = (
         "n_estimators", "Trees",
         "Number of label trees. Each tree groups the labels differently, and the probabilities of all trees "
         "are averaged. Three trees gain up to half a point of P@k, and take three times the time and memory. "
-        "Where the chosen shape has one level all would be equal, and one is trained. So are Huffman trees: use one.",
+        "Where the chosen shape has one level, those with the same scaling of rows would be equal, and one of them is "
+        "trained. So are Huffman trees: use one.",
         "int", 1, minimum=1, maximum=INT32_MAX, offered=(1, 100),
         details='More than one tree with tree="huffman", or with a LabelTree, gives a warning.',
     ),
@@ -98,7 +119,7 @@ PARAMETERS = (
         details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
         "item of ``trees_`` of another model, is used without changes.",
     ),
-    NORMALIZE,
+    _NORMALIZE_TREES,
     Parameter(
         "collapse_layers", "Collapsed layers",
         "After each layer of inner nodes that is kept, this many layers are removed. 3 makes a binary tree "

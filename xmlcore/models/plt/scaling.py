@@ -1,4 +1,4 @@
-"""The scaling of rows before they are classified: to length 1, by column, or by one number for all."""
+"""The scaling of rows before they are classified: to length 1, by column, both, or by one number for all."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import columns_of, unit_rows
+from xmlcore.models.plt.parameters import TURNS
 from xmlcore.validation import csr_parts
 
-UNIT, BY_COLUMN = "l2", "standardize"  # values of the parameter ``normalize``; None is one number for all rows
+UNIT, IDF, BY_COLUMN = "l2", "idf", "standardize"  # values of the parameter ``normalize``; None is one number for all
 DENSE = 0.5  # Rows are dense if more than this share of their values is not 0. Then columns are centred.
 FEW = 0.25  # Scales of columns are unlike if this share of them makes up the distances between rows,
 MEAN = 0.9  # or if the mean row makes up this share of the squared lengths of rows.
@@ -19,25 +20,35 @@ LEAST = 1e-30  # Smallest deviation: weights of a column that varies less could 
 
 
 class Scaling(NamedTuple):
-    """A linear map of rows, ``(row - centre) * factor``, after which their mean squared length is 1."""
+    """A linear map of rows as they are read, ``(row - centre) * factor``: their mean squared length is then 1."""
 
     centre: np.ndarray  # float64 (columns,)
     factor: np.ndarray  # float64 (columns,), 0 for a constant column
 
 
+def scalings_of(normalize: str | None) -> list[str | None]:
+    """Return the scalings of the trees of an ensemble, which take turns; mostly one for all."""
+    return normalize.split("+") if normalize in TURNS else [normalize]
+
+
+def read_as(normalize: str | None) -> str | None:
+    """Return how fitted classifiers read rows: "l2", of length 1; with another value, as they are."""
+    return UNIT if scalings_of(normalize)[0] in (UNIT, IDF) else normalize
+
+
 def scaled_rows(X, feature_of_column, normalize: str | None, weights=None) -> tuple[sp.csr_array, Scaling | None]:
     """Return the rows of X as classifiers are trained on them, with columns in place of features, and their scaling."""
     # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
-    # as they are.
+    # as :func:`read_as` says.
     of_feature = columns_of(feature_of_column, X.shape[1])
-    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *of_feature, normalize == UNIT)
+    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *of_feature, read_as(normalize) == UNIT)
     shape = X.shape[0], max(1, feature_of_column.size)
     rows = sp.csr_array((values, columns, ptr), shape=shape)
     if normalize == UNIT:
         return rows, None
-    is_dense = _is_dense(X, weights)
-    scaling = _scaling_of(rows, normalize, is_dense, weights)
-    if not is_dense or normalize is None:
+    centred = normalize == BY_COLUMN and _is_dense(X, weights)
+    scaling = _scaling_of(rows, normalize, centred, weights)
+    if not centred:
         values[:] = values * scaling.factor[columns]
         return rows, scaling
     dense = ((rows.toarray() - scaling.centre) * scaling.factor).astype(np.float32)
@@ -45,10 +56,15 @@ def scaled_rows(X, feature_of_column, normalize: str | None, weights=None) -> tu
     return sp.csr_array((dense.ravel(), every, shape[1] * np.arange(shape[0] + 1)), shape=shape), scaling
 
 
-def has_unlike_scales(X, weights=None) -> bool:
-    """Return whether X is dense, and scaled to length 1 its rows would differ in few columns, or hardly at all."""
+def possible_scalings(X, weights=None) -> list[str]:
+    """Return the scalings of rows that are worth a trial; the first one is used where nothing is tried."""
     if not _is_dense(X, weights):
-        return False
+        return [UNIT, IDF]
+    return [BY_COLUMN, UNIT] if _has_unlike_scales(X, weights) else [UNIT]
+
+
+def _has_unlike_scales(X, weights) -> bool:
+    """Return whether rows of length 1 would differ in few columns, or hardly at all."""
     mean, variance = _moments(X, weights)
     varies = variance > 0
     share = variance[varies] / variance.max()
@@ -74,18 +90,23 @@ def as_read(X: sp.csr_array, normalize: str | None) -> sp.csr_array:
     return unit_rows(X) if normalize == UNIT else X.astype(np.float64)
 
 
-def _is_dense(X, weights):
+def _is_dense(X, weights) -> bool:
+    """Return whether more than half of the values of rows are not 0."""
     sizes = np.diff(X.indptr)
     return np.average(sizes, weights=weights) > DENSE * X.shape[1]
 
 
-def _scaling_of(rows, normalize, is_dense, weights) -> Scaling:
+def _scaling_of(rows, normalize, centred, weights) -> Scaling:
     mean, variance = _moments(rows, weights)
     centre, factor = np.zeros(mean.size), np.ones(mean.size)
+    if normalize == IDF:
+        weights = np.ones(rows.shape[0]) if weights is None else weights
+        with_it = np.bincount(rows.indices, np.repeat(weights, np.diff(rows.indptr)), mean.size)
+        factor = np.log((1 + weights.sum()) / (1 + with_it)) + 1  # as in scikit-learn
     if normalize == BY_COLUMN:
         deviation = np.sqrt(variance)
         factor = np.divide(1.0, deviation, out=np.zeros(mean.size), where=deviation > LEAST)
-        if is_dense:
+        if centred:
             centre = np.where(factor > 0, mean, 0.0)
     square = ((variance + (mean - centre) ** 2) * factor**2).sum()
     return Scaling(centre, factor / np.sqrt(square) if square > 0 else factor)

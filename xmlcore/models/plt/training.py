@@ -173,20 +173,20 @@ def part_of_trees(progress: Progress, number: int, count: int) -> Progress:
     return report
 
 
-def warn_equal_trees(model, is_flat: bool) -> None:
-    """Warn when all of several trees of a PLT, of which only the parameters are read, would have the same shape."""
-    if model.n_estimators > 1 and is_flat:
+def warn_equal_trees(model, n_trees: int) -> None:
+    """Warn when trees of a PLT would have the same shape; ``n_trees`` of them, which are not equal, are trained."""
+    if model.n_estimators > n_trees:
         warnings.warn(
-            f"one tree is trained in place of n_estimators={model.n_estimators}: the shape that was chosen has one "
-            "level, so that all trees would be equal. To have several, give a smaller max_leaf_labels, such as 100",
+            f"n_estimators={model.n_estimators}, but trees are trained: {n_trees}. The shape that was chosen has one "
+            "level, so that more would be equal to these. To have more, give a smaller max_leaf_labels, such as 100",
             UserWarning,
             stacklevel=6,  # shows the line that called fit
         )
-    elif model.n_estimators > 1 and model.tree not in ("kmeans", "random"):
+    elif n_trees > 1 and model.tree not in ("kmeans", "random"):
         which = "a LabelTree as tree" if isinstance(model.tree, LabelTree) else f"tree={model.tree!r:.200}"
         warnings.warn(
-            f"{which} gives n_estimators={model.n_estimators} trees of one shape, which differ in nothing but the "
-            "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
+            f"{which} gives {n_trees} trees of one shape, which differ in nothing but the "
+            "order in which rows are visited, or in the scaling of rows: one tree takes a part of the time and memory",
             UserWarning,
             stacklevel=6,  # shows the line that called fit
         )
