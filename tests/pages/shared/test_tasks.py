@@ -131,12 +131,14 @@ def wait_until_done(session, model):
 
 def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, held):
     start(ready, "PLT")
-    ready.set("train.model", "OneVsRest")
+    assert ready.at.button(key="train.PLT.submit").disabled, "it would start nothing"
+    assert not ready.set("train.model", "OneVsRest").at.button(key="train.OneVsRest.submit").disabled
     held("PLT")
     wait_until_done(ready, "PLT")
     ready.press("train.OneVsRest.submit")
     held("OneVsRest")
     ready.until(lambda s: trained(s) == {"PLT", "OneVsRest"})
+    assert not ready.at.button(key="train.OneVsRest.submit").disabled
 
 
 def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, held, monkeypatch):
