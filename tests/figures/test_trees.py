@@ -342,6 +342,9 @@ def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwar
     assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
     assert len(narrow.text) == 50 and narrow.text[49] == "a long na…label 49"
     assert wide.width[0] < 0.3 < narrow.width[0] and wide.y[0] + wide.width[0] / 2 == pytest.approx(0.43)
+    rows = figures.label_tree(frame.assign(rows=np.linspace(60, 1100, 51)), "rows", axis="Training rows", log=True)
+    assert rows.layout.coloraxis.colorbar.ticktext == ("100", "300", "1,000"), "two numbers would not show a log scale"
+    assert rows.layout.yaxis.ticktext == ("Depth 0", "Depth 1")
     deep = figures.label_tree(frame.assign(depth=[0] + 50 * [9]), "rows", axis="Training rows")
     assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"
 

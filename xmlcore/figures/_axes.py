@@ -48,7 +48,7 @@ def log_ticks(low: float, high: float, *, whole: bool = False) -> dict:
         if len(values := [value for value in values if low <= value <= high]) >= LEAST_TICKS:
             break
     if len(values) < LEAST_TICKS:
-        values = _steps(low, high)
+        values = steps(low, high)
     if whole:
         values = [value for value in values if value % 1 == 0]
     return {
@@ -58,10 +58,10 @@ def log_ticks(low: float, high: float, *, whole: bool = False) -> dict:
     }
 
 
-def _steps(low: float, high: float) -> list[float]:
-    """Return the multiples of the largest round step between two numbers of which three are."""
+def steps(low: float, high: float, digits=(5, 2, 1)) -> list[float]:
+    """Return the multiples of the largest round step between two numbers of which three are; steps have the digits."""
     power = math.floor(math.log10(high - low))
-    for step in (float(f"{digit}e{power - down}") for down in range(3) for digit in (5, 2, 1)):
+    for step in (float(f"{digit}e{power - down}") for down in range(3) for digit in digits):
         values = [float(f"{step * n:.12g}") for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
         if len(values) >= LEAST_TICKS:
             break

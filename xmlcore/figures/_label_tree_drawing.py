@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._axes import percent_ticks, show_color_bar
+from xmlcore.figures._axes import log_ticks, percent_ticks, show_color_bar
 from xmlcore.figures._style import (
     EDGE,
     GREEN,
@@ -137,8 +137,8 @@ def label_tree(
         title_subtitle_text="Point at a bar to see its name" if said else None,
     )
     places = frame.groupby("depth")[["low", "high"]].first().mean(axis=1).iloc[:: max(1, (last - first + 1) // 15)]
-    ticks = {"tickvals": places.tolist(), "ticktext": places.index.tolist()}
-    figure.update_yaxes(range=ends, showgrid=False, showline=False, title_text="Depth", **ticks)
+    ticks = {"tickvals": places.tolist(), "ticktext": [f"Depth {depth}" for depth in places.index]}
+    figure.update_yaxes(range=ends, showgrid=False, showline=False, **ticks)
     figure.update_xaxes(range=[0, width], visible=False)
     return figure
 
@@ -200,9 +200,8 @@ def _point_at(figure, frame, node) -> bool:
 def _color_bar(figure, low, high, axis, percent, log, shown):
     """Set the colour scale, and show its bar with a title beside it if ``shown``."""
     if log:
-        powers = np.arange(np.ceil(low), np.floor(high) + 1)
-        ticks = powers if powers.size > 1 else np.unique([low, high])
-        bar = {"tickvals": ticks.tolist(), "ticktext": [f"{10**tick:,.0f}" for tick in ticks]}
+        ticks = log_ticks(10**low, 10**high, whole=True)
+        bar = {"tickvals": np.log10(ticks["tickvals"]).tolist(), "ticktext": ticks["ticktext"]}
     else:
         bar = percent_ticks(low, high) if percent else {"nticks": 4}
     scale = {"colorscale": SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
