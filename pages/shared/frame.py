@@ -19,10 +19,10 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # are not shown, nor is the figure drawn in advance. Controls that come first on a phone are the first of two columns,
 # which a wide page shows at the right. On a phone the tabs of sections go on in the next line, so that the open one is
 # in sight. Texts of buttons go on in the next line, too. A menu would lie on the dialog that it opened. The value of a
-# slider, the title of the open section, a chosen pill and a button whose menu is open have the colour of text: in dark,
-# the theme's blue on this background is too dark to read (3.8 to 1, of the button 1.3 to 1).
-# "Press Enter to apply" stands below its field, not on what is typed there. The name of the
-# program stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the
+# slider, the title of the open section, a chosen pill, a button whose menu is open and one without a border that is
+# pointed at have the colour of text: in dark, the theme's blue on this background is too dark to read (3.8 to 1, of the
+# button 1.3 to 1). "Press Enter to apply" stands below its field, not on what is typed there. The name of the program
+# stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the
 # menu. Cards are a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the
 # top they would lie on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it,
 # and has room. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide
@@ -86,7 +86,10 @@ button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data
 @media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ padding-top: 1.5rem; }} }}
 [data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true], [data-variant=pills][aria-pressed=true],
-[data-testid=stPopoverButton][aria-expanded=true] {{ color: inherit !important; }}
+[data-testid=stPopoverButton][aria-expanded=true], [kind=tertiary]:is(:hover, :focus, :active) {{
+  color: inherit !important;
+}}
+[kind=tertiary]:hover p {{ text-decoration: underline; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
 .sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}

@@ -424,17 +424,13 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
 
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     walk = ("Explain", "Trees", "Features", "Sampling")  # those of methods are folded
-    for _ in range(4):
-        one = tab("/train")
-        one.text("training and")
-        # While a job's end draws the page anew, Streamlit may forget for a moment what belongs to the address. It also
-        # forgets it when a busy browser has not drawn all fields at the click; and a page may take a second click.
-        one.page.get_by_text("Compiling code, once").wait_for(state="detached")
-        one.page.locator(".js-plotly-plot .main-svg").first.wait_for()  # the example of a result is drawn
-        one.idle()
-        first = one.page.evaluate("history.length")
-        if sum(map(one.go, walk)) == len(walk) and one.page.evaluate("history.length") == first + len(walk):
-            break
+    one = tab("/train")
+    one.text("training and")
+    one.page.get_by_text("Compiling code, once").wait_for(state="detached")
+    one.page.locator(".js-plotly-plot .main-svg").first.wait_for()  # the example of a result is drawn
+    one.idle()
+    first = one.page.evaluate("history.length")
+    assert sum(map(one.go, walk)) == len(walk), "a page takes one click"
     assert one.page.evaluate("history.length") == first + len(walk)
     token = re.search(r"workspace=[0-9a-f]{32}$", one.page.url)[0]
     back = ("Features", "Trees", "Explain", "Train")

@@ -83,7 +83,7 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared,
     assert min(value for page in contrasts.values() for value in page) >= 4.5
 
 
-def test_the_menu_of_columns_can_be_read_in_the_dark(tab, prepared):
+def test_the_menu_of_columns_and_buttons_that_are_pointed_at_can_be_read_in_the_dark(tab, prepared):
     one = tab(f"/compare{prepared(easy_data('fruits', named=True), trained=2)}")
     one.page.emulate_media(color_scheme="dark")
     one.section("Is the difference real?")
@@ -94,3 +94,8 @@ def test_the_menu_of_columns_can_be_read_in_the_dark(tab, prepared):
     one.page.wait_for_timeout(500)  # until colours have changed
     assert one.page.get_by_role("button", name="Bucket", pressed=True).is_visible()
     assert violations(one.page, "Columns") == []
+    one.page.keyboard.press("Escape")
+    for name in ("How to read this", "Copy a link"):  # of a menu, and of a button
+        one.page.get_by_role("button", name=name).first.hover()
+        one.page.wait_for_timeout(500)
+        assert violations(one.page, f"{name}, pointed at") == []
