@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from xmlcore import PLT, datasets, experiment, load_model, metrics
@@ -46,7 +47,12 @@ def test_a_written_model_predicts_the_same_as_one_trained_in_a_notebook(run, fil
     run("predict", tmp_path / "m.zip", files / "test.txt", "-k", 3, "-o", tmp_path / "out.jsonl")
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [[one["label"] for one in record["labels"]] for record in records] == want.labels.tolist()
-    assert {"m.zip", "out.jsonl"} >= set(os.listdir(tmp_path)) - {"cache"}
+    table = pd.DataFrame(X[150:].toarray(), [f"doc/{i}" for i in range(50)]).rename_axis("id")
+    table.to_csv(tmp_path / "rows.csv")
+    lines = run("predict", tmp_path / "m.zip", tmp_path / "rows.csv", "-k", 3).out.splitlines()
+    assert lines[:1] == ["row,id,rank,label,label_name,score"]
+    assert [line.split(",")[1] for line in lines[1:]] == table.index.repeat(3).tolist()
+    assert {"m.zip", "out.jsonl", "rows.csv"} >= set(os.listdir(tmp_path)) - {"cache"}
 
 
 def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, files, tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import read_dataset, read_matrix
+from xmlcore.datasets import read_dataset, read_matrix, read_new_rows
 from xmlcore.datasets.readers import table_records
 
 PLAIN = b"width,height,red,blue\n1,0.5,0,1\n0,-2e3,1,0\n"
@@ -193,6 +193,34 @@ def test_columns_of_text_are_left_out_if_that_is_wanted():
     assert "leave_out=True" in failure(late, labels=-1).remedy
     assert "all columns of features are text" in failure(b"a,y\nx,1\nz,0\n", labels=-1, leave_out=True).found
     assert "the label 'y' is 'x'" in failure(b"a,y\n1,x\n2,0\n", labels=-1, leave_out=True).found
+
+
+IDS = {
+    "named, repeated and with numbers": ("id,a,b\n7,1,2\n7,3,4\n", ["7", "7"]),
+    "named, between features, one missing": ("a,Doc_ID,b\n1,x,2\n3,,4\n", ["x", ""]),
+    "the first of text": ('name\ta\tb\n"x ""1"" é"\t1\t2\n=1+1\t3\t4\n', ['x "1" é', "=1+1"]),
+    "the index of pandas": (",a,b\nx,1,2\ny,3,4\n", ["x", "y"]),
+    "row numbers": (",a,b\n0,1,2\n1,3,4\n", None),
+    "not unique": ("name,a,b\nx,1,2\nx,3,4\n", None),
+    "labels": ("labels,a,b\nx,1,2\ny,3,4\n", None),
+    "a note": ("a,b,note\n1,2,x\n3,4,y\n", None),
+}
+
+
+@pytest.mark.parametrize("content, ids", IDS.values(), ids=IDS)
+def test_new_rows_have_the_ids_of_the_one_column_that_has_them(content, ids):
+    with warnings.catch_warnings(record=True, action="always") as said:
+        found = read_new_rows(content.encode(), 2, ["a", "b"])
+    assert found.X.toarray().tolist() == [[1, 2], [3, 4]] and found.unknown == []
+    assert found.ids == ids and bool(said) == (ids is None), "what is left out is said"
+
+
+@pytest.mark.parametrize("names", [["id", "a", "b"], None])
+def test_a_column_called_id_that_the_model_has_as_a_feature_or_may_have_has_no_ids(names):
+    found = read_new_rows(b"id,a,b\n7,1,2\n8,3,4\n", 3, names)
+    assert found.X.toarray().tolist() == [[7, 1, 2], [8, 3, 4]] and found.ids is None
+    if names is None:
+        assert read_new_rows(b"id,a,b\nx,1,2\ny,3,4\n", 2).ids == ["x", "y"], "text is no feature"
 
 
 def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):

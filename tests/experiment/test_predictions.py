@@ -51,9 +51,11 @@ def test_predictions_for_a_file_are_those_of_the_model(run, named):
 
 def test_columns_are_matched_by_name_and_notes_say_which_are_missing(run, named):
     columns = list(range(29, 4, -1))
-    lines = [",".join(["other", *(named.feature_names[j] for j in columns)])]
-    lines += [",".join(["7", *map(str, row)]) for row in named.X_test[:3].toarray()[:, columns].tolist()]
+    lines = [",".join(["other", "key", *(named.feature_names[j] for j in columns)])]
+    rows = named.X_test[:3].toarray()[:, columns].tolist()
+    lines += [",".join(["7", f"r/{i}", *map(str, row)]) for i, row in enumerate(rows)]
     found = of_file("predict", {"run": run.key}, "\n".join(lines).encode()).load()
+    assert found.ids == ["r/0", "r/1", "r/2"]
     X = named.X_test[:3].toarray()
     X[:, :5] = 0
     expected = experiment.load_run_model(run.key).predict_topk(X, 5)

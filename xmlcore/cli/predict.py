@@ -37,7 +37,7 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
     CSV has a line for each label of each row, best first: row, rank, label, label_name, score; and after row the id, if
-    texts have a column of that name. JSON lines have a line for each row. For example:
+    ROWS has a column of that name. JSON lines have a line for each row. For example:
 
     xmlcore predict model.zip new.csv -o labels.csv
 
@@ -88,7 +88,7 @@ def _read(rows, packed, options, first_index, progress):
     )
     for remark in found.notes(packed.feature_names):
         note(remark)
-    return found.X, None
+    return found.X, found.ids
 
 
 def _write(file, packed, ranking, to_json, ids=None):

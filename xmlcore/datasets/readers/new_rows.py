@@ -1,6 +1,6 @@
 """Reader of new rows for a model: their features, in the columns of the model's training data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ class NewRows:
     missing: np.ndarray  # features without a column in the file, ascending; their values are 0
     unknown: list[str]  # names of columns that are neither features nor labels
     n_labels: int  # columns of labels in the file, which are not used
+    ids: list[str] | None = None  # what the file calls its rows, "" where it does not; None if no column does
 
     def notes(self, feature_names: list[str] | None = None) -> list[str]:
         """Return sentences on the columns that are missing, unknown or not used."""
@@ -64,7 +65,8 @@ def read_new_rows(
 
     The formats are those of :func:`xmlcore.datasets.read_matrix`, which are recognised by the content. A file needs no
     labels; if it has some, they are not used. Where the file and the model have names of features, columns are matched
-    by name, in any order. Otherwise the features must be those of the model, in the same order.
+    by name, in any order. Otherwise the features must be those of the model, in the same order. In a table, a column
+    named ``id`` or alike that is no feature has the ids of the rows, or else a first column of texts that differ.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def read_new_rows(
     Warns
     -----
     DatasetWarning
-        See :func:`xmlcore.datasets.read_matrix`. Columns of text are left out.
+        See :func:`xmlcore.datasets.read_matrix`. Columns of text are left out, but for one of ids.
     """
     progress = to_progress(progress)
     n_features = check_count(n_features, "n_features")
@@ -106,17 +108,16 @@ def read_new_rows(
             raise ValueError(f"{noun}_names has {len(names)} names, but there are {count} {noun}s")
     text = read_or_open(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
     source = source_name(source, name)
-    rows = _parsed(text, source, first_index, max_bytes)
+    rows = _parsed(text, source, first_index, max_bytes, feature_names)
     n_labels = 0 if rows.Y is None or not rows.Y.nnz else rows.Y.shape[1]
-    if rows.feature_names is None or feature_names is None:
-        X = _by_place(rows, n_features, first_index)
-        return NewRows(X, np.empty(0, np.int64), [], n_labels)
-    if rows.feature_names == feature_names:
-        return NewRows(rows.X, np.empty(0, np.int64), [], n_labels)
-    return _by_name(rows, feature_names, label_names or [], n_labels)
+    named = None not in (rows.feature_names, feature_names)
+    if named and rows.feature_names != feature_names:
+        return replace(_by_name(rows, feature_names, label_names or [], n_labels), ids=rows.ids)
+    X = rows.X if named else _by_place(rows, n_features, first_index)
+    return NewRows(X, np.empty(0, np.int64), [], n_labels, rows.ids)
 
 
-def _parsed(text, source, first_index, max_bytes) -> Rows:
+def _parsed(text, source, first_index, max_bytes, feature_names) -> Rows:
     """Return the rows of a text in any format; their ``Y`` may be None, or have no columns."""
     format = recognised(head_of(text), source)
     if format == "arff":
@@ -126,7 +127,7 @@ def _parsed(text, source, first_index, max_bytes) -> Rows:
     if format == "npz":
         return npz.parse(text, source, max_bytes=max_bytes)
     if format == "csv":
-        return table.parse(text, source, labels=_NOT_IN_COLUMNS, leave_out=True)
+        return table.parse(text, source, labels=_NOT_IN_COLUMNS, leave_out=True, known=set(feature_names or ()))
     if format != "auto":
         options = {"first_index": first_index, "max_bytes": max_bytes}
         reader = READERS[format]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.table_cells import (
     DECIMAL_COMMA,
+    ID_NAMES,
     LABEL_RULE,
     MISSING,
     NO,
@@ -91,19 +92,20 @@ def form_of(text, source) -> CellForm:
     return CellForm(separator, names, len(first), decimal, sample)
 
 
-def parse(text, source, labels=None, leave_out=False) -> Rows:
+def parse(text, source, labels=None, leave_out=False, known=None) -> Rows:
+    """Return the rows of a table, and their ids if ``known`` has the names of a model's features, or is empty."""
     form = form_of(text, source)
-    index = has_index(form)
-    if index:
-        warn(f"{source}: the first column has no name, as the row numbers that pandas writes: it is left out")
+    index, ids = has_index(form), None if known is None else _id_column(form, known)
     chosen, listing = _label_columns(form, labels, source, index)
-    kept = [column for column in range(int(index), form.n_columns) if column not in set(chosen)]
+    kept = [column for column in range(int(index), form.n_columns) if column not in {*chosen, ids}]
     if not kept:
         raise DatasetFormatError(source, f"all {form.n_columns:,} columns are labels", "Leave some as features.")
     form = _with_decimal(form, kept + ([] if listing else chosen))
-    X, Y, lists, kept = _read_kept(text, source, form, kept, chosen, listing, leave_out)
+    X, Y, lists, names, kept = _read_kept(text, source, form, kept, chosen, listing, leave_out, ids)
+    if index and (names is None or ids):
+        warn(f"{source}: the first column has no name, as the row numbers that pandas writes: it is left out")
     _warn_of_row_numbers(X, form, kept[0], source)
-    rows = Rows(source, "csv", X, Y, 1)
+    rows = Rows(source, "csv", X, Y, 1, ids=names)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
@@ -115,12 +117,26 @@ def parse(text, source, labels=None, leave_out=False) -> Rows:
     return rows
 
 
-def _read_kept(text, source, form, kept, chosen, listing, leave_out):
+def _id_column(form, known):
+    """Return the column that names the rows: one called id that is no feature, or else the first if it has texts."""
+    if form.names is None:
+        return None
+    named = (c for c, name in enumerate(form.names) if known and _is_id(name) and name not in known)
+    first = [row[0].strip() for row in form.sample if row and form.names[0] not in {*known, likely_listing(form)}]
+    of_text = not all(_is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in first)
+    return next(named, 0 if of_text else None)
+
+
+def _is_id(name):
+    return name.lower() in ID_NAMES
+
+
+def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
     """Read the rows of a table; return what :func:`_read` does, and the columns of features that were not left out."""
     every = kept
     while True:
         try:
-            found = _read(text, source, form, kept, chosen, listing, leave_out)
+            *found, names = _read(text, source, form, kept, chosen, listing, leave_out, ids)
             break
         except DecimalComma:  # the first one comes after the sample
             form = replace(form, decimal=",")
@@ -129,19 +145,22 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out):
             if not kept:
                 remedy = "Features are numbers: turn the texts into numbers."
                 raise DatasetFormatError(source, "all columns of features are text", remedy) from None
-    if len(kept) < len(every):
-        gone = [column_name(form, column) for column in every if column not in kept]
+    gone = [column for column in every if column not in kept]
+    if ids is not None and not _is_id(form.names[ids]) and len(set(names)) < len(names):
+        names, gone = None, gone if has_index(form) else [ids, *gone]
+    if gone:
+        gone = [column_name(form, column) for column in gone]
         columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
         more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
         warn(f"{source}: {columns} of text left out: {', '.join(gone[:3])}{more}")
-    return *found, kept
+    return *found, names, kept
 
 
 def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
-    _, Y, _, _ = _read_kept(text, source, _with_decimal(form, columns), [], columns, listing=False, leave_out=False)
+    _, Y, *_ = _read_kept(text, source, _with_decimal(form, columns), [], columns, listing=False, leave_out=False)
     return Y, None if form.names is None else form.names[index:]
 
 
@@ -287,8 +306,8 @@ def _likely(form, first):
     return "; in the first lines, " + ", and ".join(guesses)
 
 
-def _read(text, source, form, features, labels, listing, leave_out=False):
-    parts, label_parts, lists, lines = [], [], [], []
+def _read(text, source, form, features, labels, listing, leave_out, ids):
+    parts, label_parts, lists, lines, names = [], [], [], [], []
     n_missing, first_missing = 0, None
     for block in blocks(text, form.separator, has_header=form.names is not None):
         _check_lengths(block, form, source)
@@ -303,6 +322,8 @@ def _read(text, source, form, features, labels, listing, leave_out=False):
             X = np.where(missing, 0, X)
         _check_finite(X, block, form, source, features)
         parts.append(sp.csr_array(X.astype(np.float32)))
+        if ids is not None:
+            names += [cell.strip() for cell in next(texts(block, form, source, [ids]))]
         if listing:
             lists += next(texts(block, form, source, labels))
             lines.append(block.lines)
@@ -316,7 +337,7 @@ def _read(text, source, form, features, labels, listing, leave_out=False):
         warn(f"{source}: {cells_are} missing, first {first_missing}: read as 0")
     X = check_features(sp.vstack(parts, format="csr")) if features else None
     Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
-    return X, Y, (lists, np.concatenate(lines)) if listing else None
+    return X, Y, (lists, np.concatenate(lines)) if listing else None, None if ids is None else names
 
 
 def _check_lengths(block: RecordBlock, form, source):

@@ -11,6 +11,8 @@ from xmlcore.datasets.readers import xmlc
 from xmlcore.first_use import pd
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
+# Names of a column of ids, in lower case.
+ID_NAMES = ("id", "ids", "_id", "doc_id", "docid", "document_id", "key", "uri", "url", "identifier")
 NUMBER = re.compile(xmlc.NUMBER.pattern + rb"|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
 LONGEST_NUMBER = 1000  # characters

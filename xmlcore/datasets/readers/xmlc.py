@@ -47,6 +47,7 @@ class Rows:
     has_label_width: bool | None = None  # whether the number of labels is exact; None: as ``header_line`` says
     classes: bool = False  # whether the file lists the class number of each row
     notes: tuple[str, ...] = ()  # sentences on how it was read
+    ids: list[str] | None = None  # what a column of a table calls the rows
 
     def has_width(self, noun: str) -> bool:
         """Return whether the file says how many features or labels there are, so that the number is exact."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.readers.sources import kept_in_place, pieces_of, read_head, source_name
+from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
 from xmlcore.datasets.texts.records import RecordForm, RecordPlace, UnreadableRow
@@ -29,7 +30,6 @@ LABEL_NAMES = (
     *("labels", "label", "subjects", "subject_uris", "subject", "tags", "tag", "keywords", "topics", "topic"),
     *("categories", "category", "classes", "class", "genres", "genre"),
 )
-ID_NAMES = ("id", "ids", "_id", "doc_id", "docid", "document_id", "key", "uri", "url", "identifier")
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
 DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")

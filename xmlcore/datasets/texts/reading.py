@@ -2,11 +2,10 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
 from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, guess_columns, look_at_documents
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,
     NONE,
@@ -119,7 +118,13 @@ def read_texts(
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
-    guess, values = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
+    looked = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
+    return _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress)
+
+
+def _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress):
+    """Return what :func:`read_texts` does, of a file whose form and first values are known."""
+    guess, values = looked
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
     separator = _separator(separator, cells, label)
@@ -150,19 +155,29 @@ def read_texts(
     return texts, rows
 
 
-def texts_with_ids(source: Source, text: str | Sequence[str] | None = None, *, encoding: str = "utf-8", **options: Any):
+def texts_with_ids(
+    source: Source,
+    text: str | Sequence[str] | None = None,
+    *,
+    format: str = "auto",
+    encoding: str = "utf-8",
+    max_bytes: int | None = None,
+    progress: ProgressLike = silent,
+) -> tuple[list[str], list[str] | None]:
     """Return the texts of a file as :func:`read_texts` does, and their ids; None if no column has some.
 
     An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
     """
-    guess = guess_columns(source, encoding=encoding, name=options.get("name"))
+    label, progress = source_name(source, None), to_progress(progress)
+    looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
+    guess = looked[0]
     if text is None and guess.text is None:
         reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
-        raise DatasetFormatError(source_name(source, options.get("name")), reason, "Say which column has the texts.")
+        raise DatasetFormatError(label, reason, "Say which column has the texts.")
     text = guess.text if text is None else text
     ids = None if guess.ids in ([text] if isinstance(text, str) else text) else guess.ids
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
-        texts, lists = read_texts(source, text, ids, separator=NONE, encoding=encoding, **options)
+        texts, lists = _read(source, looked, text, ids, NONE, None, label, None, max_bytes, progress)
     for warning in caught:
         warn(str(warning.message).replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]

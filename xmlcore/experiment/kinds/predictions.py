@@ -69,7 +69,7 @@ class Predictions:
     beginnings: list | None = None  # the first characters of each text, if the file has texts
     unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
     decided: Decided | None = None  # None in predictions of version 1
-    ids: list | None = None  # the file's own names of the texts, "" where it has none
+    ids: list | None = None  # the file's own names of the rows or texts, "" where it has none
 
 
 def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
@@ -250,7 +250,7 @@ class _OfFile(Task):
         options = {"first_index": self.params["first_index"], "max_bytes": given.MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
         rows, notes = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
-        kept = {"missing": rows.missing, "unknown": rows.unknown}
+        kept = {"missing": rows.missing, "unknown": rows.unknown, "ids": rows.ids}
         return rows.X, None, kept, rows.notes(model.feature_names) + notes
 
     def _texts(self, path, model, progress):
