@@ -182,7 +182,7 @@ def _others_can_write(found) -> bool:
 
 
 def data_root() -> Path:
-    """Return the folder for files of published data sets: downloads, and files that users put there."""
+    """Return the folder for files of published data sets that users put there, and for unfinished downloads."""
     chosen = os.environ.get(DATA_VARIABLE)
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "data"
 

@@ -9,7 +9,7 @@ from pages.shared.results import run_names
 from pages.shared.workspaces import sources
 from xmlcore import store
 
-COPY = "catalog"  # the store's name for published data sets as they were made or read, before anyone used them
+COPY = "catalog"  # the store's name for published data sets as they were made or downloaded, before anyone used them
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
     "train": "trained model",

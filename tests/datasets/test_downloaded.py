@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.archiving import zipped
+from xmlcore import store
 from xmlcore.datasets import DatasetFormatError, DownloadError, make_synthetic, write_arff, write_matrix
 from xmlcore.datasets.registry import catalog as registry
 from xmlcore.datasets.registry import downloaded
@@ -73,9 +74,12 @@ def test_a_data_set_is_downloaded_once_and_says_what_came(place, whole, data):
     assert f"Downloaded from {address}/set.zip" in read.notes[0] and len(read.notes) == 1
     digest = hashlib.sha256(whole).hexdigest()
     assert f"SHA-256 of what came begins with {digest[:12]}" in read.notes[0]
-    assert json.loads((place / "some-set" / "downloaded.json").read_text())["sha256"] == digest
-    assert sorted(path.name for path in (place / "some-set").glob("[!.]*")) == ["downloaded.json", "set.zip"]
+    (kept,) = store.inventory().artifacts.values()
+    assert kept.record["download"]["sha256"] == digest and kept.record["name"] == "some-set" and kept.again
+    assert kept.bytes == len(whole) and not [*(place / "some-set").iterdir()]
     assert same(load(entry(f"{address}/set.zip")), data)  # the server is gone: the file is here
+    (place / "some-set" / "mine.zip").write_bytes(whole)
+    assert "Read from mine.zip" in load(entry()).notes[0], "what a user put there comes first"
 
 
 def test_a_published_checksum_is_compared(place, whole):
@@ -164,14 +168,15 @@ def test_a_download_that_is_not_understood_stays_and_the_error_says_where_and_wh
         for _ in range(2):
             with pytest.raises(DatasetFormatError, match="its 2 files do not tell .*a.jpg, about.md") as caught:
                 load(entry(f"{address}/set.zip"), limits=QUICK)
-            where = f"read from set.zip in {place / 'some-set'}. Delete it to download it again, or replace it by files"
-            assert where in caught.value.remedy
-        (place / "some-set" / "set.zip").unlink()
+            (kept,) = store.entries("catalog")
+            again = f"Delete that folder to download it again, or put files that can be read into {place / 'some-set'}:"
+            said = f"read from set.zip in {store.folder('catalog', kept['key'])}. {again}"
+            assert said in caught.value.remedy
+        store.delete("catalog", kept["key"])
         file.content = zipped({"train.txt": b"1 2 2\n0 0:x\n"})
-        with pytest.raises(DatasetFormatError, match="set.zip in .*Delete it to download it again") as caught:
+        with pytest.raises(DatasetFormatError, match="set.zip in .*Delete that folder to download") as caught:
             load(entry(f"{address}/set.zip"), limits=QUICK)
         assert (caught.value.source, caught.value.line) == ("train.txt", 2)
-        (place / "some-set" / "set.zip").unlink()
         (place / "some-set" / "set.zip").write_bytes(whole)
         assert same(load(entry(f"{address}/set.zip"), limits=QUICK), data)
 
@@ -190,7 +195,6 @@ def test_a_damaged_download_is_deleted_but_not_what_a_user_put_there(place, whol
             load(entry(f"{address}/set.zip"), limits=QUICK)
         file.content = whole
         assert same(load(entry(f"{address}/set.zip"), limits=QUICK), data)
-    (place / "some-set" / "set.zip").unlink()
     (place / "some-set" / "mine.zip").write_bytes(broken)
     with pytest.raises(DatasetFormatError, match="Replace it: it is in"):
         load(entry())
@@ -211,7 +215,7 @@ def test_a_mirror_replaces_the_addresses(place, whole, data):
             if isinstance(own, str):
                 assert same(load(entry("http://nowhere.invalid/a.zip", checksum="md5:0"), limits=QUICK), data)
                 assert [path.name for path in downloaded.files(entry())] == ["some-set.zip"]
-                (place / "some-set" / "some-set.zip").unlink()
+                store.delete("catalog", store.entries("catalog")[0]["key"])
             else:
                 with pytest.raises(DownloadError, match="checksum differs"):
                     load(entry(), limits=QUICK)

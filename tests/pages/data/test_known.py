@@ -73,6 +73,8 @@ def test_a_published_data_set_is_downloaded_once_and_used_by_all_workspaces(read
     assert "Downloaded from" in page.text() and "Not as published: 7,395 rows, read are 80" in page.text()
     assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
+    assert "1 copy as published" in page.go("storage").text()
+    assert "copy as published: bibtex" in page.frame("title", "kind")["title"].tolist()
     other = session().until(lambda s: "Labels per row" in s.metrics())
     choose(other, "bibtex")
     assert button(other, "known.make").label == "Use bibtex"

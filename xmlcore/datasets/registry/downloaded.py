@@ -1,18 +1,23 @@
 """Load a published data set: find its file, or download it, and read what is in it.
 
-A data set has a folder, :func:`folder`. Files that are put there by hand are found, and downloads are kept there.
+A data set has a folder, :func:`folder`, in which files are found that are put there by hand. Downloads begin there, and
+are kept in the store.
 """
 
 import copy
 import json
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
 
+from xmlcore import store
+from xmlcore.artifact_keys import artifact_key
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.readers.archived import DATA, PART, SPLIT, bare, is_about
 from xmlcore.datasets.readers.reading import read_dataset, read_matrix
+from xmlcore.datasets.registry.api_docs import KIND
 from xmlcore.datasets.registry.entries import CatalogEntry
 from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.datasets.registry.unpack import unpack
@@ -21,7 +26,6 @@ from xmlcore.progress import Progress, part_of, silent
 from xmlcore.system import data_root
 
 SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
-RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
 
 
 def folder(entry: CatalogEntry) -> Path:
@@ -29,14 +33,19 @@ def folder(entry: CatalogEntry) -> Path:
 
 
 def files(entry: CatalogEntry) -> list[Path]:
-    """Return the files of a data set that are on this machine: put there by hand, or downloaded."""
-    found = [path for path in _listed(folder(entry)) if path.name != RECORD]
-    if found:
+    """Return the files of a data set that are on this machine: put there by hand, or else downloaded."""
+    if found := _listed(folder(entry)):
         return found
     inside = sorted(path for path in folder(entry).glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
     if len(inside) == 1 and _listed(inside[0]):
         return _listed(inside[0])
-    return [path for path in _listed(data_root()) if path.name.startswith(entry.name + ".")]
+    beside = [path for path in _listed(data_root()) if path.name.startswith(entry.name + ".")]
+    return beside or [path for path in _listed(store.folder(*_kept(entry))) if path.name != store.META]
+
+
+def _kept(entry) -> tuple[str, str]:
+    """Return the kind and the key under which the store keeps the download of a data set."""
+    return KIND, artifact_key(KIND, {}, {"name": entry.name})
 
 
 def _listed(path) -> list[Path]:
@@ -82,6 +91,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
     if not found:
         _download(entry, progress, limits)
         found = files(entry)
+    store.used(*_kept(entry))
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
         data = _read(entry, found, progress)
     notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data)]
@@ -104,8 +114,8 @@ def _download(entry, progress, limits):
         except DownloadError as error:
             failures.append(str(error))
             continue
-        text = json.dumps(record | {"file": target.name}, indent=1)
-        (folder(entry) / RECORD).write_text(text + "\n", encoding="utf-8")
+        with store.writing(*_kept(entry), name=entry.name, download=record) as path:
+            shutil.move(target, path)  # also to another disk
         return
     raise _refused(entry, failures)
 
@@ -118,7 +128,8 @@ def _refused(entry, failures) -> DownloadError:
 
 
 def _read(entry, found, progress) -> Dataset:
-    with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=found[0].parent) as temporary:
+    folder(entry).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder(entry)) as temporary:
         inside = []
         for i, path in enumerate(found):
             own = Path(temporary) / str(i)
@@ -140,8 +151,7 @@ def _without(entry, found, error) -> DatasetFormatError:
     """Return the error for an archive that cannot be unpacked, after deleting it if it was downloaded here."""
     remedy = f"Replace it: it is in {found[0].parent}."
     if _record(entry, found):
-        for path in (*found, folder(entry) / RECORD):
-            path.unlink(missing_ok=True)
+        store.delete(*_kept(entry))
         remedy = "It has been deleted, so the next attempt downloads it again."
     return DatasetFormatError(error.source, error.found, remedy)
 
@@ -150,8 +160,9 @@ def _not_understood(entry, found, error) -> DatasetFormatError:
     """Return an error in the content of a data set's files, which says where these are and what can be done."""
     names = ", ".join(path.name for path in found[:3]) + (", ..." if len(found) > 3 else "")
     keep = f"The data set is read from {names} in {found[0].parent}."
-    again = "Delete it to download it again, or replace it" if _record(entry, found) else "Replace it"
-    remedy = f"{error.remedy} {keep} {again} by files that can be read: train.txt and test.txt, or data.txt."
+    again = "Delete that folder to download it again, or put" if _record(entry, found) else "Replace it by"
+    into = f" into {folder(entry)}" if _record(entry, found) else ""
+    remedy = f"{error.remedy} {keep} {again} files that can be read{into}: train.txt and test.txt, or data.txt."
     return DatasetFormatError(error.source, error.found, remedy.strip(), error.line, error.column)
 
 
@@ -189,11 +200,8 @@ def _read_split(entry, path, split) -> Dataset:
 
 def _record(entry, found) -> dict:
     """Return the record of the download of these files; an empty dict if they were put there by hand."""
-    try:
-        record = json.loads((folder(entry) / RECORD).read_text(encoding="utf-8"))
-        return record if [path.name for path in found] == [record["file"]] else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
+    kept = _kept(entry)
+    return store.info(*kept)["download"] if found[0].parent == store.folder(*kept) else {}
 
 
 def _origin(entry, found) -> list[str]:
