@@ -120,6 +120,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         drawn,
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
+        first=("row", "name" if "name" in drawn else "text", "labels", "first", "second"),
         most=360,
         on_select="rerun",
         selection_mode="single-row",

@@ -83,11 +83,11 @@ def repeated(measures, bucket: str) -> dict[str, str]:
 
 
 def in_percent(row) -> str:
-    """Return a measure with its interval in percent: ``83.21 (81.9 to 84.4)``; a dash where it is not defined."""
+    """Return a measure with its interval in percent: ``83.21 (81.9–84.4)``; a dash where it is not defined."""
     if row.value != row.value:
         return "–"
     value, low, high = 100 * row.value, 100 * row.low, 100 * row.high
     if not 0 < value < 1:
-        return f"{value:.2f} ({low:.1f} to {high:.1f})"
+        return f"{value:.2f} ({low:.1f}–{high:.1f})"
     digits = 2 - math.floor(math.log10(value))
-    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{value:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"

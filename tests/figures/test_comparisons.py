@@ -123,6 +123,8 @@ def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_f
         axis = figures.differences(frame.assign(low=low, high=high)).layout.xaxis
         assert 3 <= len(axis.tickvals) <= 4 and 0 in axis.tickvals, "more would lie over each other on a phone"
     assert list(first.x) == [1.0, -2.0] and list(first.y) == ["b", "c"] and list(second.x) == [3.0, 0.0]
+    axis = figure.layout.yaxis
+    assert axis.range == (1.5, -0.5) and axis.autorange is None, "else Plotly puts points on the ends of the panels"
     assert list(first.error_x.array) == [3.0, 6.0] and list(first.error_x.arrayminus) == [4.0, 1.0]
     assert first.marker.opacity[0] < first.marker.opacity[1] == 1
     first, _ = figures.differences(frame.assign(model=["OneVsRest", "LdSM"] * 2)).data

@@ -112,7 +112,7 @@ def differences(
     figure.update_xaxes(
         title_text="points", tickangle=0, tickvals=ticks, range=[low - space, high + space], matches="x"
     )
-    figure.update_yaxes(autorange="reversed", range=[len(runs) - 0.5, -0.5])
+    figure.update_yaxes(range=[len(runs) - 0.5, -0.5])
     figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
     if (frame["p_value"] >= SURE).any():
         figure.update_layout(title_subtitle_text="faint: may be chance")

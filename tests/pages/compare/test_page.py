@@ -388,6 +388,10 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert bold == {(row, 1 + column) for row, column in np.argwhere(values == values.max(axis=1, keepdims=True))}
     wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
     assert wins.loc["all"].sum() == len(page.frame("name", "difference", "f1_a"))
+    rows = next(one for one in page.at.dataframe if {"row", "first"} <= {*one.value.columns})
+    assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, (
+        "both are in sight"
+    )
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
     before = [element.proto.id for element in page.at.dataframe if "created" in element.value]
     page.press("compare.untick")

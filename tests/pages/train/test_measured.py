@@ -46,7 +46,7 @@ def test_measures_are_lines_of_text_with_their_meaning_left_out_only_where_they_
          "value": [0.5, 0.4, 0.3, 0.2, float("nan")], "low": 0.1, "high": 0.9}
     )  # fmt: skip
     lines = every.lines(frame, "all")
-    assert lines["k = 1"].tolist() == ["50.00 (10.0 to 90.0)"] and "k = 2" not in lines
+    assert lines["k = 1"].tolist() == ["50.00 (10.0–90.0)"] and "k = 2" not in lines
     assert lines["meaning"].tolist() == [metrics.MEASURES["P@k"].meaning]
     assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
     frame = pd.DataFrame(
@@ -58,7 +58,7 @@ def test_measures_are_lines_of_text_with_their_meaning_left_out_only_where_they_
 
 def test_a_small_measure_has_three_significant_digits():
     small = pd.Series({"value": 0.00024681, "low": 0.00023681, "high": 0.00025681})
-    assert every.in_percent(small) == "0.0247 (0.0237 to 0.0257)"
+    assert every.in_percent(small) == "0.0247 (0.0237–0.0257)"
 
 
 @pytest.mark.sections("all")
