@@ -219,8 +219,8 @@ def test_new_rows_have_the_ids_of_the_one_column_that_has_them(content, ids):
 def test_a_column_called_id_that_the_model_has_as_a_feature_or_may_have_has_no_ids(names):
     found = read_new_rows(b"id,a,b\n7,1,2\n8,3,4\n", 3, names)
     assert found.X.toarray().tolist() == [[7, 1, 2], [8, 3, 4]] and found.ids is None
-    if names is None:
-        assert read_new_rows(b"id,a,b\nx,1,2\ny,3,4\n", 2).ids == ["x", "y"], "text is no feature"
+    found = read_new_rows(b"a,id,b\n1,x,2\n3,x,4\n", 3 if names else 2, names)
+    assert found.ids == ["x", "x"] and found.missing.tolist() == [0] * bool(names), "text is no feature"
 
 
 def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):

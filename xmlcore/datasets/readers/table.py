@@ -119,12 +119,15 @@ def parse(text, source, labels=None, leave_out=False, known=None) -> Rows:
 
 def _id_column(form, known):
     """Return the column that names the rows: one called id that is no feature, or else the first if it has texts."""
-    if form.names is None:
-        return None
-    named = (c for c, name in enumerate(form.names) if known and _is_id(name) and name not in known)
-    first = [row[0].strip() for row in form.sample if row and form.names[0] not in {*known, likely_listing(form)}]
-    of_text = not all(_is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in first)
-    return next(named, 0 if of_text else None)
+
+    def has_texts(column):
+        some = [row[column].strip() for row in form.sample if column < len(row)]
+        return not all(_is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in some)
+
+    names = form.names or []
+    ids = (c for c, name in enumerate(names) if _is_id(name) and (known and name not in known or has_texts(c)))
+    first = names and names[0] not in {*known, likely_listing(form)} and has_texts(0)
+    return next(ids, 0 if first else None)
 
 
 def _is_id(name):
