@@ -72,7 +72,7 @@ def _table(data, shown, examination, key):
             "n_test": tables.number("Test rows", 75, "localized"),
             "partners": tables.text(
                 "Strongest partners",
-                190,
+                400,
                 "Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
             "bucket": tables.text("Bucket", 60, "Head, torso or tail: see Frequency."),

@@ -55,7 +55,9 @@ STYLE = f"""<style>
   flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 2px;
   mask-image: none;
 }}
-[data-testid=InputInstructions] {{ transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; }}
+[data-testid=InputInstructions] {{
+  transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; white-space: nowrap;
+}}
 [data-testid=stSidebarHeader]::before {{ content: "xmlcore"; font-weight: 600; font-size: 1.125rem; }}
 [data-testid=stMainBlockContainer] {{ max-width: 1600px; }}
 @media (min-width: 641px) {{
