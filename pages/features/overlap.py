@@ -7,8 +7,6 @@ from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.selection import frames
 
-HALF = 155  # widest name, in pixels, of which two and two numbers fit into half of a page
-
 
 def overlap(view, labels, alike: bool) -> None:
     """Draw a heat map of how alike labels are, and list the most alike pairs; ``alike`` says how labels were chosen."""
@@ -62,7 +60,7 @@ def _pairs(view):
             ),
         },
         most=560,
-        widest=HALF,
+        widest=155,  # so all fits into half of a page
     )
     which = "all labels"
     if n_compared < selection.n_labels:

@@ -102,8 +102,9 @@ def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
 
 @pytest.mark.parametrize(("ends", "written"), [
     ((0, 1), ["0 %", "50 %", "100 %"]),
-    ((0.3, 0.9), ["40 %", "60 %", "80 %"]),
-    ((0.12, 0.13), ["12.0 %", "12.5 %", "13.0 %"]),
+    ((0.3, 0.9), ["30 %", "60 %", "90 %"]),
+    ((0.12, 0.13), ["12 %", "12.5 %", "13 %"]),
+    ((0.06, 0.14), ["6 %", "9 %", "12 %"]),
     ((0.5, 0.5), ["50 %"]),
 ])  # fmt: skip
 def test_a_colour_bar_of_shares_has_round_percentages_between_its_ends(ends, written):

@@ -17,7 +17,7 @@ COLOR_BAR = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pix
 LEAST_SPAN = 0.05  # of an axis of shares: less is a small difference, whatever else is drawn
 LEAST_TICKS = 3  # numbers on an axis
 MOST_TICKS = 8  # numbers on an axis that need not begin at 0: of fewer, steps of 1, 2 or 5 would leave two at times
-TICKS = 4  # numbers below a bar in percent: for more, there is no room
+NEAR = (8, 6, 5, 4, 3, 2.5, 2, 1.5, 1)  # digits of steps of which three or four are on an axis: no room for more
 
 
 def curve_points(counts):
@@ -200,13 +200,8 @@ def name_axis(texts, room: float = 0.7) -> dict:
 
 def percent_ticks(low: float, high: float) -> dict:
     """Return the ticks of a bar of shares from ``low`` to ``high``, written as figures write percentages: ``20 %``."""
-    if not high > low:
-        return {"tickvals": [low], "ticktext": [f"{100 * low:.3g} %"]}
-    power = 10.0 ** math.floor(math.log10((high - low) / TICKS))
-    step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / (power * factor) < TICKS)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    values, digits = [step * n for n in range(first, last + 1)], max(0, -math.floor(math.log10(100 * step) + 1e-9))
-    return {"tickvals": values, "ticktext": [f"{100 * value:.{digits}f} %" for value in values]}
+    values = steps(low, high, NEAR) if high > low else [low]
+    return {"tickvals": values, "ticktext": [f"{100 * value:.9g} %" for value in values]}
 
 
 def show_color_bar(figure: go.Figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:

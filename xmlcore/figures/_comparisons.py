@@ -8,13 +8,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import steps
+from xmlcore.figures._axes import NEAR, steps
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 from xmlcore.metrics.significance import SURE
 
 LEGEND = 40  # letters of a name in a legend
 FAINT = 0.45  # opacity of a point that may be chance
-NEAR = (8, 6, 5, 4, 3, 2.5, 2, 1.5, 1)  # digits of steps of which a narrow axis has three or four
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
 
@@ -108,10 +107,8 @@ def differences(
         figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
     low, high = 100 * min(0.0, frame["low"].min()), 100 * max(0.0, frame["high"].max())
     space = 0.08 * (high - low) or 1.0
-    ticks = steps(low - space, high + space, NEAR)
-    figure.update_xaxes(
-        title_text="points", tickangle=0, tickvals=ticks, range=[low - space, high + space], matches="x"
-    )
+    ends = [low - space, high + space]
+    figure.update_xaxes(title_text="points", tickangle=0, matches="x", range=ends, tickvals=steps(*ends, NEAR))
     figure.update_yaxes(range=[len(runs) - 0.5, -0.5])
     figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
     if (frame["p_value"] >= SURE).any():

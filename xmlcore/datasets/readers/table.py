@@ -124,14 +124,10 @@ def _id_column(form, known):
         some = [row[column].strip() for row in form.sample if column < len(row)]
         return not all(_is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in some)
 
-    names = form.names or []
-    ids = (c for c, name in enumerate(names) if _is_id(name) and (known and name not in known or has_texts(c)))
-    first = names and names[0] not in {*known, likely_listing(form)} and has_texts(0)
-    return next(ids, 0 if first else None)
-
-
-def _is_id(name):
-    return name.lower() in ID_NAMES
+    for column, name in enumerate(form.names or ()):
+        if name.lower() in ID_NAMES and (known and name not in known or has_texts(column)):
+            return column
+    return 0 if form.names and form.names[0] not in {*known, likely_listing(form)} and has_texts(0) else None
 
 
 def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
@@ -149,7 +145,7 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
                 remedy = "Features are numbers: turn the texts into numbers."
                 raise DatasetFormatError(source, "all columns of features are text", remedy) from None
     gone = [column for column in every if column not in kept]
-    if ids is not None and not _is_id(form.names[ids]) and len(set(names)) < len(names):
+    if ids is not None and form.names[ids].lower() not in ID_NAMES and len(set(names)) < len(names):
         names, gone = None, gone if has_index(form) else [ids, *gone]
     if gone:
         gone = [column_name(form, column) for column in gone]

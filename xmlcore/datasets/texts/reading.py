@@ -155,15 +155,7 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
     return texts, rows
 
 
-def texts_with_ids(
-    source: Source,
-    text: str | Sequence[str] | None = None,
-    *,
-    format: str = "auto",
-    encoding: str = "utf-8",
-    max_bytes: int | None = None,
-    progress: ProgressLike = silent,
-) -> tuple[list[str], list[str] | None]:
+def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8", max_bytes=None, progress=silent):
     """Return the texts of a file as :func:`read_texts` does, and their ids; None if no column has some.
 
     An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
