@@ -56,7 +56,8 @@ def _controls(data, fingerprint, shown):
         forms.show(method, info, skip=("n_features",))
         with place:
             nothing = data.Y_train.nnz == 0
-            running = not nothing and _runs(data, fingerprint, method)
+            task, problems = (None, []) if nothing else _task(data, fingerprint, method)
+            running = task is not None and bool(jobs.active(key=task.key))
             pressed = actions.button(
                 "Select",
                 type="primary" if shown else "secondary",
@@ -71,7 +72,7 @@ def _controls(data, fingerprint, shown):
             elif running:
                 st.caption("This selection is being made.")
             else:
-                _what_select_does(data, fingerprint, method, shown, pressed)
+                _what_select_does(task, problems, shown, pressed)
 
 
 def _n_features(data):
@@ -127,32 +128,26 @@ def _problems(data, fingerprint, method, params) -> list[str]:
     return problems
 
 
-def _runs(data, fingerprint, method) -> bool:
-    params = _params(data, method)
-    if _problems(data, fingerprint, method, params):
-        return False
-    return bool(jobs.active(key=tasks.select_task(fingerprint, method, params).key))
-
-
-def _what_select_does(data, fingerprint, method, shown, pressed):
+def _task(data, fingerprint, method):
+    """Return the task that selects with these settings, or None, and what is wrong with them."""
     params = _params(data, method)
     problems = _problems(data, fingerprint, method, params)
+    return None if problems else tasks.select_task(fingerprint, method, params), problems
+
+
+def _what_select_does(task, problems, shown, pressed):
     if problems:
         intro = "**The selection was not started.** " if pressed else ""
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
-        return
-    task = tasks.select_task(fingerprint, method, params)
-    if task.key == shown:
+    elif task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
         st.caption("Selected already: pressing the button shows the selection at once.")
     else:
-        st.caption(words.expected_cost(fingerprint, method, params))
+        st.caption(words.expected_cost(task))
 
 
 def _select(data, fingerprint, method):
-    params = _params(data, method)
-    if _problems(data, fingerprint, method, params):
-        return  # the message stands below the button
-    if tasks.start(tasks.select_task(fingerprint, method, params)):
+    task, problems = _task(data, fingerprint, method)
+    if not problems and tasks.start(task):  # else the message stands below the button
         workspace.notify("These settings were used before: the selection is from the cache.")

@@ -26,10 +26,9 @@ SCORING = {
 }
 
 
-def expected_cost(fingerprint, method, params) -> str:
-    planned = plan(fingerprint, method, params)
+def expected_cost(task) -> str:
+    planned = plan(task.fingerprint, task.params["method"], task.params["params"])
     memory = format.size(planned["bytes"])
-    task = tasks.select_task(fingerprint, method, params)
     cost = f"This takes {tasks.takes(planned['seconds'], task)}, and {memory} of memory in addition to the data."
     return " ".join(filter(None, (cost, SCORING.get(planned.get("scoring")), few_steps_note(planned))))
 

@@ -88,9 +88,8 @@ button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data
 @media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ padding-top: 1.5rem; }} }}
 [data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true], [data-variant=pills][aria-pressed=true],
-[data-testid=stPopoverButton][aria-expanded=true], [kind=tertiary]:is(:hover, :focus, :active) {{
-  color: inherit !important;
-}}
+[data-testid=stPopoverButton][aria-expanded=true],
+[kind=tertiary]:is(:hover, :focus, :active) {{ color: inherit !important; }}
 [kind=tertiary]:hover p {{ text-decoration: underline; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}

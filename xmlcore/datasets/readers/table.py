@@ -15,12 +15,12 @@ from xmlcore.datasets.readers.table_cells import (
     LABEL_RULE,
     MISSING,
     NO,
-    NUMBER,
     YES,
     CellForm,
     DecimalComma,
     TextColumns,
     column_name,
+    is_number,
     numbers,
     texts,
 )
@@ -80,15 +80,16 @@ def form_of(text, source) -> CellForm:
     decimal = "."
     if separator != b"," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
         decimal = ","
-    if all(_is_number(cell, decimal) for cell in first) and not _counts_columns(first):
+    if all(is_number(cell, decimal) for cell in first) and not _counts_columns(first):
         return CellForm(separator, None, len(first), decimal, records)
-    try:
-        names = [cell.decode("utf-8") for cell in first]
-        names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
-    except UnicodeDecodeError:
-        place = next(i for i, cell in enumerate(first) if not _is_utf8(cell))
-        found = f"the name of column {place + 1}, {first[place][:40]!r}, is not UTF-8"
-        raise DatasetFormatError(source, found, "Save the file as UTF-8.", 1) from None
+    names = []
+    for place, cell in enumerate(first, 1):
+        try:
+            names.append(cell.decode("utf-8"))
+        except UnicodeDecodeError:
+            found = f"the name of column {place}, {cell[:40]!r}, is not UTF-8"
+            raise DatasetFormatError(source, found, "Save the file as UTF-8.", 1) from None
+    names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
     return CellForm(separator, names, len(first), decimal, sample)
 
 
@@ -122,7 +123,7 @@ def _id_column(form, known):
 
     def has_texts(column):
         some = [row[column].strip() for row in form.sample if column < len(row)]
-        return not all(_is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in some)
+        return not all(is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in some)
 
     for column, name in enumerate(form.names or ()):
         if name.lower() in ID_NAMES and (known and name not in known or has_texts(column)):
@@ -171,7 +172,7 @@ def _separator(lines):
     counts = {separator: [len(cells(line, separator)) for line in lines] for separator in _SEPARATORS}
     divides = [separator for separator, found in counts.items() if found[0] > 1]
     even = [separator for separator in divides if len(set(counts[separator])) == 1]
-    if _BAR in even and all(_is_number(cell.strip(), ",") for line in lines for cell in cells(line, _BAR)):
+    if _BAR in even and all(is_number(cell.strip(), ",") for line in lines for cell in cells(line, _BAR)):
         return _BAR
     choices = [[s for s in group if s != _BAR] or group for group in (even, divides, list(_SEPARATORS))]
     return max(next(filter(None, choices)), key=lambda separator: counts[separator][0])
@@ -184,22 +185,10 @@ def _with_decimal(form, columns):
     return replace(form, decimal="," if comma else ".")
 
 
-def _is_number(cell, decimal):
-    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
-
-
 def _counts_columns(first):
     """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names."""
     names = first[1:] if first[0] == b"" else first
     return len(names) > (2 if len(names) == len(first) else 1) and names == [b"%d" % i for i in range(len(names))]
-
-
-def _is_utf8(cell):
-    try:
-        cell.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def has_index(form) -> bool:

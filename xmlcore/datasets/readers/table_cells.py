@@ -57,7 +57,7 @@ def numbers(block, form, source, features, labels, leave_out=False):
     if plain is not None:
         return plain
     # Few columns have words, nearly always from the first rows on: the others are read as numbers once more.
-    worded = {c for c in columns if not all(_is_plain(row[c]) for row in form.sample if c < len(row))}
+    worded = {c for c in columns if not all(is_number(row[c].strip(), ",") for row in form.sample if c < len(row))}
     easy = np.array([column not in worded for column in columns])
     values, plain = np.empty((block.n_rows, len(columns))), None
     if worded and easy.any():
@@ -71,10 +71,8 @@ def numbers(block, form, source, features, labels, leave_out=False):
     return values
 
 
-def _is_plain(cell):
-    """Return whether a cell is a number with a decimal point or comma, or is missing."""
-    cell = cell.strip()
-    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(b",", b".")))
+def is_number(cell, decimal):
+    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
 
 
 def _plain_numbers(block, form, source, columns):

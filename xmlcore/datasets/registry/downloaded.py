@@ -79,13 +79,6 @@ def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:
     return [(own["address"], checksum)]
 
 
-def by_hand(entry: CatalogEntry) -> str:
-    """Return where a person gets the file of a data set, and where to put it."""
-    return (
-        f"Get it from {entry.page} and put the file, packed or unpacked, into {folder(entry)}. It is then found there."
-    )
-
-
 def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimits | None = None) -> Dataset:
     found = files(entry)
     if not found:
@@ -123,7 +116,8 @@ def _download(entry, progress, limits):
 def _refused(entry, failures) -> DownloadError:
     """Return the error for a file that cannot be downloaded, with a note on how to get it by hand."""
     error = DownloadError(" ".join(failures))
-    error.add_note(by_hand(entry))
+    where = f"put the file, packed or unpacked, into {folder(entry)}. It is then found there."
+    error.add_note(f"Get it from {entry.page} and {where}")
     return error
 
 
@@ -160,8 +154,9 @@ def _not_understood(entry, found, error) -> DatasetFormatError:
     """Return an error in the content of a data set's files, which says where these are and what can be done."""
     names = ", ".join(path.name for path in found[:3]) + (", ..." if len(found) > 3 else "")
     keep = f"The data set is read from {names} in {found[0].parent}."
-    again = "Delete that folder to download it again, or put" if _record(entry, found) else "Replace it by"
-    into = f" into {folder(entry)}" if _record(entry, found) else ""
+    again, into = "Replace it by", ""
+    if _record(entry, found):
+        again, into = "Delete that folder to download it again, or put", f" into {folder(entry)}"
     remedy = f"{error.remedy} {keep} {again} files that can be read{into}: train.txt and test.txt, or data.txt."
     return DatasetFormatError(error.source, error.found, remedy.strip(), error.line, error.column)
 

@@ -128,7 +128,8 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
     separator = _separator(separator, cells, label)
-    binary = isinstance(labels, (list, tuple)) and _are_binary(values, label_columns)
+    every = ("" if cell is None else str(cell) for column in label_columns for cell in values[column])
+    binary = isinstance(labels, (list, tuple)) and are_binary(every)
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
     reader = LabelReader(label, label_columns, separator, binary, names)
 
@@ -218,11 +219,6 @@ def _separator(separator, cells, source) -> str:
         allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
         raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     return separator
-
-
-def _are_binary(values, columns) -> bool:
-    every = ["" if cell is None else str(cell) for column in columns for cell in values[column]]
-    return are_binary(every)
 
 
 def _text(values, columns, place) -> str:
