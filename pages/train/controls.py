@@ -23,7 +23,7 @@ def show(data, fingerprint, shown_key) -> None:
     nothing_to_learn = data.Y_train.nnz == 0
     task, problems = (None, []) if nothing_to_learn else _task(fingerprint, model)
     is_kept = task is not None and task.exists()
-    is_made = task is not None and not is_kept and bool(jobs.active(key=task.key))  # its progress is below the button
+    asked = [r["id"] for r in workspace.get("jobs") if task and r["key"] == task.key and not jobs.is_unasked(r)]
     with place:
         pressed = actions.button(
             "Show the result" if is_kept and task.key != shown_key else "Train",
@@ -32,7 +32,7 @@ def show(data, fingerprint, shown_key) -> None:
             key=f"train.{model}.submit",
             on_click=_train,
             args=(fingerprint, model),
-            disabled=nothing_to_learn or is_made,
+            disabled=nothing_to_learn or not is_kept and any(map(jobs.goes_on, asked)),  # its progress is below
         )
         if nothing_to_learn:
             st.warning(begin.NOTHING_TO_LEARN)

@@ -64,7 +64,7 @@ def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains
 
 def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, server, held):
     trains.go("train").press("train.PLT.submit")
-    assert not unasked(server)
+    assert not unasked(server) and trains.at.button(key="train.PLT.submit").disabled, "now it is asked for"
     trains.at.selectbox(key="train.model").select("OneVsRest")
     trains.run().press("train.OneVsRest.submit")
     held()
