@@ -22,6 +22,7 @@ from xmlcore.experiment.engine.times import Work
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.plt.choosing import BINARY, Sizes, n_trees_of
 from xmlcore.models.plt.frames import quality_work
+from xmlcore.models.plt.parameters import FAST
 from xmlcore.parameters import AUTO
 from xmlcore.robustness import augmented_bytes
 from xmlcore.robustness.attacks import BLOCK_VALUES
@@ -107,7 +108,8 @@ def _plt(params, sizes):
     fitting = levels**0.6 * (sizes["values"] * sizes["assignments"] / sizes["rows"] + 80 * sizes["rows"])
     predicting = math.sqrt(sizes["labels"]) * sizes["test values"] / 8 + 30 * sizes["test rows"]
     trees = n_trees_of(params, Sizes(sizes["rows"], sizes["labels"], sizes["assignments"] / sizes["rows"]))
-    return trees * (fitting * (1.5 if AUTO in params.values() else 1.0) + predicting)
+    tries = AUTO in params.values() and params["quality"] != FAST
+    return trees * (fitting * (1.5 if tries else 1.0) + predicting)
 
 
 def _one_vs_rest(params, sizes):

@@ -190,6 +190,7 @@ NOISE_PARAMETERS = (
 )  # fmt: skip
 
 _BINARY = {
+    "quality": BALANCED,
     "max_leaf_labels": 100,
     "arity": 2,
     "tree": "kmeans",
