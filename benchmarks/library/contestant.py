@@ -19,14 +19,17 @@ import platform
 import sys
 import time
 from contextlib import contextmanager
+from functools import reduce
 from importlib import metadata
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 K = 5
-BEAM = 10
+BEAM = 10  # unless the job has another "beam"
+SUMMED = 50  # labels of each tree whose scores are added up, of a library that has no ensembles
 DENSE_SCORES = 1 << 23  # most scores of a library that returns one for every label, at once: 64 MB
 SHORT_S, SHORT_REPEATS = 1.0, 3  # a training shorter than this is done so often, each with another seed
 SEED_STEP = 1000  # between the seeds of such repeats: runs have the seeds 0, 1, 2, ...
@@ -56,10 +59,10 @@ class Xmlcore:
     def __init__(self, job):
         from numba.core import event
 
-        from xmlcore import PLT
+        import xmlcore
         from xmlcore.models.base import warm_up
 
-        self.job, self.PLT = job, PLT
+        self.job, self.Model = job, getattr(xmlcore, job.get("model", "PLT"))
         self.compiling, self.touched = event.TimingListener(), 0
 
         class Count(event.Listener):
@@ -71,7 +74,7 @@ class Xmlcore:
 
         event.register("numba:compile", self.compiling)
         event.register("numba:compiler_lock", Count())  # taken to compile a kernel, and to load one from disk
-        warm_up(PLT(**job["params"]))  # the toy data reaches all kernels but those of large models
+        warm_up(self.Model(**job["params"]))  # the toy data reaches all kernels but those of large models
 
     def read(self, folder, part):
         import scipy.sparse as sp
@@ -80,8 +83,10 @@ class Xmlcore:
         return X, Y.astype(bool)
 
     def fit(self, data, folder):
-        params = self.job["params"]
-        return self.PLT(random_state=self.job["seed"], n_jobs=self.job["threads"], **params).fit(*data)
+        model = self.Model(n_jobs=self.job["threads"], **self.job["params"])
+        if "random_state" in model.get_params():
+            model.set_params(random_state=self.job["seed"])
+        return model.fit(*data)
 
     def save(self, model, folder):
         model.save(folder)
@@ -102,7 +107,11 @@ class Xmlcore:
             return found
 
         for search, beam in (("exact", None), (f"beam {BEAM}", BEAM)):
-            model.set_params(beam=beam, n_jobs=1)
+            model.set_params(n_jobs=1)
+            if "beam" in model.get_params():
+                model.set_params(beam=beam)
+            elif beam is not None:
+                break
             yield Mode(search, "predict_topk", many, lambda found: found.labels, one, rows)
 
     def extra(self):
@@ -276,23 +285,28 @@ class Pecos:
 
     def fit(self, data, folder):
         X, Y = data
-        threads = self.job["threads"]
-        embedding = self.Embedding.create(Y, X, method="pifa", threads=threads)
-        chain = self.Indexer.gen(embedding, indexer_type="hierarchicalkmeans", seed=self.job["seed"], threads=threads)
-        return self.Model.train(X, Y, C=chain, threads=threads, **self.job["params"])
+        params = {"n_trees": 1, "threads": self.job["threads"]} | self.job["params"]
+        embedding, trees = self.Embedding.create(Y, X, method="pifa", threads=params["threads"]), []
+        for seed in range(self.job["seed"], self.job["seed"] + params.pop("n_trees")):
+            chain = self.Indexer.gen(embedding, indexer_type="hierarchicalkmeans", seed=seed, **params)
+            trees.append(self.Model.train(X, Y, C=chain, **params))
+        return trees
 
-    def save(self, model, folder):
-        model.save(str(folder))
+    def save(self, trees, folder):
+        for number, tree in enumerate(trees):
+            tree.save(str(Path(folder) / str(number)))
 
-    def modes(self, model, folder, X):
+    def modes(self, trees, folder, X):
         rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
-        threads = self.job["threads"]
+        threads, depth = self.job["threads"], K if len(trees) == 1 else SUMMED
         # As trained it predicts slowly; saved and loaded again for prediction only, quickly.
         for kind in ("BINARY_SEARCH_CHUNKED", "HASH_CHUNKED"):
-            loaded = self.Model.load(str(folder), is_predict_only=True, weight_matrix_type=kind)
+            paths = [str(Path(folder) / str(number)) for number in range(len(trees))]
+            loaded = [self.Model.load(path, is_predict_only=True, weight_matrix_type=kind) for path in paths]
 
-            def ask(rows, threads, model=loaded):
-                return model.predict(rows, beam_size=BEAM, only_topk=K, threads=threads)
+            def ask(rows, threads, trees=loaded):
+                found = [tree.predict(rows, beam_size=BEAM, only_topk=depth, threads=threads) for tree in trees]
+                return reduce(add, found)
 
             yield Mode(
                 f"beam {BEAM}",
@@ -303,9 +317,9 @@ class Pecos:
                 rows,
             )
 
-    def as_trained(self, model, rows):
-        """Predict with the model that training returned, as it is."""
-        return model.predict(rows, beam_size=BEAM, only_topk=K, threads=self.job["threads"])
+    def as_trained(self, trees, rows):
+        """Predict with the first tree that training returned, as it is."""
+        return trees[0].predict(rows, beam_size=BEAM, only_topk=K, threads=self.job["threads"])
 
     def extra(self):
         return {}
@@ -327,8 +341,12 @@ class LibMultiLabel:
     def fit(self, data, folder):
         X, Y = data
         np.random.seed(self.job["seed"])  # noqa: NPY002 - its k-means draws from there
+        params = {"verbose": False} | self.job["params"]
+        options = f"-m {self.job['threads']} {params.pop('options', '')}"
         with silence():
-            return self.linear.train_tree(Y, X, f"-m {self.job['threads']}", verbose=False, **self.job["params"])
+            if "n_trees" in params:
+                return self.linear.train_ensemble_tree(Y, X, options, seed=self.job["seed"], **params)
+            return self.linear.train_tree(Y, X, options, **params)
 
     def save(self, model, folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -336,36 +354,56 @@ class LibMultiLabel:
             pickle.dump(model, file)
 
     def modes(self, model, folder, X):
-        X = X.astype(np.float64)
-        block = max(1, DENSE_SCORES // self.job["n_labels"])  # its scores are dense
-
-        def ask(rows):
-            return model.predict_values(rows, beam_width=BEAM)
-
-        def many():
-            parts = []
-            for start in range(0, X.shape[0], block):
-                scores = ask(X[start : start + block])
-                parts.append(np.argsort(-scores, axis=1, kind="stable")[:, :K])
-            return np.concatenate(parts)
-
-        def padded(found):
-            labels = np.full((found.shape[0], K), -1, np.int64)
-            labels[:, : found.shape[1]] = found
-            return labels
-
-        rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
-        yield Mode(f"beam {BEAM}", "predict_values, in blocks of rows", many, padded, ask, rows)
+        yield dense_mode(
+            f"beam {BEAM}",
+            "predict_values, in blocks of rows",
+            lambda rows: model.predict_values(rows, beam_width=BEAM),
+            X.astype(np.float64),
+            self.job["n_labels"],
+        )
 
     def extra(self):
         return {}
 
 
-LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos, LibMultiLabel)}
+class ScikitLearn:
+    library = "scikit-learn"
+    needs = ("scikit-learn", "numpy", "scipy")
+
+    def __init__(self, job):
+        from sklearn.multiclass import OneVsRestClassifier
+        from sklearn.svm import LinearSVC
+
+        self.job, self.OneVsRest, self.LinearSVC = job, OneVsRestClassifier, LinearSVC
+
+    def read(self, folder, part):
+        return matrix(folder, part, "X").astype(np.float64), matrix(folder, part, "Y")
+
+    def fit(self, data, folder):
+        svc = self.LinearSVC(random_state=self.job["seed"], **self.job["params"])
+        return self.OneVsRest(svc, n_jobs=self.job["threads"]).fit(*data)
+
+    save = LibMultiLabel.save
+
+    def modes(self, model, folder, X):
+        yield dense_mode(
+            "exact",
+            "decision_function, in blocks of rows",
+            lambda rows: model.decision_function(rows),
+            X.astype(np.float64),
+            self.job["n_labels"],
+        )
+
+    def extra(self):
+        return {}
+
+
+LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos, LibMultiLabel, ScikitLearn)}
 MODULES = {  # where it is not the library's name
     "libpecos": "pecos.xmc.xlinear.model",
     "napkinxc": "napkinxc.models",
     "libmultilabel": "libmultilabel.linear",
+    "scikit-learn": "sklearn.svm",
 }
 
 
@@ -400,6 +438,22 @@ def from_scores(found):
     kept = place < K
     labels[rows[kept], place[kept]] = found.indices[order[kept]]
     return labels
+
+
+def dense_mode(search, how, ask, X, n_labels):
+    """Return the mode of a library that answers with a score for every label, asked for blocks of rows."""
+    block = max(1, DENSE_SCORES // n_labels)
+
+    def many():
+        scores = (ask(X[start : start + block]) for start in range(0, X.shape[0], block))
+        return np.concatenate([np.argsort(-part, axis=1, kind="stable")[:, :K] for part in scores])
+
+    def padded(found):
+        labels = np.full((found.shape[0], K), -1, np.int64)
+        labels[:, : found.shape[1]] = found
+        return labels
+
+    return Mode(search, how, many, padded, ask, [X[i : i + 1] for i in some_rows(X.shape[0])])
 
 
 @contextmanager
@@ -567,6 +621,23 @@ def measure(job, write):
     write(result)
 
 
+def rank(job, write):
+    """Train and predict once, for what is ranked: a time is that of a process in which nothing has run before."""
+    scratch, library = Path(job["scratch"]), LIBRARIES[job["library"]](job)
+    data = library.read(job["data"], "train")
+    start = time.perf_counter()
+    model = library.fit(data, scratch / "model")
+    train_s = time.perf_counter() - start
+    library.save(model, scratch / "model")
+    X = matrix(job["data"], "test", "X")
+    mode = next(library.modes(model, scratch / "model", X))
+    start = time.perf_counter()
+    found = mode.predict()
+    way = {"how": mode.how, "ms_per_row": 1000 * (time.perf_counter() - start) / X.shape[0]}
+    np.savez(job["labels"], **{mode.search.replace(" ", "_"): mode.labels(found)})
+    write({"train_s": train_s, "searches": {mode.search: [way]}, "done": True})
+
+
 def about(names):
     """Return the version of each library here, and the error where it does not work."""
     found = {"python": platform.python_version()}
@@ -593,17 +664,19 @@ def about(names):
 
 
 def main():
+    global BEAM
     if sys.argv[1] == "--about":
         print(json.dumps(about(sys.argv[2:])))
         return
     job = json.loads(Path(sys.argv[1]).read_text())
+    BEAM = job.get("beam", BEAM)
 
     def write(result):
         part = Path(job["result"] + ".part")
         part.write_text(json.dumps(result))
         os.replace(part, job["result"])
 
-    measure(job, write)
+    (rank if job.get("once") else measure)(job, write)
 
 
 if __name__ == "__main__":
