@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import frontier, one_vs_rest, partial_fit, readers, texts
+from benchmarks import frontier, one_vs_rest, partial_fit, precision, readers, texts
 from benchmarks.library import calibrating, comparison, files, reading, scaling_tables, studies
+from tests.benchmarks import making
 from xmlcore import PLT, Ranking, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
 from xmlcore.decisions.held_out import HeldOut
 
 STUDIES = ("ldsm", "fals", "double_sampling", "robustness")
 SMALL = ("annif", "cluster", "cold_start", "dashboard", "decisions", "estimates", "frontier", "load", "many_results",
-         "one_vs_rest", "partial_fit", "readers", "serving", "soak", "texts")  # fmt: skip
+         "one_vs_rest", "partial_fit", "precision", "readers", "serving", "soak", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
     "scaling": scaling_tables.markdown,
@@ -132,3 +133,53 @@ def test_the_floor_of_the_calibration_error_is_what_chance_leaves(n):
         assert floor == pytest.approx(
             100 * sum(np.sqrt(2 / np.pi * (part * (1 - part)).sum()) for part in bins) / (k * n), rel=0.1
         )
+
+
+def test_settings_are_tried_until_the_time_is_over_and_the_first_of_the_best_is_chosen(monkeypatch):
+    Y = sp.csr_array(np.eye(4, dtype=bool))
+    right, wrong = np.arange(4)[:, None] + np.array([0, 4, 4, 4, 4]), np.full((4, 5), -1)
+    answers = iter([(None, wrong), ("too large", None), (None, right), (None, right), ("stopped after 1 s", None)])
+    asked, figures = [], []
+
+    def rank(library, params, **job):
+        asked.append(params)
+        failed, labels = next(answers)
+        return {"failed": failed}, None if labels is None else np.where(labels < 4, labels, -1)
+
+    ranker = SimpleNamespace(rank=rank, data=SimpleNamespace(Y_train=Y, Y_test=Y))
+    precision.try_settings("libpecos", ranker, 3, figures, 100, keep=lambda: None)
+    assert figures[:2] == [0.0, None] and figures[2] == figures[3] > 0 and len(figures) == 4
+    assert asked[4] == precision.SETTINGS["libpecos"][4] | {"n_trees": 3}
+    assert precision.best_setting(figures) == 2 and precision.best_setting([None]) is precision.best_setting([]) is None
+    assert [precision.with_trees("omikuji", {}, 1), precision.with_trees("scikit-learn", {}, 3)] == [{"n_trees": 1}, {}]
+    assert all(len(settings) in (12, 5) for settings in precision.SETTINGS.values())
+
+
+def test_our_best_stands_beside_the_best_of_the_others_and_failures_are_named(tmp_path):
+    Y = sp.csr_array(np.eye(20, dtype=bool))
+    data, weights, runs = SimpleNamespace(Y_test=Y), metrics.inverse_propensity(Y), []
+    usual = {"version": None, "timed": False, "train_s": 1.5, "ms_per_row": 0.5}
+    for name, library, right in [("PLT()", "xmlcore", 18), ("OneVsRest()", "xmlcore", 3), ("a", "", 4), ("b", "", 2)]:
+        labels = np.full((20, 5), -1)
+        labels[:, 0] = np.where(np.arange(20) < right, np.arange(20), 0)
+        np.savez(tmp_path / f"{name}.npz", labels=labels)
+        measures = precision.with_intervals(data, weights, labels)
+        runs.append(usual | {"contestant": name, "library": library, "measures": measures})
+    found = precision.differences(data, weights, runs, tmp_path)
+    assert found["P@1"]["PLT()"][0] == pytest.approx(70) and found["P@1"]["PLT()"][3] == "a"
+    low, high = found["P@1"]["OneVsRest()"][1:3]
+    assert low < 0 <= high  # one row of twenty is no difference
+    runs.append({"contestant": "c", "library": "", "timed": False, "version": 2, "failed": "stopped after 600 s"})
+    here, timing = SimpleNamespace(times=False), SimpleNamespace(times=True)
+    assert precision.is_done("a", None, {"runs": runs}, tmp_path, here)
+    assert not precision.is_done("a", None, {"runs": runs}, tmp_path, timing)
+    assert not precision.is_done("a", None, {"runs": runs}, tmp_path / "lost", here)
+    assert [precision.is_done("c", version, {"runs": runs}, tmp_path, here) for version in (2, 3)] == [True, False]
+    about = dict.fromkeys(["n_train", "n_test", "n_features", "n_labels"], 20)
+    one = making.ABOUT | {"about": about, "tried": {}, "trees_tried": 3, "runs": runs}
+    text = precision.markdown(
+        {"data": {"whole": one | {"differences": found}, "part": one | {"tried": {"napkinxc": [1.0]}}}}
+    )
+    assert "| whole | **+70.00 (" in text and "PLT() − a" in text and "PLT() − b" not in text
+    assert "| part<br>only 1 of 12 settings tried | not measured to the end |" in text
+    assert "failed: stopped after 600 s" in text and "| **best of anyone** |  | **90.00** PLT() |" in text
