@@ -59,7 +59,7 @@ def start(page, *trees):
     page.go("train")
     for n in trees:
         page.at.number_input(key="form.PLT.n_estimators").set_value(n)
-        page.press("train.PLT.submit")
+        page.run().press("train.PLT.submit")  # the button rests until the settings are others than those that run
     return page.until(lambda s: s.text(s.at.main).count("Training nodes of trees: 25 %") == min(2, len(trees)))
 
 

@@ -81,7 +81,7 @@ def run_record(ready):
 def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_takes_its_place(
     ready, run_record, monkeypatch
 ):
-    monkeypatch.setattr(experiment.KINDS["train"], "version", 2)
+    monkeypatch.setattr(experiment.KINDS["train"], "version", experiment.KINDS["train"].version + 1)
     page = ready.go("train")
     assert "by an earlier version of the program" in page.text()
     task = experiment.task("train", {"dataset": run_record["fingerprint"]}, {"model": "LdSM", "params": PARAMS})
