@@ -10,6 +10,7 @@ from models.plt.plt_problems import problem, same_scores
 
 from xmlcore import PLT, Ranking
 from xmlcore._kernels import plt_search_together
+from xmlcore.models.plt import search
 from xmlcore.validation import csr_parts
 
 
@@ -159,10 +160,14 @@ def test_a_beam_set_after_fit_is_checked_at_prediction(small):
         wide.predict_topk(X_test)
 
 
-def test_an_ensemble_predicts_the_same_after_it_was_pickled():
+def test_an_ensemble_is_made_ready_for_the_search_once(monkeypatch):
+    made = []
+    as_ensemble = search.as_ensemble
+    monkeypatch.setattr(search, "as_ensemble", lambda *trees: made.append(1) or as_ensemble(*trees))
     model = PLT(n_estimators=2, max_leaf_labels=2).fit(np.eye(5), np.eye(5, dtype=bool))
     first = model.predict_topk(np.eye(5), 2)
     again = pickle.loads(pickle.dumps(model))
     for copy in (model, again, again):
         found = copy.predict_topk(np.eye(5)[:1], 2)
         assert np.array_equal(found.scores, first.scores[:1])
+    assert len(made) == 2  # once for the model, once for the copy

@@ -1,15 +1,16 @@
 """Search the trees of a fitted model for the labels of rows."""
 
+import functools
 import math
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.plt_candidates import score_labels
-from xmlcore._kernels.plt_mean import Lists, best_sums, possible_labels
+from xmlcore._kernels.plt_ensemble import as_ensemble
 from xmlcore._kernels.plt_rows import RowsInColumns, rows_in_columns
 from xmlcore._kernels.plt_search import gains_of_nodes, search_best_first
+from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
 from xmlcore.arrays import pointers
@@ -29,17 +30,6 @@ TOGETHER_ROWS = (2048, 16384)  # Smallest number of sparse rows searched togethe
 TOGETHER_BYTES = 16 << 20  # Smallest size of a tree's arrays for which sparse rows are searched together, in bytes.
 TOGETHER_DEPTH = 64  # Largest depth of a tree that is searched for many rows together, in edges.
 TOGETHER_PAIRS = 1 << 23  # Largest number of pairs (row, node) that wait in one search of many rows.
-LISTED = 2  # In each of several trees, this times k labels are searched first.
-SPREAD = 2  # Of the mean that a label needs to be among the best, one part in so many is searched for in each tree.
-MOST_LISTED = 1 << 23  # Largest number of labels that this lists, of rows together.
-MISSED = 1e-6  # So much below a threshold, in logarithms, a search for labels goes, against rounding.
-
-
-class WeightGains(NamedTuple):
-    """What weights of labels add to scores, the logarithms of probabilities."""
-
-    of_nodes: list[np.ndarray]  # of each tree, see ``plt_search``
-    of_labels: np.ndarray  # float64 (L,)
 
 
 class TreeSearch:
@@ -57,6 +47,11 @@ class TreeSearch:
         self.columns = columns
         self.n_columns = n_columns
         self.n_labels = leaves[0].size
+        self._no_gains = [np.zeros(0)] * len(self.trees)
+
+    @functools.cached_property
+    def together(self):
+        return as_ensemble(self.trees, self.leaves, self._no_gains)
 
     def is_of(self, trees, loss) -> bool:
         return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
@@ -65,7 +60,7 @@ class TreeSearch:
         """Split the rows of a CSR matrix into the tasks of a prediction."""
         n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
         size = PREDICT_ROWS
-        if together and n >= TOGETHER_DENSE:
+        if together and n >= TOGETHER_DENSE and len(self.trees) == 1:
             threads = effective_jobs(n_jobs)
             tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads get the same number of rows
             if self._goes_together(-(-n // tasks), 2 * dense.size >= n):
@@ -92,19 +87,17 @@ class TreeSearch:
         is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.trees)
         return (dense or is_large) and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.trees)
 
-    def gains(self, weights: np.ndarray | None) -> WeightGains:
-        """Return what weights of labels, all 1 if None, add to scores."""
+    def gains(self, weights: np.ndarray | None) -> list[np.ndarray]:
+        """Return the gains of the nodes of each tree that weights of labels give; empty ones without weights."""
         if weights is None:
-            return WeightGains([np.zeros(0)] * len(self.trees), np.zeros(self.n_labels))
-        with np.errstate(divide="ignore"):
-            logs = np.log(weights)
-        return WeightGains([gains_of_nodes(arrays.parent, arrays.label, weights) for arrays in self.trees], logs)
+            return self._no_gains
+        return [gains_of_nodes(arrays.parent, arrays.label, weights) for arrays in self.trees]
 
-    def top(self, x, n_rows: int, k: int, beam: int | None, gains: WeightGains):
+    def top(self, x, n_rows: int, k: int, beam: int | None, gains: list[np.ndarray]):
         """Find the k labels of each row of largest probability, or weight times probability."""
         rows = np.arange(n_rows)
         if len(self.trees) == 1:
-            labels, logs = self._top_of_tree(self.trees[0], gains.of_nodes[0], x, rows, k, beam)
+            labels, logs = self._top_of_tree(self.trees[0], gains[0], x, rows, k, beam)
             scores = np.exp(logs)
         else:
             labels, scores = self._top_of_all(gains, x, rows, k, beam)
@@ -139,38 +132,10 @@ class TreeSearch:
 
     def _top_of_all(self, gains, x, rows, k, beam):
         """Find the k labels of largest mean probability over all trees."""
-        # The best labels of each tree are listed, and their sums computed. Where a label that is in no list could be
-        # among the best, all labels are listed that in some tree reach the mean that this takes.
-        width = min(self.n_labels, LISTED * k)
-        found = [self._top_of_tree(*tree, x, rows, width, beam) for tree in zip(self.trees, gains.of_nodes)]
-        rest = np.array([np.where(labels[:, -1] >= 0, scores[:, -1], -np.inf) for labels, scores in found])
-        if beam or width == self.n_labels:
-            rest[:] = np.inf if beam else -np.inf  # a beam may have missed any label; else none is missing
-        lists = [(np.sum(labels >= 0, axis=1), labels[labels >= 0], s[labels >= 0]) for labels, s in found]
-        labels, sums, sure = self._best_of(_joined(lists, rest), gains.of_labels, x, rows, k)
-        unsure = np.flatnonzero(~sure & (beam is None))
-        for first, end in row_blocks(unsure.size, max(1, MOST_LISTED // (self.n_labels * len(self.trees)))):
-            part = unsure[first:end]
-            with np.errstate(divide="ignore"):
-                least = np.log(sums[part, -1] / (SPREAD * len(self.trees))) - MISSED
-            bars, rest = least - gains.of_labels.max(), np.tile(least, (len(self.trees), 1))
-            found = [search_threshold(tree, self.loss, x, rows[part], bars) for tree in self.trees]
-            lists = [(counts, of, scores + gains.of_labels[of]) for counts, of, scores in found]
-            labels[part], sums[part], _ = self._best_of(_joined(lists, rest), gains.of_labels, x, rows[part], k)
-        return labels, sums / len(self.trees)
-
-    def _best_of(self, lists, logs, x, rows, k):
-        """Return the labels of the greatest sums, the sums, and for which rows none can be missing in the lists."""
-        ptr, wanted, scores = possible_labels(lists, self.n_labels, k)
-        row = np.repeat(np.arange(rows.size), np.diff(ptr))
-        for t, (arrays, leaf_of_label) in enumerate(zip(self.trees, self.leaves)):
-            missing = np.flatnonzero(scores[:, t] == np.inf)
-            out, of = np.empty(missing.size), wanted[missing]
-            at = pointers(np.bincount(row[missing], minlength=rows.size))
-            score_labels(arrays, self.loss, leaf_of_label, x, rows, at, of, out)
-            scores[missing, t] = out + logs[of]
         labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
-        return labels, sums, best_sums(ptr, wanted, scores, lists.rest, labels, sums)
+        ensemble = self.together if gains is self._no_gains else as_ensemble(self.trees, self.leaves, gains)
+        search_ensemble(ensemble, self.loss, x, rows, beam or 0, labels, sums)
+        return labels, sums / len(self.trees)
 
     def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
         """Find every label whose probability reaches ``threshold``: csr_array of float32 (n_rows, L)."""
@@ -205,16 +170,8 @@ class TreeSearch:
     def run_rare_kernels(self, x, n_rows: int) -> None:
         """Run, on a few rows, the kernels that only large models use, so that they are compiled."""
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
-        gains, rows = self.gains(np.ones(self.n_labels)).of_nodes[0], np.arange(n_rows)
+        gains, rows = self.gains(np.ones(self.n_labels))[0], np.arange(n_rows)
         search_together(self.trees[0], gains, self.loss, x, rows, 0, TOGETHER_PAIRS, labels, scores)
-
-
-def _joined(of_trees, rest) -> Lists:
-    """Join the lists of all trees, given as (counts of rows, labels, scores) of each."""
-    counts, labels, scores = zip(*of_trees)
-    starts = pointers(of.size for of in labels)
-    ptr = np.array([start + pointers(sizes) for start, sizes in zip(starts, counts)])
-    return Lists(ptr, np.concatenate(labels), np.concatenate(scores), rest)
 
 
 def padded_ranking(labels, scores, k) -> Ranking:

@@ -1,4 +1,4 @@
-"""The search in several trees finds what its plain-Python twins find."""
+"""The search in several trees finds what its plain-Python twin finds."""
 
 import os
 import subprocess
@@ -10,7 +10,9 @@ import pytest
 from _kernels.plt_problems import sparse_rows
 
 from xmlcore import PLT
-from xmlcore._kernels.plt_mean import Lists, best_sums, possible_labels
+from xmlcore._kernels.plt_ensemble import as_ensemble
+from xmlcore._kernels.plt_search_ensemble import search_ensemble
+from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
 SHAPES = [("logistic", 2, 1, 2), ("logistic", 3, 4, 3), ("squared_hinge", 2, 5, 4), ("squared_hinge", 2, 99, 3)]
@@ -28,12 +30,13 @@ def searched(request):
     X = sparse_rows(15, 25, 100)
     taken = model._search().take(csr_parts(X), (0, 15))
     rows = [naive.plt_rows.in_columns(x, model.feature_of_column_) for x in X.toarray().astype(float)]
-    every = [naive.plt_mean.search_all(model.fitted_, loss, x, 17) for x in rows]
+    every = [naive.plt_search_ensemble.search_ensemble(model.fitted_, loss, x, 17) for x in rows]
 
     def top(k, beam=0):
-        found = model._search()
-        labels, means = found._top_of_all(found.gains(None), taken, np.arange(15), k, beam)
-        return labels, means * n_trees
+        labels, sums = np.full((15, k), -1, np.int32), np.zeros((15, k))
+        together = as_ensemble(model.fitted_, model.leaves_, model._search().gains(None))
+        search_ensemble(together, LOSS_NUMBERS[loss], taken, np.arange(15), beam, labels, sums)
+        return labels, sums
 
     return every, top
 
@@ -60,31 +63,10 @@ def test_with_a_beam_every_label_that_is_found_has_its_exact_sum(searched, beam)
         assert (np.diff(sums) <= 0).all() and sums[0] <= expected[0][1] * (1 + 1e-4)
 
 
-@pytest.mark.parametrize("k, n_trees", [(1, 2), (2, 3), (5, 3), (5, 1)])
-def test_lists_are_joined_as_the_twins_join_them(k, n_trees):
-    rng = np.random.default_rng(k)
-    lists = []
-    for _ in range(n_trees):
-        rows = [rng.choice(12, rng.integers(0, 8), replace=False).astype(np.int32) for _ in range(40)]
-        lists.append([(row, np.sort(np.round(rng.normal(-3, 2, row.size), 1))[::-1]) for row in rows])
-    rest = np.round(rng.normal(-4, 2, (n_trees, 40)), 1)
-    rest[:, :10] = -np.inf
-    ptr = np.cumsum([0, *(row.size for tree in lists for row, _ in tree)])
-    ptr = np.stack([ptr[40 * t : 40 * t + 41] for t in range(n_trees)])
-    labels, scores = (np.concatenate([row[i] for tree in lists for row in tree]) for i in range(2))
-    at, possible, of = possible_labels(Lists(ptr, labels, scores, rest), 12, k)
-    of_rows = [naive.plt_mean.possible_labels([tree[r] for tree in lists], rest[:, r], k) for r in range(40)]
-    assert possible.tolist() == [label for row in of_rows for label in row]
-    np.testing.assert_array_equal(of, [line for row in of_rows for line in row.values()])
-    of[np.isinf(of)] = -7.0
-    best, sums = np.full((40, k), -1, np.int32), np.zeros((40, k))
-    sure = best_sums(at, possible, of, rest, best, sums)
-    for r in range(40):
-        known = {label: of[c] for c, label in zip(range(at[r], at[r + 1]), possible[at[r] : at[r + 1]])}
-        expected, is_sure = naive.plt_mean.best_sums(known, rest[:, r], k)
-        assert best[r][best[r] >= 0].tolist() == [label for label, _ in expected] and sure[r] == is_sure
-        np.testing.assert_allclose(sums[r, : len(expected)], [total for _, total in expected], rtol=1e-12)
-    assert 0 < sure.sum() < 40
+def test_a_wide_beam_finds_what_the_exact_search_finds(searched):
+    _, top = searched
+    for exact, wide in zip(top(5), top(5, 64)):
+        np.testing.assert_array_equal(exact, wide)
 
 
 PREDICT = """
