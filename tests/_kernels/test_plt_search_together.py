@@ -48,7 +48,7 @@ def test_a_beam_keeps_the_best_pairs_of_each_row(beam):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam, most, weighted):
     model, X = fitted(*shape)
-    (gains,), _ = model._search().gains(np.arange(17.0) if weighted else None)
+    (gains,) = model._search().gains(np.arange(17.0) if weighted else None)
     X = sp.csr_array(sp.vstack([X, X[:3], X[:1] * 0, sparse_rows(90, 25, 5)]))
     x, rows = (
         model._search().take(csr_parts(X), (0, X.shape[0])),

@@ -5,12 +5,14 @@ import pytest
 import scipy.sparse as sp
 from contract.test_progress import Recorder
 from models.plt.plt_problems import same_scores
+from sklearn.metrics import f1_score
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models.ensembles import ensemble_of_trees, train_tree
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, vectors
+from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
@@ -100,6 +102,8 @@ FAST = {"arity": 2, "loss": "squared_hinge", "C": 0.5, "normalize": "idf"}
 
 def test_fast_tries_nothing(data):
     model = PLT(quality="fast").fit(data.X_train, data.Y_train)
+    usual, half = (f1_score(data.Y_test, model.predict(data.X_test, threshold=t), average="micro") for t in (None, 0.5))
+    assert usual > 3 * half and usual > 0.2
     assert model.settings_ == FAST | {"max_leaf_labels": 60} and model.chosen_.empty and len(model.trees_) == 1
     given = PLT(quality="fast", loss="logistic", normalize="l2").choose(data.X_train.toarray(), data.Y_train)
     assert given.settings == FAST | {"max_leaf_labels": 60, "loss": "logistic", "C": 5.0, "normalize": "l2"}
@@ -123,7 +127,14 @@ def test_best_has_three_trees_that_take_turns_where_there_are_levels(data, tmp_p
 def test_best_has_one_tree_where_there_is_one_level(data):
     best, balanced = (PLT(quality=quality).fit(data.X_train, data.Y_train) for quality in ("best", "balanced"))
     assert best.settings_ == balanced.settings_ and same_model(best, balanced, data.X_test)
-    with pytest.warns(UserWarning, match="trees are trained: 2"):
+    for others in (
+        {"arity": 2, "max_leaf_labels": 60},
+        {"tree": "huffman"},
+        {"tree": LabelTree.from_nested([*range(60)])},
+    ):
+        model = PLT(quality="best", **others).fit(data.X_train, data.Y_train)
+        assert len(model.trees_) == 1 and "+" not in model.settings_["normalize"]
+    with pytest.warns(UserWarning, match="2 trees are trained in place of n_estimators=3"):
         both = PLT(normalize="l2+idf", n_estimators=3, random_state=1).fit(data.X_train, data.Y_train)
     assert len(both.trees_) == 2
 
@@ -220,10 +231,10 @@ def test_labels_that_are_told_apart_for_sure_are_predicted(loss):
 class MadeUpTrials:
     """Trials whose scores are given: a function of the settings."""
 
-    share, measured = 0.1, 3000
+    share = 0.1
 
-    def __init__(self, score):
-        self.score, self.made = score, []
+    def __init__(self, score, measured=3000):
+        self.score, self.made, self.measured = score, [], measured
 
     def run(self, settings):
         score = self.score(settings)
@@ -245,7 +256,7 @@ def test_a_shape_that_costs_more_must_be_better_by_a_share():
 def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     for best in (0.1, 0.5, 1.0, 3.0):
-        trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2)
+        trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2, measured=10**8)
         assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule)["C"] == pytest.approx(best, rel=0.01)
         assert len(trials.made) == 3
     half = rule._replace(C_trust=0.0)  # of the way from the published 1, less the share of the rows

@@ -332,7 +332,7 @@ def test_trees_that_cannot_differ_are_warned_of():
 @pytest.mark.parametrize("cls", [PLT, ExtendedPLT])
 def test_where_the_chosen_shape_has_one_level_one_tree_is_trained_and_that_is_said(cls):
     X, Y = problem()
-    with pytest.warns(UserWarning, match="n_estimators=3, but trees are trained: 1.*smaller max_leaf_labels"):
+    with pytest.warns(UserWarning, match="1 tree is trained in place of n_estimators=3.*smaller max_leaf_labels"):
         model = cls(n_estimators=3).fit(X, Y)
     assert len(model.trees_) == 1 and model.trees_[0] == cls().fit(X, Y).trees_[0]
     assert len(cls(n_estimators=3, arity=2, max_leaf_labels=30).fit(X, Y).trees_) == 3  # as it was told

@@ -85,11 +85,22 @@ def test_rare_features_of_sparse_rows_weigh_more_where_that_is_better(cls, rare_
 def test_idf_multiplies_the_columns_of_unit_rows_by_the_factors_of_scikit_learn(cls):
     data = make_synthetic(n_train=300, n_test=50, n_features=60, n_labels=9, features_per_row=8)
     X, X_test = (to_length_1(part) for part in (data.X_train, data.X_test))
-    idf = TfidfTransformer(norm=None).fit(X)
+    idf = TfidfTransformer(norm=None, smooth_idf=False).fit(X)
     model = cls(normalize="idf", **PRECISE).fit(data.X_train, data.Y_train)
     other = cls(normalize=None, **PRECISE).fit(idf.transform(X), data.Y_train)
     expected = other.predict_proba(idf.transform(X_test)).toarray()
     np.testing.assert_allclose(model.predict_proba(data.X_test).toarray(), expected, atol=2e-3)
+    small = cls(normalize="idf", **PRECISE | {"C": 300.0})  # of the weights, only their ratios count
+    small.fit(data.X_train, data.Y_train, sample_weight=np.full(300, 1 / 300))
+    np.testing.assert_allclose(small.predict_proba(data.X_test).toarray(), expected, atol=2e-3)
+
+
+def test_noise_does_not_change_document_frequencies():
+    data = make_synthetic(n_train=300, n_test=50, n_features=60, n_labels=9, features_per_row=8)
+    noisy = sp.csr_array(np.vstack([data.X_train.toarray(), np.ones((300, 60))]).astype(np.float32))
+    of_rows = (sp.csr_array(data.X_train), np.arange(60, dtype=np.int32), "idf", None, 300)
+    clean, both = (scaled_rows(rows, *of_rows[1:])[1].factor for rows in (of_rows[0], noisy))
+    np.testing.assert_allclose(both / both[0], clean / clean[0])
 
 
 @BOTH

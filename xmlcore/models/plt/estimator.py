@@ -16,7 +16,7 @@ from xmlcore.models.plt.building import (
     label_frequencies,
     label_representations,
 )
-from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, different_trees
+from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, differ_by_seed, different_trees
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -25,7 +25,7 @@ from xmlcore.models.plt.linear_nodes import (
     log_mean_gradient,
     path_gradients,
 )
-from xmlcore.models.plt.parameters import ABOUT, PARAMETERS, PRESETS
+from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import state_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
@@ -162,7 +162,7 @@ class PLT(LinearModel):
         numbers = range(n_trees) if self._only_tree is None else (self._only_tree,)
         scalings = scalings_of(choice.settings["normalize"])
         turns = [scalings[number % len(scalings)] for number in numbers]
-        rows = {scaling: RowsOfTree.of(X, Y, scaling, weights, boosts) for scaling in dict.fromkeys(turns)}
+        rows = {scaling: RowsOfTree.of(X, Y, scaling, weights, boosts, n_clean) for scaling in dict.fromkeys(turns)}
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
         warn_unconverged(self, self._train_trees(trees, choice, entropy, progress))
 
@@ -308,7 +308,8 @@ class PLT(LinearModel):
             return model
 
         settings = {name: params[name] for name in NAMES}
-        return choose(settings, self.quality, X, Y, weights, boosts, self.tree == "kmeans", entropy, fit, progress)
+        quality = BALANCED if self.quality == BEST and not differ_by_seed(self.tree) else self.quality
+        return choose(settings, quality, X, Y, weights, boosts, self.tree == "kmeans", entropy, fit, progress)
 
     def _n_trees(self, settings, n_labels) -> int:
         """Return the number of trees with the settings that the model has chosen."""

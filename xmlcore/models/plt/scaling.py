@@ -36,10 +36,12 @@ def read_as(normalize: str | None) -> str | None:
     return UNIT if scalings_of(normalize)[0] in (UNIT, IDF) else normalize
 
 
-def scaled_rows(X, feature_of_column, normalize: str | None, weights=None) -> tuple[sp.csr_array, Scaling | None]:
+def scaled_rows(
+    X, feature_of_column, normalize: str | None, weights=None, n_clean: int | None = None
+) -> tuple[sp.csr_array, Scaling | None]:
     """Return the rows of X as classifiers are trained on them, with columns in place of features, and their scaling."""
     # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
-    # as :func:`read_as` says.
+    # as :func:`read_as` says. Document frequencies are those of the first ``n_clean`` rows: noise can fill all columns.
     of_feature = columns_of(feature_of_column, X.shape[1])
     ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *of_feature, read_as(normalize) == UNIT)
     shape = X.shape[0], max(1, feature_of_column.size)
@@ -47,7 +49,7 @@ def scaled_rows(X, feature_of_column, normalize: str | None, weights=None) -> tu
     if normalize == UNIT:
         return rows, None
     centred = normalize == BY_COLUMN and _is_dense(X, weights)
-    scaling = _scaling_of(rows, normalize, centred, weights)
+    scaling = _scaling_of(rows, normalize, centred, weights, n_clean)
     if not centred:
         values[:] = values * scaling.factor[columns]
         return rows, scaling
@@ -96,13 +98,14 @@ def _is_dense(X, weights) -> bool:
     return np.average(sizes, weights=weights) > DENSE * X.shape[1]
 
 
-def _scaling_of(rows, normalize, centred, weights) -> Scaling:
+def _scaling_of(rows, normalize, centred, weights, n_clean) -> Scaling:
     mean, variance = _moments(rows, weights)
     centre, factor = np.zeros(mean.size), np.ones(mean.size)
     if normalize == IDF:
-        weights = np.ones(rows.shape[0]) if weights is None else weights
-        with_it = np.bincount(rows.indices, np.repeat(weights, np.diff(rows.indptr)), mean.size)
-        factor = np.log((1 + weights.sum()) / (1 + with_it)) + 1  # as in scikit-learn
+        counted = rows[:n_clean]
+        each = np.ones(counted.shape[0]) if weights is None else weights[:n_clean]
+        with_it = np.bincount(counted.indices, np.repeat(each, np.diff(counted.indptr)), mean.size)
+        factor = np.log(each.sum() / np.maximum(with_it, each.min())) + 1  # as scikit-learn's, not smoothed
     if normalize == BY_COLUMN:
         deviation = np.sqrt(variance)
         factor = np.divide(1.0, deviation, out=np.zeros(mean.size), where=deviation > LEAST)

@@ -33,10 +33,10 @@ class RowsOfTree(NamedTuple):
     boosts: np.ndarray | None  # float64 (L,): the ``label_weight`` of ``fit``; None: all are 1
 
     @classmethod
-    def of(cls, X, Y, normalize: str | None, weights=None, boosts=None) -> "RowsOfTree":
+    def of(cls, X, Y, normalize: str | None, weights=None, boosts=None, n_clean=None) -> "RowsOfTree":
         """Scale rows and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
-        scaled, scaling = scaled_rows(X, feature_of_column, normalize, weights)
+        scaled, scaling = scaled_rows(X, feature_of_column, normalize, weights, n_clean)
         return cls(scaled, Y, n_features, feature_of_column, scaling, weights, boosts)
 
     def for_kernels(self, leaf_of_label, parent) -> tuple[ScaledRows, NodeRows]:
@@ -177,8 +177,9 @@ def warn_equal_trees(model, n_trees: int) -> None:
     """Warn when trees of a PLT would have the same shape; ``n_trees`` of them, which are not equal, are trained."""
     if model.n_estimators > n_trees:
         warnings.warn(
-            f"n_estimators={model.n_estimators}, but trees are trained: {n_trees}. The shape that was chosen has one "
-            "level, so that more would be equal to these. To have more, give a smaller max_leaf_labels, such as 100",
+            f"{n_trees} {'tree is' if n_trees == 1 else 'trees are'} trained in place of "
+            f"n_estimators={model.n_estimators}: the shape that was chosen has one level, so that others would be "
+            "equal. To have more, give a smaller max_leaf_labels, such as 100",
             UserWarning,
             stacklevel=6,  # shows the line that called fit
         )

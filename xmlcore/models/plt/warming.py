@@ -5,6 +5,7 @@ import numpy as np
 from xmlcore._kernels.plt_index import EVERY
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import read_only
+from xmlcore.models.plt.choosing import trees_asked_for
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import UNIT
 
@@ -19,7 +20,7 @@ def pieces_of(model) -> dict:
     def search():
         """Search trees that are not trained, so that no kernel of the training is needed."""
         tree, arrays = _untrained_tree()
-        count = searched.n_estimators
+        count = trees_asked_for(searched.get_params(deep=False))
         columns, settings = np.arange(6, dtype=np.int32), {"loss": "logistic", "normalize": UNIT}
         searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, settings)
         searched._protect()
