@@ -264,6 +264,14 @@ def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
     assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, half)["C"] == pytest.approx(0.25**0.1, rel=0.01)
 
 
+@pytest.mark.parametrize("measured, expected", [(100, 1.0), (10**6, 4.0)])
+def test_a_larger_C_must_be_better_by_more_than_chance(measured, expected):
+    rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
+    scores = {0.25: 0.95, 1.0: 1.0, 4.0: 1.06}
+    trials = MadeUpTrials(lambda one: scores[one["C"]], measured)
+    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule)["C"] == pytest.approx(expected, rel=0.3)
+
+
 def test_a_rare_hit_does_not_choose_the_shape():
     """Labels that nothing predicts: the numbers of hits differ by chance."""
     random = np.random.default_rng(0)

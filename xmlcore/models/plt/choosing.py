@@ -347,12 +347,16 @@ def _differ(first: dict, other: dict, n_rows: int) -> bool:
 def _best_C(trials, middle, factor) -> float:
     """Return the best C on the sample: the top of a parabola through three trials, or the end that is nearest to it."""
     # The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two. If the
-    # parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``.
+    # parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``. A larger one than
+    # that of ``middle`` takes longer to train, and where a label has few rows in the sample it often wins by chance: it
+    # must be better by more than one standard error.
     line = [trials.run(middle | {"C": middle["C"] / factor}), middle]
     if line[0]["score"] > line[1]["score"]:
         line.insert(0, trials.run(middle | {"C": middle["C"] / factor**2}))
     else:
         line.append(trials.run(middle | {"C": middle["C"] * factor}))
+        if line[2]["score"] > middle["score"] and not _differ(line[2], middle, trials.measured):
+            return middle["C"]
     low, top, high = (trial["score"] for trial in line)
     curvature = low - 2 * top + high
     if not curvature < 0:
