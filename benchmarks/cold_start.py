@@ -47,7 +47,7 @@ def first_training(model, data):
     start = time.perf_counter()
     queue = Queue(n_workers=2)
     try:
-        queue.submit(experiment.warm_up, title="Compiling kernels", key="warm-up")
+        queue.submit(experiment.warm_up, title="Compiling", key="warm-up")
         job = experiment.submit(queue, task)
         job.result()  # raises when the training failed
         seconds = time.perf_counter() - start

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.library import crowd, dashboard_server, files, load, machine, processes, tables
+from xmlcore.models.compiling import COMPILING
 
 RESULT = files.RESULTS / "load.json"
 ARRIVAL = 0.5  # seconds between two arrivals
@@ -160,7 +161,7 @@ async def first_visit(server):
     await first.arrive()
     await first.tab.until(lambda: first.tab.says("Labels per row"), "the first data set", 300)
     end = time.monotonic() + 300
-    while first.tab.says("Compiling kernels") and time.monotonic() < end:
+    while first.tab.says(COMPILING) and time.monotonic() < end:
         await asyncio.sleep(0.5)
 
     async def use(visitor):

@@ -115,6 +115,23 @@ for kernel in (plt_training.train_group, plt_clusters.split_labels):
 """
 
 
+EXPLANATIONS = """
+from xmlcore._kernels import explain, plt_candidates
+from xmlcore.experiment.warm_up import pieces
+turns = [piece.turn for piece in pieces()]
+pieces()[turns.index("explanations")].run()
+for kernel in (explain.share_along_paths, plt_candidates.score_labels):
+    assert len(kernel.signatures) == 1
+assert turns.index("explanations") < turns.index("LdSM")
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+def test_explanations_of_label_trees_wait_for_no_other_method():
+    done = subprocess.run([sys.executable, "-c", EXPLANATIONS], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
 def test_the_search_of_label_trees_is_compiled_without_their_training():
     done = subprocess.run([sys.executable, "-c", SEARCH_ONLY], capture_output=True, text=True, timeout=300)

@@ -12,11 +12,10 @@ from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
 from xmlcore.experiment.engine.task import Task
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
-from xmlcore.models.compiling import turn
+from xmlcore.models.compiling import COMPILING, turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
-PHASE = "Compiling code, once"
 # The pieces, by their turns, that training a model or selecting features by a method waits for.
 NEEDED = {"PLT": {"PLT-search", "PLT-training"}, "FALS": {"FALS"}}
 NEEDED |= {name: {name} for name in ("LdSM", "OneVsRest", "DoubleSampling")}
@@ -40,8 +39,8 @@ def warm_up(progress: ProgressLike = silent) -> None:
         nonlocal done
         done += piece.percent
 
-    compile_pieces(lambda piece: progress(PHASE, done / 100, piece.title), add)
-    progress(PHASE, 1.0)
+    compile_pieces(lambda piece: progress(COMPILING, done / 100, piece.title), add)
+    progress(COMPILING, 1.0)
 
 
 def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None:
@@ -91,16 +90,17 @@ def pieces() -> list[Piece]:
 
     label_tree = base.warm_up_pieces(PLT())
     return [
-        Piece("PLT-search", "searching label trees", 21, label_tree["PLT-search"]),
-        Piece("PLT-training", "training label trees", 15, label_tree["PLT-training"]),
-        Piece("measures", "measures", 3, metrics.warm_up),
-        Piece("reading", "reading files", 6, datasets.warm_up),
+        Piece("PLT-search", "searching label trees", 16, label_tree["PLT-search"]),
+        Piece("PLT-training", "training label trees", 10, label_tree["PLT-training"]),
+        Piece("measures", "measures", 2, metrics.warm_up),
+        Piece("explanations", "explanations", 3, _explain),
+        Piece("reading", "reading files", 10, datasets.warm_up),
         Piece("LdSM", "decision trees", 12, of(LdSM())),
-        Piece("FALS", "feature selection", 10, _select),
-        Piece("OneVsRest", "baselines", 3, of(OneVsRest(C=1.0, normalize="l2"))),
-        Piece("DoubleSampling", "double sampling", 14, of(DoubleSampling())),
-        Piece("ensembles", "ensembles, beams, reranking", 4, _ensembles),
-        Piece("noise", "noise and explanations", 10, _perturb_and_explain),
+        Piece("FALS", "feature selection", 11, _select),
+        Piece("OneVsRest", "baselines", 1, of(OneVsRest(C=1.0, normalize="l2"))),
+        Piece("DoubleSampling", "double sampling", 15, of(DoubleSampling())),
+        Piece("ensembles", "ensembles, beams, reranking", 12, _ensembles),
+        Piece("noise", "noise and other explanations", 7, _perturb),
     ]
 
 
@@ -125,17 +125,28 @@ def _toy():
     return X, Y, PLT(tol=1.0).fit(X, Y)
 
 
-def _perturb_and_explain():
-    """Use the kernels of noise, attacks and explanations."""
+def _explain():
+    """Use the kernels of explanations of label trees."""
+    X, _, model = _toy()
+    _explain_one(model, X)
+    explain.label_values(model, X[:1], [0])
+
+
+def _explain_one(model, X):
+    explain.contributions(model, X[:1], 0)
+    explain.path(model, X[:1], 0)
+
+
+def _perturb():
+    """Use the kernels of noise and attacks, and of explanations of other models."""
     X, Y, model = _toy()
     for other in (OneVsRest(), LdSM()):
         base.warm_up(other)
     for kind, options in (("gaussian", {}), ("words", {"reference": X}), ("pgd", {"n_steps": 1})):
         robustness.evaluate(model, X, Y, (0.1,), (1,), n_repeats=1, perturbation=kind, options=options, Y_train=Y)
     robustness.perturbation("gaussian", 0.1, support="nonzero").apply(X)
-    for explained in (model, OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
-        explain.contributions(explained, X[:1], 0)
-        explain.path(explained, X[:1], 0)
+    for explained in (OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
+        _explain_one(explained, X)
 
 
 def _select():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xmlcore._kernels._jit import CACHE_FOLDER
 
+COMPILING = "Compiling code, once"  # Phase that progress reports, and title of the job that compiles all.
 POLL_SECONDS = 0.05  # Time between two looks whether another process is done.
 LONGEST_WAIT = 120.0  # After so many seconds a process does not wait any longer but compiles the kernels itself.
 

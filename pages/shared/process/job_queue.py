@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, jobs
 from xmlcore.experiment.warm_up import share_left
+from xmlcore.models.compiling import COMPILING
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
@@ -57,7 +58,7 @@ def _queue(root: str) -> jobs.Queue:
     task = default_dataset()
     if not task.exists():  # first in the queue: the first page needs the data set, and no kernel
         experiment.submit(made, task, owner=FIRST_VISIT)
-    made.submit(experiment.warm_up, title="Compiling code, once", owner=SERVER, key=WARM_UP)
+    made.submit(experiment.warm_up, title=COMPILING, owner=SERVER, key=WARM_UP)
     return made
 
 

@@ -20,6 +20,7 @@ from xmlcore.experiment.kinds.select import (
 )
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.first_use import pd
+from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.selection import BRDT
@@ -65,7 +66,7 @@ def compare_selections(
     start = time.perf_counter()
     wanted = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
     study = _Study(dataset, filled(CompareSelections.PARAMETERS, wanted, "compare_selections"), progress)
-    progress("Compiling code, once", 0.0)
+    progress(COMPILING, 0.0)
     study.warm_up()
     lines = [line for at in range(len(study.selections)) for line in study.lines_of(at)]
     return Comparison(
@@ -123,7 +124,7 @@ class _Study:
         selection, title = self.selections[at], self.titles[at]
         pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
         if selection is not None:
-            self.progress("Compiling code, once", self._fraction(self._at))
+            self.progress(COMPILING, self._fraction(self._at))
             warm_up_selector(*selection)
         lines = []
         for seed in self.seeds:

@@ -16,6 +16,7 @@ from xmlcore.experiment.kinds.train import compile_kernels, estimator
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import DoubleSampling
+from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
@@ -100,7 +101,7 @@ def sampling_study(
     n_adversarial = sorted({min(value, most) for value in n_adversarial})
     points = [("n_adversarial", value, repeat) for value in n_adversarial for repeat in range(n_repeats)]
     points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
-    progress("Compiling code, once", 0.0)
+    progress(COMPILING, 0.0)
     compile_kernels(estimator("DoubleSampling", params))
     if model is None:
         model = _train(params, dataset, progress)

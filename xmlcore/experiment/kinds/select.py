@@ -15,7 +15,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.base import Estimator
-from xmlcore.models.compiling import turn
+from xmlcore.models.compiling import COMPILING, turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset
 
@@ -114,7 +114,7 @@ def select_and_fit(
     dataset: "Dataset", method: str, params: dict, progress: ProgressLike = silent
 ) -> tuple[Selection, object]:
     """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
-    progress("Compiling code, once", 0.0)
+    progress(COMPILING, 0.0)
     compile_s = warm_up_selector(method, params)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True, action="always") as caught:

@@ -24,6 +24,7 @@ from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -196,7 +197,7 @@ def run_and_model(
     dataset: "Dataset", model: str, params: dict, k: int, progress: ProgressLike = silent
 ) -> tuple[Run, object]:
     """Do what :func:`run` does with all parameters, and return the fitted model as well."""
-    progress("Compiling code, once", 0.0)
+    progress(COMPILING, 0.0)
     unfitted = estimator(model, params)
     compile_s = compile_kernels(unfitted)
     with watched() as watch:

@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimato
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
+from xmlcore.models.compiling import COMPILING
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
 from xmlcore.models.plt.choosing import Sizes, n_trees_of, trees_asked_for
 from xmlcore.parameters import Parameter
@@ -53,7 +54,7 @@ class TrainTree(Task):
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
         unfitted = estimator(self.params["model"], self.params["params"])
-        progress("Compiling code, once", 0.0)
+        progress(COMPILING, 0.0)
         compile_s = compile_kernels(unfitted)
         with watched() as watch:
             model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
