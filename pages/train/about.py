@@ -68,10 +68,10 @@ def _chosen(run, name):
         st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return
     trials = pd.DataFrame(run.trials)
-    rows, seconds = int(trials["rows"].iloc[0]), float(trials["seconds"].sum())
+    rows, seconds = int(trials["rows"].max()), float(trials["seconds"].sum())
     st.caption(
-        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, "
-        f"in {format.duration(seconds)}: {values}."
+        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows "
+        f"or fewer, in {format.duration(seconds)}: {values}."
     )
     shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     charts.show_figure(
@@ -79,6 +79,7 @@ def _chosen(run, name):
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
-        "training rows; test rows are not used. The C used for all rows lies between the best one here and the "
-        "published one, because a sample shows only roughly which C is best.",
+        "training rows; test rows are not used. Lines join trials on the same sample: one has all labels and decides "
+        "the shape, another has all rows of some labels and decides the rest. The C used for all rows lies between the "
+        "best one here and the published one, because a sample shows only roughly which C is best.",
     )

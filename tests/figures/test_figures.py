@@ -228,6 +228,10 @@ def test_trials_are_named_by_what_differs_and_drawn_in_percent():
     of_trees = figures.trials(trees)
     assert list(of_trees.data[0].x) == ["1: arity 2, C = 2", "2: arity 16, C = 0.5"]
     assert of_trees.data[0].customdata[1] == "arity 16, at most 1,200 labels per leaf, logistic"
+    of_two_samples = figures.trials(trees.assign(rows=[500, 600], labels=[900, 100]))
+    assert [len(line.x) for line in of_two_samples.data] == [1] * 6
+    assert [line.name for line in of_two_samples.data if line.showlegend] == ["P@1", "P@3", "P@5"]
+    assert of_two_samples.data[1].customdata[0].endswith("on 600 rows of 100 labels")
 
 
 def pairs(n=6, rows=200, seed=0):

@@ -78,7 +78,10 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
 
 
 def trials(frame: pd.DataFrame) -> go.Figure:
-    """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``."""
+    """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
+
+    Lines join trials on the same sample: only these can be compared.
+    """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
@@ -95,19 +98,28 @@ def trials(frame: pd.DataFrame) -> go.Figure:
         ]
     if "normalize" in frame and frame["normalize"].nunique() > 1:
         names = [f"{name}, {scaling}" for name, scaling in zip(names, frame["normalize"])]
-    names = [f"{number}: {name}" for number, name in enumerate(names, 1)]
+    frame = frame.assign(x=[f"{number}: {name}" for number, name in enumerate(names, 1)], about=about)
+    samples = [frame]
+    if {"rows", "labels"} <= set(frame):
+        sizes = [f"<br>on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
+        samples = [
+            part for _, part in frame.assign(about=frame["about"] + sizes).groupby(["labels", "rows"], sort=False)
+        ]
+    color = MEASURE_COLORS["P@k"]
     for measure, dash in zip(measures, ("solid", "dash", "dot")):
-        color = MEASURE_COLORS["P@k"]
-        figure.add_scatter(
-            x=names,
-            y=100 * frame[measure],
-            name=measure,
-            mode="lines+markers",
-            line={"color": color, "width": 2, "dash": dash},
-            marker={"symbol": MEASURE_MARKS["P@k"], "size": 8, "color": color},
-            customdata=about,
-            hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
-        )
+        for number, part in enumerate(samples):
+            figure.add_scatter(
+                x=part["x"],
+                y=100 * part[measure],
+                name=measure,
+                legendgroup=measure,
+                showlegend=number == 0,
+                mode="lines+markers",
+                line={"color": color, "width": 2, "dash": dash},
+                marker={"symbol": MEASURE_MARKS["P@k"], "size": 8, "color": color},
+                customdata=part["about"],
+                hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
+            )
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="Trial, with its arity and C" if of_trees else "Trial, with its C", type="category")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")

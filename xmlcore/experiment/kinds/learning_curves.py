@@ -196,7 +196,7 @@ def _frames(sizes, seeds, seconds, gains, true):
 class MeasureLearningCurve(Task):
     """Train on growing samples of the training rows, and forecast what twice the rows would give."""
 
-    kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 2
+    kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 3
 
     PARAMETERS = (
         MODEL,

@@ -244,7 +244,7 @@ def _choice(estimator, fitted, params) -> dict:
 class Train(Task):
     """Train a model on a data set and measure it on the test rows."""
 
-    kind, folder, result, version = "train", FOLDER, Run, 2
+    kind, folder, result, version = "train", FOLDER, Run, 3
 
     PARAMETERS = (MODEL, SETTINGS, K)
 
