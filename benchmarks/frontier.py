@@ -1,4 +1,4 @@
-"""What precision costs: trees alone and in ensembles, decision trees, one-vs-rest, and mixtures of their results.
+"""What precision costs: label trees of three qualities, decision trees, one-vs-rest, and mixtures of their results.
 
     python -m benchmarks.frontier FOLDER [--data bibtex ...] [--most-seconds 180]
     python -m benchmarks.frontier --again     # the tables once more, without measuring
@@ -28,14 +28,15 @@ from xmlcore import PLT, LdSM, OneVsRest, metrics
 RESULTS = files.RESULTS / "frontier.json"
 DATA = ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")
 METHODS = {  # name -> the model that is trained
-    "PLT, 1 tree": PLT(n_jobs=1),
-    "PLT, 3 trees": PLT(n_estimators=3, n_jobs=1),
+    "PLT, fast": PLT(quality="fast", n_jobs=1),
+    "PLT, balanced": PLT(n_jobs=1),
+    "PLT, best": PLT(quality="best", n_jobs=1),
     "PLT, 10 trees": PLT(n_estimators=10, n_jobs=1),
     "LdSM, 10 trees": LdSM(n_jobs=1),
     "LdSM, 50 trees": LdSM(n_estimators=50, n_jobs=1),
     "One-vs-rest": OneVsRest(n_jobs=1),
 }
-MEMBERS = ("PLT, 3 trees", "LdSM, 10 trees", "One-vs-rest")  # of the mixture
+MEMBERS = ("PLT, best", "LdSM, 10 trees", "One-vs-rest")  # of the mixture
 MIXTURE = "Mixture"
 DEPTH = 20  # labels of each row that a member brings to the mixture
 STEPS = 10  # weights are multiples of one tenth
