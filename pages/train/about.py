@@ -68,18 +68,20 @@ def _chosen(run, name):
         st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return
     trials = pd.DataFrame(run.trials)
-    rows, seconds = int(trials["rows"].max()), float(trials["seconds"].sum())
+    samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
+    sizes = " or ".join(f"{rows:,}" for rows in samples)
     st.caption(
-        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows "
-        f"or fewer, in {format.duration(seconds)}: {values}."
+        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
+        f"in {format.duration(seconds)}: {values}."
     )
+    more = " The first sample decides the shape of the tree; the second, all rows of some labels, decides the rest."
+    more = more if len(samples) > 1 else ""
     shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     charts.show_figure(
         figures.trials(trials),
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
-        "training rows; test rows are not used. Lines join trials on the same sample: one has all labels and decides "
-        "the shape, another has all rows of some labels and decides the rest. The C used for all rows lies between the "
-        "best one here and the published one, because a sample shows only roughly which C is best.",
+        f"training rows; test rows are not used.{more} The C used for all rows lies between the best one here and the "
+        "published one, because a sample shows only roughly which C is best.",
     )

@@ -80,7 +80,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
 def trials(frame: pd.DataFrame) -> go.Figure:
     """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
 
-    Lines join trials on the same sample: only these can be compared.
+    Lines join trials on the same sample of rows and labels: only these can be compared.
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame
@@ -121,6 +121,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
                 hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
             )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Trial, with its arity and C" if of_trees else "Trial, with its C", type="category")
+    title = "Trial, with its arity and C" if of_trees else "Trial, with its C"
+    figure.update_xaxes(title_text=title, type="category", categoryorder="array", categoryarray=frame["x"])
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure

@@ -85,7 +85,7 @@ def test_with_several_levels_scaling_and_C_are_tried_with_all_rows_of_some_label
     X, Y = many_labels
     model = PLT(arity=4, max_leaf_labels=20).fit(X, Y)
     few = model.chosen_[model.chosen_["labels"] < 300]
-    assert len(few) == len(model.chosen_) == 6  # the shape is given: three values of C for each scaling
+    assert len(few) == len(model.chosen_) - 1 == 6  # three values of C for each scaling; one trial is for the cut
     part = choosing.rows_of_some_labels(choosing.Data(X, Y, None, None), 1500, [0, choosing.STREAM, 1])
     assert part.Y.shape[1] == few["labels"].iloc[0] and part.Y.nnz == part.X.shape[0]
     order = np.random.default_rng([0, choosing.STREAM, 2]).permutation(part.X.shape[0])
@@ -111,7 +111,7 @@ def test_labels_are_drawn_with_all_their_rows_unless_common_ones_are_most_of_all
     assert (np.diff(part.Y.tocsc().indptr) == counts[drawn]).all() and counts[drawn].max() <= 60
     common = sp.csr_array((np.ones(6000), (np.repeat(np.arange(3000), 2), np.ravel([[0, 1]] * 3000))), shape=Y.shape)
     assert choosing.rows_of_some_labels(choosing.Data(X, (Y + common).tocsr(), None, None), 600, [1]) is None
-    assert choosing.rows_of_some_labels(choosing.Data(X[:90], Y[:90], None, None), 600, [1]) is None
+    assert choosing.rows_of_some_labels(choosing.Data(X[:399], Y[:399], None, None), 600, [1]) is None
     assert (PLT(arity=4, max_leaf_labels=20).choose(X, (Y + common) > 0).trials[0]["labels"]) == 300
 
 
@@ -261,6 +261,16 @@ def test_trials_that_say_nothing_leave_C_where_it_is_published():
     assert PLT().choose(X, [list(range(40))] * 800).settings["C"] == 1.0
 
 
+def test_a_scaling_is_not_chosen_by_a_C_that_was_better_by_chance():
+    scores = {"l2": {0.25: 0.9, 1.0: 1.1, 4.0: 1.05}, "standardize": {0.25: 0.9, 1.0: 1.0, 4.0: 1.2}}
+    rule = RULE._replace(C_power=0.0)
+    for error, expected in ((0.15, "l2"), (0.05, "standardize")):
+        rows = MadeUpTrials(lambda one: 1.0)
+        labels = MadeUpTrials(lambda one: scores[one["normalize"]][one["C"]], error)
+        _, chosen = decide(EVERY_AUTO, [choosing.BINARY], ["l2", "standardize"], rows, labels, rule)
+        assert chosen["normalize"] == expected and len(rows.own) == 1
+
+
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_labels_that_are_told_apart_for_sure_are_predicted(loss):
     true = np.random.default_rng(0).integers(0, 10, 12_000)
@@ -283,8 +293,8 @@ class MadeUpTrials:
         self.own.append(trial)
         return trial
 
-    def is_better(self, first, other, errors):
-        return first["score"] - other["score"] > errors * self.error
+    def is_better(self, first, other):
+        return first["score"] - other["score"] > RULE.errors * self.error
 
 
 def test_a_shape_that_costs_more_must_be_better_by_a_share():
@@ -293,18 +303,20 @@ def test_a_shape_that_costs_more_must_be_better_by_a_share():
     for gain, expected in ((0.5, 16), (2.0, 64)):  # the third is better than the second by this many tenths
         scores = {2: 1.0, 16: 1.2, 64: 1.2 * (1 + gain * 0.1)}
         trials = MadeUpTrials(lambda one, scores=scores: scores[one["arity"]])
-        assert decide(fixed, shapes, ["l2"], trials, rule=RULE._replace(shape_gain=0.1))["arity"] == expected
+        assert decide(fixed, shapes, ["l2"], trials, rule=RULE._replace(shape_gain=0.1))[1]["arity"] == expected
 
 
 def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     for best in (0.1, 0.5, 1.0, 3.0):
         trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2)
-        assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)["C"] == pytest.approx(best, rel=0.01)
+        assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(best, rel=0.01)
         assert len(trials.own) == 3
     half = rule._replace(C_trust=0.0)  # of the way from the published 1, less the share of the rows
     trials = MadeUpTrials(lambda one: 2.0 - (np.log(one["C"] / 0.25) / 10) ** 2)
-    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=half)["C"] == pytest.approx(0.25**0.1, rel=0.01)
+    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=half)[1]["C"] == pytest.approx(
+        0.25**0.1, rel=0.01
+    )
 
 
 @pytest.mark.parametrize("error, expected", [(0.04, 1.0), (0.02, 4.0)])
@@ -312,7 +324,7 @@ def test_a_larger_C_must_be_better_by_more_than_chance(error, expected):
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     scores = {0.25: 0.95, 1.0: 1.0, 4.0: 1.06}
     trials = MadeUpTrials(lambda one: scores[one["C"]], error)
-    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)["C"] == pytest.approx(expected, rel=0.3)
+    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(expected, rel=0.3)
 
 
 def test_a_rare_hit_does_not_choose_the_shape():
