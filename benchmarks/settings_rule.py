@@ -205,7 +205,7 @@ class RecordedTrials:
         self.reference = P if self.reference is None else self.reference
         return {name: settings[name] for name in NAMES} | {"score": float((P / self.reference).mean())}
 
-    def is_better(self, first, other, errors):
+    def is_better(self, first, other):
         """Return True: any difference counts."""
         return True
 
@@ -218,9 +218,10 @@ def play(split, rule):
     else:
         size, measured = sizes_of_trials(split.sizes.rows, rule)
         trials = [RecordedTrials(split, size, size / split.sizes.rows, measured)]
-        if any(sample == OF_LABELS for _, _, sample in split.lines):
+        one_level = has_one_level(split.sizes.labels, **shapes[0])
+        if not one_level and any(sample == OF_LABELS for _, _, sample in split.lines):
             trials.append(RecordedTrials(split, OF_LABELS, rule.trained_share, measured))
-        settings = decide(EVERY_AUTO, shapes, ["l2"], *trials, rule=rule)
+        _, settings = decide(EVERY_AUTO, shapes, ["l2"], *trials, rule=rule)
         seconds = sum(one.seconds for one in trials)
     P, fit_s, _ = split.at(settings, None, settings["C"])
     return P, seconds + fit_s, settings
