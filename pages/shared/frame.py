@@ -85,7 +85,7 @@ button[data-testid^=stBaseButton] {{ height: auto; }}
 button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data-testid^=stBaseButton] p {{
   white-space: normal; overflow: visible;
 }}
-@media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ padding-top: 1.5rem; }} }}
+@media (hover: none) {{ .stElementContainer:has([data-testid=stDataFrame]) {{ margin-top: 1.5rem; }} }}
 [data-testid=stToastContainer] {{ top: auto; bottom: 1rem; }}
 [data-testid=stSliderThumbValue], [role=tab][aria-selected=true], [data-variant=pills][aria-pressed=true],
 [data-testid=stPopoverButton][aria-expanded=true],

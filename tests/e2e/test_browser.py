@@ -334,7 +334,7 @@ def test_the_button_for_a_further_data_set_opens_and_shows_its_box(tab, prepared
     one.page.wait_for_function(seen, arg=[screen[1]], timeout=20_000)
 
 
-def test_on_a_phone_the_toolbar_of_a_table_lies_on_nothing(tab, prepared):
+def test_on_a_phone_the_toolbar_and_the_lines_of_a_table_lie_on_nothing(tab, prepared):
     phone = {"viewport": {"width": 400, "height": 850}, "has_touch": True, "is_mobile": True}
     one = tab(f"/storage{prepared(easy_data('phone', 200, 10), trained=1)}", **phone)
     one.text("the largest first")
@@ -347,6 +347,9 @@ def test_on_a_phone_the_toolbar_of_a_table_lies_on_nothing(tab, prepared):
     table = one.page.get_by_test_id("stDataFrame").first
     top = one.page.get_by_test_id("stElementToolbarButtonContainer").first.bounding_box()["y"]
     assert table.evaluate(above) <= top < table.bounding_box()["y"]
+    room = table.evaluate("table => table.closest('.stElementContainer').getBoundingClientRect().bottom")
+    lines = table.locator(".dvn-scroller").first.bounding_box()
+    assert lines["y"] + lines["height"] <= room
 
 
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
