@@ -3,6 +3,7 @@
 import mimetypes
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from pages.shared import format, tables
@@ -32,6 +33,7 @@ def show_figure(
     known = figure_files.workspace_now()
     names = [figure.layout.title.subtitle.text, *(trace.name for trace in figure.data)]
     if figure.layout.showlegend and run_names.has_star(names, [*known.get("runs", ()), *known.get("selections", ())]):
+        figure = go.Figure(figure)  # sessions share the one that is given
         figure.add_scatter(x=[None], y=[None], name=STARRED, mode="markers", marker_color="rgba(0,0,0,0)")
     place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
