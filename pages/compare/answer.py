@@ -70,7 +70,7 @@ def _best(lines, choice) -> None:
         *sure, unsure = _sure(a, b, measure)
         behind = sure[1]
         said = [f"surely {how} in {format.listed(of)}" for how, of in zip(("better", "worse"), sure) if of]
-        said = [f"it is {', '.join(said)}"] if said else []
+        said = [f"against {following} it is {', '.join(said)}"] if said else []
         said = "; ".join([*said, f"in {format.listed(unsure)} nothing is sure"] if unsure else said)
         text.append(f" {said[:1].upper()}{said[1:]}.")
         k = of_runs.ks(a)[-1]

@@ -91,7 +91,7 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
     made = make(2, words, seeds=1, first=first)
     said = plainly(listed(ready, made, words))
     best, other = ready.frame("run", "PSP@5")["run"]
-    assert f" It leads {other} by 6.7 points (1.0 to 10.0). It is surely better in " in said
+    assert f" It leads {other} by 6.7 points (1.0 to 10.0). Against {other} it is surely better in " in said
     better, unsure = ("P@1 and P@5", "") if p_value < 0.05 else ("P@5", "; in P@1 nothing is sure")
     assert f" better in {better}, surely worse in PSP@5{unsure}. Label by label, F1@5 of {best} is higher for" in said
     rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
