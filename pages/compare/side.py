@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, answer, more, of_runs, one, pairs, trials
-from pages.shared import fields, format, sections, settings, sweeping, tables
+from pages.shared import fields, format, sections, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
@@ -74,6 +74,14 @@ def show(picked: Compared, lines, choice, pictures) -> None:
         _say_who_chose_settings(keys, names, wanted)
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
+    used = workspace.get("dataset")  # of which there may be no result yet
+    of_sweeps = next((data for data in (fingerprint, used) if sweeping.kept(data)), None)
+
+    def sweep():
+        if fingerprint not in (None, of_sweeps):
+            st.caption(f"On {format.plain(tasks.dataset_name(of_sweeps) or 'the data set')}, which is in use.")
+        trials.section(of_sweeps, file_name if of_sweeps == fingerprint else "sweep")
+
     def measures():
         _settings(keys, names, wanted)
         _measures(keys, names, picked.styled(), file_name, more.names(choice.more))
@@ -91,11 +99,10 @@ def show(picked: Compared, lines, choice, pictures) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
-            "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name)),
+            "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name, of_sweeps)),
         }
-    of_sweeps = fingerprint or workspace.get("dataset")
-    if sweeping.kept(of_sweeps):
-        further["Trials"] = lambda: trials.section(of_sweeps, file_name)
+    if of_sweeps is not None:
+        further["Trials"] = sweep
     if over:
         further["Over several data sets"] = lambda: (
             across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
@@ -239,13 +246,14 @@ def _buckets(keys, names, compared, file_name) -> None:
     )
 
 
-def _coordinates(lines, measure, file_name) -> None:
+def _coordinates(lines, measure, file_name, of_sweeps) -> None:
     st.header("Which settings matter")
     of_models = side_by_side.settings_of_models(lines, measure)
     if not of_models:
         st.caption(
             "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
             "columns*, choose *settings, seeds together* under *One line for*, or train a model with other settings."
+            + (" *Trials* has what was tried on the Train page." if of_sweeps else "")
         )
         return
     model = next(iter(of_models))

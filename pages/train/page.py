@@ -62,7 +62,7 @@ def main(used) -> None:
 
 def _figures(data, run, record, runs, file_name):
     if run is None:
-        _how_to_begin()
+        _how_to_begin(data.fingerprint)
         return
     if measured.silent(data, ""):
         return
@@ -99,11 +99,12 @@ def _record_to_show(fingerprint, runs):
     return next((r for r in runs if r["key"] == key), None)
 
 
-def _how_to_begin():
+def _how_to_begin(fingerprint):
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
-    examples.show(examples.buckets)
+    if not sweeping.kept(fingerprint):  # else what came of trying settings is at hand
+        examples.show(examples.buckets)
 
 
 begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

@@ -7,7 +7,8 @@ import pytest
 
 from pages.shared import sweeping
 from pages.train import trying
-from tests.pages.making import came_with_a_file, fields_of, figure, train, word_data
+from tests.pages.making import came_with_a_file, fields_of, figure, titles, train, use, word_data
+from tests.pages.small import small_data
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import sweeps
 
@@ -116,6 +117,26 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.run().text()
     page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())
     assert len(store.entries("trials")) == 3
+
+
+@pytest.mark.sections("Settings tried", "Which settings matter", "Trials")
+def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_example(ready):
+    def example():
+        return any(title.startswith("Example") for title in titles(ready))
+
+    train(ready, "OneVsRest", small_data("words"))
+    train(ready, "OneVsRest", small_data("words"), C=3.0)
+    data = word_data()
+    use(ready, data)
+    assert ready.go("train") and example()
+    params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0]}, "seeds": [0]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+    experiment.keep(task)
+    with fields_of(ready) as fields:
+        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    assert "is the best of 2 settings" in ready.run().text() and not example()
+    said = ready.go("compare").text()
+    assert "Trials* has what was tried" in said and "What matters" in said
 
 
 @pytest.mark.sections("Trials")
