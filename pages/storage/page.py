@@ -70,6 +70,8 @@ def _table(lines, own, inventory, fields):
     caption = "Each rectangle is a data set or a result, as large as its files on the disk."
     charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
     largest = float(frame["mb"].max())
+    # Above the table, where who ticks a line sees it.
+    above = st.container(horizontal=True, vertical_alignment="center", gap="small")
     ticked = tables.show(
         frame,
         f"storage.table.{hash(tuple(frame['key'])) & 0xFFFFFF:x}",  # ticks belong to the lines of one table
@@ -95,13 +97,14 @@ def _table(lines, own, inventory, fields):
     members = trials.spread(chosen, inventory, fields["sweeps"])
     if not chosen:
         to_do = "" if workspace.only_looks() else " Tick some to delete or pin them."
-        st.caption(f"{format.count(len(frame), 'line')}, the largest first.{to_do}")
+        above.caption(f"{format.count(len(frame), 'line')}, the largest first.{to_do}", width="content")
         return
     about = f"{len(chosen):,} of {len(frame):,} ticked, {format.size(sum(artifact.bytes for artifact in chosen))}"
-    st.caption(f"{about}: {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else f"{about}.")
+    about += f": {format.plain(frame['title'].iloc[rows[0]])}." if len(rows) == 1 else "."
+    above.caption(about, width="content")
     if workspace.only_looks():
         return
-    with st.container(horizontal=True, gap="small"):
+    with above:
         pinned = all(by in artifact.pins for artifact in chosen)
         actions.button(
             "Unpin" if pinned else "Pin",

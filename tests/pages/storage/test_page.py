@@ -119,6 +119,13 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
     assert store.bytes_aside() == 0
 
 
+def test_what_can_be_done_with_ticked_lines_stands_above_them(measured):
+    page = measured[0].go("storage")
+    page.tick(page.at.dataframe[0], 0)
+    drawn = list(page.at.main)
+    assert drawn.index(page.at.button(key="storage.delete")) < drawn.index(page.at.dataframe[0])
+
+
 def swept(page, values):
     """Keep a sweep on the words, and list it in the workspace of a session; return its task."""
     data = word_data()
