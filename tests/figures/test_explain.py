@@ -83,10 +83,21 @@ def test_the_product_along_a_path_ends_at_the_probability():
     )
     scores = figures.path_products(frame.assign(factor=[1.0, 0.9996, 0.5]), percent=False)
     assert list(scores.data[0].y) == pytest.approx([1, 1, 0.9996, 0.4998]) and "%<" not in scores.data[0].hovertemplate
-    assert list(scores.data[0].text) == ["", "×1.00", "×0.99", "×0.50"] and "Score" in scores.layout.yaxis.title.text
+    assert list(scores.data[0].text) == ["", "×1.0", "×0.99", "×0.50"] and "Score" in scores.layout.yaxis.title.text
     assert "above 0.999 of its parent’s" in scores.data[0].customdata[2], "not 1, and no percent"
-    two = figures.path_products(pd.concat([frame, frame.assign(tree=1)]))
-    assert [trace.name for trace in two.data] == ["tree 1", "tree 2"] and two.layout.showlegend
+    small = figures.path_products(frame.assign(factor=[1.0, 0.00592, 0.5]), percent=False)
+    assert small.data[0].text[2] == "×0.0059", "as in sentences and tables"
+
+
+def test_paths_of_many_trees_are_thin_lines_below_their_mean_and_take_two_lines_of_the_legend():
+    frame = pd.DataFrame({"tree": 0, "depth": [0, 1], "node": [0, 3], "margin": 0.0, "factor": [1.0, 0.5]})
+    longer = frame.assign(tree=1, factor=[1.0, 0.8])
+    longer = pd.concat([longer, longer.tail(1).assign(depth=2, factor=0.5)])
+    rest = [frame.assign(tree=tree) for tree in range(2, 21)]
+    figure = figures.path_products(pd.concat([frame, longer, *rest]), percent=False)
+    assert [trace.name for trace in figure.data if trace.showlegend is not False] == ["one tree", "mean of all 21"]
+    np.testing.assert_allclose(figure.data[-1].y, [1, 1, (20 * 0.5 + 0.8) / 21, (20 * 0.5 + 0.4) / 21])
+    assert "tree 2: " in figure.data[1].hovertemplate
 
 
 def test_ways_to_leaves_have_a_mean_that_holds_what_ended_and_weighs_leaves():

@@ -6,20 +6,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import (
-    BLUE,
-    PALETTE,
-    RUN_DASHES,
-    VERMILION,
-    add_line,
-    need_columns,
-    new_figure,
-    short,
-    signed,
-)
+from xmlcore.figures._style import BLUE, VERMILION, add_line, need_columns, new_figure, short, signed
 from xmlcore.wording import probability, score
 
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
+MANY = {"size": 4, "width": 1.2, "opacity": 0.45}  # how each looks where there are several
 
 
 def path_products(
@@ -35,37 +26,37 @@ def path_products(
     percent : bool
         False for factors that are no probabilities, as those of the squared hinge: they are scores between 0 and 1.
     {titled_figure}
-        A line per tree. ``shown`` and ``total`` in ``layout.meta`` count trees.
+        A line per tree, thin if there are several, and their mean. ``shown`` and ``total`` in ``layout.meta`` count
+        trees.
     """
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
-    trees = list(frame["tree"].unique())
-    figure = new_figure(title, shown=min(len(trees), MOST_PATHS), total=len(trees))
     written, full, unit = (probability, 100, " %") if percent else (score, 1, "")
-    for place, tree in enumerate(trees[:MOST_PATHS]):
-        mine = frame[frame["tree"] == tree].sort_values("depth")
-        product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
-        start = float(mine["depth"].min()) - 1
+    ways = [way.sort_values("depth") for _, way in frame.groupby("tree", sort=False)]
+    figure, many = new_figure(title, shown=min(len(ways), MOST_PATHS), total=len(ways)), len(ways) > 1
+    products = [full * np.cumprod([1.0, *way["factor"]]) for way in ways]
+    for way, product in zip(ways[:MOST_PATHS], products):
         hovers = [
             f"{_named(row)}: {written(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
-            for row in mine.to_dict("records")
+            for row in way.to_dict("records")
         ]
-        color = PALETTE[place % len(PALETTE)]
-        figure.add_scatter(
-            x=np.concatenate([[start], mine["depth"]]),
-            y=full * np.concatenate([[1.0], product]),
-            name=f"tree {tree + 1}",
-            mode="lines+markers+text" if len(trees) == 1 and len(mine) <= 12 else "lines+markers",
-            text=["", *(f"×{min(factor, 0.99 if factor < 1 else 1):.2f}" for factor in mine["factor"])],
-            textposition="top right",
-            textfont={"size": 12},
-            line={"color": color, "width": 2, "dash": RUN_DASHES[place // len(PALETTE) % len(RUN_DASHES)]},
-            marker={"size": 9, "color": color},
-            cliponaxis=False,
-            customdata=["the start: every row", *hovers],
-            hovertemplate=f"%{{customdata}}<br>product so far %{{y:.3~g}}{unit}<extra></extra>",
+        tree = f"tree {way['tree'].iloc[0] + 1}: " if many else ""
+        depths = np.concatenate([[way["depth"].min() - 1], way["depth"]])
+        hover = f"{tree}%{{customdata}}<br>product so far %{{y:.3~g}}{unit}"
+        look = MANY if many else {"size": 9, "cliponaxis": False}
+        also = {"legendgroup": "ways", "showlegend": many and not figure.data}
+        said = ["the start: every row", *hovers]
+        add_line(figure, depths, product, "one tree", BLUE, hover, customdata=said, **look, **also)
+    if many:
+        ends = range(int(frame["depth"].min()) - 1, int(frame["depth"].max()) + 1)
+        at = [np.pad(product, (0, len(ends) - product.size), "edge") for product in products]
+        _add_mean(figure, ends, np.mean(at, axis=0), len(ways), f"depth %{{x}}: mean %{{y:.3~g}}{unit}")
+    elif len(frame) <= 12:
+        factors = (f"×{min(factor, 0.99 if factor < 1 else 1):#.2g}" for factor in ways[0]["factor"])
+        figure.update_traces(
+            mode="lines+markers+text", text=["", *factors], textposition="top right", textfont={"size": 12}
         )
     depths = frame["depth"].to_numpy()
-    figure.update_layout(showlegend=len(trees) > 1)
+    figure.update_layout(showlegend=many)
     axis = _depths(depths.min() - 1, depths.max())
     axis["ticktext"][0] = "start"
     figure.update_xaxes(title_text="Depth in the tree", **axis)
@@ -90,25 +81,28 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     many = len(ways) > 1
     for place, way in enumerate(ways[:MOST_PATHS]):
         way = way.sort_values("depth")
-        look = {"size": 4, "width": 1.2, "opacity": 0.45} if many else {"size": 8, "width": 2.5, "opacity": 1.0}
-        look |= {"legendgroup": "ways", "showlegend": many and place == 0}
-        look["customdata"] = [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])]
+        look = MANY if many else {"size": 8, "width": 2.5, "opacity": 1.0}
+        also = {"legendgroup": "ways", "showlegend": many and place == 0}
+        also["customdata"] = [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])]
         hover = "%{customdata}<br>share %{y:.2f} %"
-        add_line(figure, way["depth"], 100 * way["share"], "one way to a leaf", BLUE, hover, **look)
+        add_line(figure, way["depth"], 100 * way["share"], "one way to a leaf", BLUE, hover, **look, **also)
     if many:
         # A way that has ended keeps its last share, so that the last point is the mean over leaves.
         deepest = int(frame["depth"].max())
         all_depths = np.arange(int(frame["depth"].min()), deepest + 1)
         share_at_depth = [way.set_index("depth")["share"].sort_index().reindex(all_depths).ffill() for way in ways]
         weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
-        means, name = 100 * np.average(np.column_stack(share_at_depth), axis=1, weights=weights), "mean of all"
-        look = {"mark": "square", "size": 7, "width": 3}
-        add_line(figure, all_depths, means, f"{name} {len(ways):,}", VERMILION, "depth %{x}: mean %{y:.2f} %", **look)
+        means = 100 * np.average(np.column_stack(share_at_depth), axis=1, weights=weights)
+        _add_mean(figure, all_depths, means, len(ways), "depth %{x}: mean %{y:.2f} %")
     figure.update_layout(showlegend=many)
     depths = frame["depth"]
     figure.update_xaxes(title_text="Depth in the tree", **_depths(depths.min(), depths.max()))
     figure.update_yaxes(title_text="Share of the node’s rows, %", rangemode="tozero")
     return figure
+
+
+def _add_mean(figure, depths, means, count, hover):
+    add_line(figure, [*depths], means, f"mean of all {count:,}", VERMILION, hover, mark="square", size=7, width=3)
 
 
 def _depths(first, last):
