@@ -337,6 +337,11 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
 
 
+def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
+    frame = pd.DataFrame({"name": ["a", "b"], "group": ["x", "x"], "size": [3.0, 2.0]})
+    assert figures.treemap(frame, "Sizes").data[0].tiling.squarifyratio > 1
+
+
 def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():
     frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
-LETTERS, LEAST = 60, 8  # of a name that fits into a square: of all sizes together, and at least
+LETTERS, LEAST = 80, 8  # of a name that fits into a square: of all sizes together, and at least
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
@@ -34,9 +34,9 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
         marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
         texttemplate=f"%{{label}}<br>{number}",
         hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
-        tiling={"pad": 2},
+        tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
     )
-    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=320, uniformtext={"minsize": 11, "mode": "hide"})
+    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=360, uniformtext={"minsize": 11, "mode": "hide"})
     return figure
 
 
