@@ -122,11 +122,11 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
         figure.add_scatter(
             x=split["epoch"],
             y=split["value"],
-            name=f"{part}, as split",
+            name=f"{_title(part)} of the split",
             mode="markers",
-            marker={"symbol": f"{mark}-open", "size": 13, "color": color, "line": {"width": 2}},
+            marker={"symbol": f"{mark}-open", "size": size + 8, "color": color, "line": {"width": 2}},
             legendgroup=part,
-            showlegend=False,
+            showlegend=part == "J",
             hovertemplate=f"the split: {part} %{{y:.3f}}<extra></extra>",
         )
     figure.update_layout(showlegend=True)
