@@ -18,18 +18,18 @@ SURELY = (
 
 
 def sentence(name, measurements, settings) -> str:
-    level, runs = settings.levels[-1], list(measurements.results)
+    last, runs = settings.levels[-1], list(measurements.results)
     if CERTIFIED in measurements.measures:
-        shares = [(format.plain(run), format.percent(measurements.value(run, CERTIFIED, 1, level))) for run in runs]
+        shares = [(format.plain(run), format.percent(measurements.value(run, CERTIFIED, 1, last))) for run in runs]
         return (
-            f"On **{format.plain(name)}** ({settings.rows_text}), no change of length {level:g} or less turns the "
+            f"On **{format.plain(name)}** ({settings.rows_text}), no change of length {last:g} or less turns the "
             f"first label of {format.listed([f'**{share}** of the rows by **{run}**' for run, share in shares])}."
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
     run = max(runs, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
     sure = [at for at in settings.levels if _is_sure(measurements.loss(run, at))]
-    level = next(iter(sure), level)
+    level = next(iter(sure), last)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
@@ -52,6 +52,9 @@ def sentence(name, measurements, settings) -> str:
     if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
         text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+    if level < last:
+        kept = format.percent(measurements.value(run, "P@k", 1, last))
+        text += f" At {noise.level_text(settings.kind, last)}, **{format.plain(run)}** keeps **{kept}**."
     return text
 
 
