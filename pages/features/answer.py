@@ -60,7 +60,7 @@ def cards(view) -> None:
     same = "The same for all" if selection.shared else "For each of"
     of = f"{same} {format.count(selection.n_labels, 'label')}, of {features}: those {WHY[_kind(selection)]}."
     shown = [
-        (f"{selection.title} keeps", f"{selection.n_selected:,} of {selection.n_features:,}", of),
+        (f"{selection.title} keeps per label", f"{selection.n_selected:,} of {selection.n_features:,}", of),
         (
             "Kept by any label",
             f"{selection_union(view.key):,}",
