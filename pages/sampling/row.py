@@ -110,7 +110,7 @@ def _table(view, ranking, i):
         {
             "rank": tables.number("Rank", 50, "%d", pinned=True),
             "name": tables.text("Candidate", pinned=True),
-            "true": tables.text("True?", 105),
+            "true": tables.text("True?"),
             "f": tables.number("f", 70, "%.3f", "Only differences between values of f matter."),
             "share": tables.number("Score", 65, "%.3f", "exp f, divided by the sum of exp f over all candidates."),
             "nearness": tables.number(

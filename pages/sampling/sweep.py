@@ -103,7 +103,7 @@ def _choose(view):
         )
     with middle:
         examples = values.field(
-            "Other π, examples per label",
+            "Other π, rows per label",
             f"sampling.examples {short}",
             first[1],
             "Expected copies of examples that each label gives, with commas between them; the result’s own is always "

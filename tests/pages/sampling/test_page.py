@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.sampling import answer
-from pages.shared import format
+from pages.shared import format, tables
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
@@ -269,6 +269,8 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
     assert table["f"].iloc[2] == pytest.approx(f)
     assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
+    (shown,) = (e.proto for e in page.at.dataframe if "nearness" in e.value.columns)
+    assert shown.row_height == tables.LINE, "its column has room for these words"
 
 
 def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
