@@ -14,8 +14,8 @@ from xmlcore import explain, figures
 
 LEGEND = 34  # letters of a label in the legend
 DIFFERENCE = {  # what contributions add up to, by the kind of score
-    "log_proba": "the log of the ratio of P",
-    "log_score": "the log of the ratio of scores",
+    "log_proba": "the log ratio of P",
+    "log_score": "the log ratio of scores",
     "margin": "the difference of the margins",
     "margin_score": "the difference of the margins",
     "share": "the P difference, points",  # percentage points; short, for a phone

@@ -6,6 +6,7 @@ import types
 import numpy as np
 import pytest
 
+from pages.explain import contrast
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
@@ -42,6 +43,10 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
     assert table["product"].iloc[-1] == pytest.approx(np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
     assert figure(page, f"Path to topic *{label}*")
+
+
+def test_what_two_labels_are_compared_by_is_short_enough_for_the_axis_of_a_phone():
+    assert max(map(len, contrast.DIFFERENCE.values())) < 30
 
 
 def test_long_labels_to_choose_from_keep_their_ends_and_differ():
