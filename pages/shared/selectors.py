@@ -40,7 +40,8 @@ def choose_test_row(data, run, key: str) -> int:
             help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
             "shows the next.",
         )
-    st.markdown(f"**{test_row_name(data, row)}**")
+    worst = ", the worst mistake" if mistakes.size and row == mistakes[0] else ""
+    st.markdown(f"**{test_row_name(data, row)}**{worst}")
     return row
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pages.explain import contrast
+from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain
@@ -60,7 +61,7 @@ def test_long_labels_to_choose_from_keep_their_ends_and_differ():
 
 
 @pytest.mark.sections("Features of a label")
-def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
+def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monkeypatch):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
     assert "– 1st, " in options[0] and "– 2nd, " in options[1]
     second = int(model.predict_topk(data.X_test[[0]], 2).labels[0, 1])
@@ -74,6 +75,10 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model):
     row = int(found.options[0].split(":")[0])
     assert f"**Test row {row}**" in page.set(found.key, row).text()
     assert page.at.number_input(key="explain.row").value == row
+    with monkeypatch.context() as patch:  # this model makes no mistakes
+        patch.setattr(predictions, "worst_mistakes", lambda ranking, Y, most=None: np.array([5, 2]))
+        assert "worst" not in page.set("explain.row", 2).text()
+        assert "**Test row 5**, the worst mistake" in page.press("explain.row.mistake").text()
     assert "No test row has" in page.search("explain.query", "no such thing").text()
     page.search("explain.label.query", "*5*")
     assert figure(page, "Features of topic *5*") and "Contributions to **topic *5***" in page.text()
