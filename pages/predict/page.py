@@ -54,8 +54,9 @@ def main() -> None:
         with picture:
             answer.show(prediction, label)
     else:
-        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is a text (Ctrl+Enter) or a feature.")
-    further = {  # the same in every case, so that the open section does not change while a text is typed
+        what = "a text (Ctrl+Enter) or a feature" if chosen.packed.is_text else "a feature"
+        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {what}.")
+    further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
@@ -63,6 +64,8 @@ def main() -> None:
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,
     }
+    if not why.marks_words(chosen, question):
+        del further["Contributions"]  # they are drawn above
     sections.show("predict", further)
 
 

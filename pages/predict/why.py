@@ -45,14 +45,18 @@ def show(answer, label: int | None) -> None:
         bars(answer, label)
 
 
+def marks_words(predictor, question) -> bool:
+    """Return whether words are marked, also in a text that is still to come, so that bars are drawn elsewhere."""
+    text = question.text if question is not None else "" if predictor.packed.is_text else None
+    return explaining.marks_words(text, predictor.kind)
+
+
 def contributions(answer, label: int | None) -> None:
-    """Draw what each feature contributes, unless that is drawn above."""
+    """Draw what each feature contributes."""
     if label is None:
         st.caption("There is no label to explain.")
-    elif explaining.marks_words(answer.question.text, answer.kind):
-        bars(answer, label)
     else:
-        st.caption("They are drawn above.")
+        bars(answer, label)
 
 
 def _frame(answer, label):

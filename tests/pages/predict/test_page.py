@@ -46,7 +46,7 @@ def texts(ready):
     return ready.go("predict")
 
 
-NOTHING_YET = "predicts once there is a text"
+NOTHING_YET = "predicts once there is a"
 
 
 def typed(page, text):
@@ -77,6 +77,7 @@ def test_a_test_row_gets_labels_with_scores_and_bars_that_add_up_to_them(page, m
     spec = figure(page.set("predict.label", second), f"Contributions to topic *{second}*")
     drawn = sum(sum(numbers(trace["x"])) for trace in spec["data"] if trace["type"] == "bar")
     assert drawn == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
+    assert "Contributions" not in [tab.label for tab in page.at.tabs], "they are drawn above"
     assert page.go("explain").at.selectbox(key="explain.label").value == second  # both explain the same label
 
 
@@ -94,7 +95,7 @@ def test_features_of_a_row_are_typed_or_changed_and_outlive_a_page_switch(page, 
     expected = explain.what_if(model, x, after)
     frame = add_feature(page, "changed", new).frame("before", "after")
     np.testing.assert_allclose(frame["after"], expected["after"], rtol=1e-5)
-    assert NOTHING_YET in page.set("predict.way", "Features").text()
+    assert f"{NOTHING_YET} feature." in page.set("predict.way", "Features").text(), "no text can be given"
     for feature in (4, 7):
         add_feature(page, "features", feature)
     x = np.zeros((1, 24), np.float32)
