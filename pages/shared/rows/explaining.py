@@ -96,13 +96,13 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     tables.show(
         told.assign(name=names),
         key,
-        {  # a phone shows all to the score
+        {  # a phone shows all to the score, whatever it shows after it
             "rank": tables.number("Rank", 50, "%d"),
             "name": tables.text("Label"),
-            "correct": tables.text("Right?", 72),
             "score": column_config(kind, frame["score"])
             if kind == "score"
             else tables.bar(COLUMN[kind], 130, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
+            "correct": tables.text("Right?", 72),
             "decided": tables.text(
                 "Predicted", 76, "By the model's decision; in percent the probability that decides."
             ),

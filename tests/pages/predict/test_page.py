@@ -437,7 +437,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     held = held_out(model, x, word_data().Y_test[:1], 100).probabilities(found.rule("macro F1@3").calibration)
     of = {j: f"{100 * p:.0f} %" for j, p in zip(held.indices.tolist(), held.data)}
     assert frame["decided"].tolist() == [f"{'yes' if j in decided else 'no'}, {of[j]}" for j in frame["label"]]
-    assert [*frame] == ["rank", "name", "correct", "score", "decided", "label"]
+    assert [*frame] == ["rank", "name", "score", "correct", "decided", "label"]
     assert re.search(rf"It predicts {len(decided)} labels?(, . of them among the first 5)?: the best", page.text())
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})

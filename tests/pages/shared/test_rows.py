@@ -158,7 +158,7 @@ def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores(
             explaining.show_labels(frame.assign(name=name), "log_score", key, 7)
 
     bare, named = (table.value.columns.tolist() for table in AppTest.from_function(script).run(timeout=30).dataframe)
-    assert bare == ["rank", "name", "correct", "score", "decided"] and named == [*bare, "label"]
+    assert bare == ["rank", "name", "score", "correct", "decided"] and named == [*bare, "label"]
 
 
 def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypatch):
