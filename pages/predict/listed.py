@@ -14,6 +14,7 @@ from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 
 LISTED = 200  # rows in the table at most
 NAMED = 20  # predicted labels that it names of a row
+BEGINNING = 50  # letters of a text that it shows, so that lines stay low
 WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
     "top score": ("score of the first label", "Top score"),
     "margin": ("first score minus second", "Margin"),
@@ -76,14 +77,15 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
         {
             "row": rows if predicted.ids is None else [predicted.ids[i] or f"row {i}" for i in rows.tolist()],
             "sure": predictions.scores(predictor.model, sure[rows]),
+            "first": [predictor.packed.label_name(j) if j >= 0 else "" for j in predicted.ranking.labels[rows, 0]],
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
     )
     if predicted.decided is not None:
-        lines.insert(2, "predicted", _predicted(predictor, predicted, rows))
+        lines["predicted"] = _predicted(predictor, predicted, rows)
     if predicted.beginnings is not None:
-        lines.insert(2, "text", [predicted.beginnings[i] for i in rows.tolist()])
-
+        lines["text"] = [tables.shortened(predicted.beginnings[i], BEGINNING) for i in rows.tolist()]
+    columns = ["row", "sure", "first", "text", "labels" if predicted.decided is None else "predicted"]
     tables.show(
         lines,
         "predict.listed",
@@ -97,15 +99,17 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
                 (tables.percent_format if percent else tables.score_format)(lines["sure"]),
                 f"The {WAYS[by][0]}.",
             ),
-            "text": tables.text("Beginning of the text", 260),
-            "labels": tables.text("Ranked first, with scores", 340),
+            "first": tables.text("First label"),
+            "text": tables.text("Beginning of the text", 390),
             "predicted": tables.text(
                 "Predicted",
-                300,
+                300 if predicted.beginnings is not None else 600,
                 "Also labels that are not among those ranked first. "
                 "P: the probability by which they are predicted, where the cut is on it.",
             ),
+            "labels": tables.text("Ranked first, with scores", 340),
         },
+        first=columns,
         most=320,
         **tables.on_tick("predict.listed", rows, look),
         **tables.ticked(ticked),

@@ -42,9 +42,9 @@ def texts(data, name: str) -> list[str] | None:
     return getattr(data, f"texts_{PARTS[name]}", None)
 
 
-def shortened(text: str) -> str:
-    line = " ".join(text[: 2 * TEXT].split())
-    return line if len(line) <= TEXT and len(text) <= 2 * TEXT else f"{line[: TEXT - 1]}…"
+def shortened(text: str, most: int = TEXT) -> str:
+    line = " ".join(text[: 2 * most].split())
+    return line if len(line) <= most and len(text) <= 2 * most else f"{line[: most - 1]}…"
 
 
 def ids(matrix, row: int) -> np.ndarray:

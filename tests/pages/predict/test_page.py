@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import tables
 from tests.pages.making import fields_of, figure, numbers, put_file, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
@@ -280,11 +281,15 @@ def test_a_file_that_an_earlier_version_predicted_can_be_predicted_again(page, k
 
 @pytest.mark.parametrize(("column", "ids"), [("number", [0, 1]), ("Doc_ID", ["n/1", "n/2"])])
 def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, column, ids):
-    content = f"{column},abstract\nn/1,An apple and a banana\nn/2,A comet in the sky\n".encode()
+    content = f"{column},abstract\nn/1,An apple and a banana\nn/2,A comet in the sky{' and a sun' * 30}\n".encode()
     upload(texts, "predict.file", "new.csv", content)
     texts.until(lambda s: "**2 texts** of new.csv" in s.text())
     frame = texts.frame("row", "text", "labels").sort_values("row")
-    assert frame["text"].tolist() == ["An apple and a banana", "A comet in the sky"]
+    whole, cut = frame["text"]
+    assert whole == "An apple and a banana" and cut.startswith("A comet in the sky and a sun and") and cut[-1] == "…"
+    assert frame["first"].tolist() == ["fruit", "stars"]
+    (table,) = (e.proto for e in texts.at.dataframe if "sure" in e.value.columns)
+    assert "labels" not in table.column_order and table.row_height == tables.LINE, "a line is as low as others"
     assert [line.split()[0] for line in frame["labels"]] == ["fruit", "stars"]
     assert frame["row"].tolist() == ids
     called = tick(texts, 1)
