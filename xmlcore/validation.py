@@ -130,7 +130,7 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     return matrix
 
 
-def check_unambiguous(Y, name: str = "Y") -> None:
+def check_unambiguous(Y) -> None:
     """Raise ValueError if Y is lists such as [[0, 1], [1, 0]], which could be label ids or a matrix of 0 and 1."""
     # Lists always hold label ids. Three or more values that are all 0 and 1 name a label twice, which is an error in
     # :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
@@ -145,7 +145,7 @@ def check_unambiguous(Y, name: str = "Y") -> None:
         n_rows += 1
     if n_rows:
         raise ValueError(
-            f"{name} has two values in each row, 0 and 1, which could be two label ids or a matrix of 0 and 1: give "
+            "Y has two values in each row, 0 and 1, which could be two label ids or a matrix of 0 and 1: give "
             "sets, such as [{0, 1}, {1}], if they are ids, and numpy.array(...) if they are a matrix"
         )
 
@@ -287,8 +287,8 @@ def check_weights(
     return found
 
 
-def check_threshold(value, name: str = "threshold") -> float:
-    return check_number(value, name, 0.0, 1.0)
+def check_threshold(value) -> float:
+    return check_number(value, "threshold", 0.0, 1.0)
 
 
 def _is_frame(X) -> bool:

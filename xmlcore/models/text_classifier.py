@@ -298,19 +298,19 @@ class TextClassifier(Estimator):
         self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
 
 
-def check_label_lists(label_lists, name: str = "label_lists") -> list[list[str]]:
+def check_label_lists(label_lists) -> list[list[str]]:
     """Return lists of label names as lists, or raise TypeError that says which one has something else."""
     remedy = "give a list of label names for each text"
     if isinstance(label_lists, (str, bytes)) or not hasattr(label_lists, "__iter__"):
-        raise TypeError(f"{name} is {label_lists!r:.60}: {remedy}")
+        raise TypeError(f"label_lists is {label_lists!r:.60}: {remedy}")
     rows = []
     for i, row in enumerate(label_lists):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__iter__"):
-            raise TypeError(f"{name}[{i}] is {row!r:.60}: {remedy}, such as [['art', 'music'], ['law'], []]")
+            raise TypeError(f"label_lists[{i}] is {row!r:.60}: {remedy}, such as [['art', 'music'], ['law'], []]")
         row = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
         for label in row:
             if not isinstance(label, str):
-                raise TypeError(f"{name}[{i}] has {label!r:.60}: names of labels are strings")
+                raise TypeError(f"label_lists[{i}] has {label!r:.60}: names of labels are strings")
         rows.append(row)
     return rows
 

@@ -382,21 +382,21 @@ class TextVectorizer(HasParameters):
         return matrix
 
 
-def check_texts(texts, name: str = "texts") -> list[str]:
+def check_texts(texts) -> list[str]:
     if isinstance(texts, (str, bytes)):
-        raise TypeError(f"{name} is one {type(texts).__name__}: give a list of texts")
+        raise TypeError(f"texts is one {type(texts).__name__}: give a list of texts")
     if len(getattr(texts, "shape", ())) > 1:
-        raise TypeError(f"{name} has the shape {texts.shape}: give one column of texts")
+        raise TypeError(f"texts has the shape {texts.shape}: give one column of texts")
     try:
         texts = texts if isinstance(texts, list) else list(texts)
     except TypeError:
-        raise TypeError(f"{name} must be a list of strings, not {type(texts).__name__}") from None
+        raise TypeError(f"texts must be a list of strings, not {type(texts).__name__}") from None
     if not set(map(type, texts)) <= {str}:
         for i, text in enumerate(texts):
             if not isinstance(text, str):
                 shown = repr(text)
                 raise TypeError(
-                    f"{name}[{i}] is {shown[:60] + '...' if len(shown) > 60 else shown}: texts are strings, and an "
+                    f"texts[{i}] is {shown[:60] + '...' if len(shown) > 60 else shown}: texts are strings, and an "
                     'empty text is ""'
                 )
         texts = [str(text) for text in texts]
