@@ -241,7 +241,12 @@ class HasParameters:
     @classmethod
     def _accepted_params(cls) -> set[str]:
         """Return the names of all arguments of ``__init__``, those that it takes by ``**`` included."""
-        return set(cls._param_names())
+        return set(cls._param_names()) | (set(cls._further_class()().get_params()) if cls._further_params else set())
+
+    @staticmethod
+    def _further_class() -> type:
+        """Return the class whose parameters ``**`` takes, where ``_further_params`` is set."""
+        raise NotImplementedError
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep``: also those of a parameter that is a model, as ``model__name``."""
@@ -288,6 +293,10 @@ class HasParameters:
     def _check_params(self) -> None:
         """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
         check_parameters(self, self.PARAMETERS)
+        if self._further_params:
+            unknown = sorted(set(getattr(self, self._further_params)) - self._accepted_params())
+            if unknown:
+                raise TypeError(f"{self._further_class().__name__} has no parameter {', '.join(unknown)}")
 
 
 @dataclass_transform()

@@ -106,11 +106,11 @@ class BRDT(Estimator):
     def _param_names(cls) -> list[str]:
         return sorted(["selected", *super()._param_names()])
 
-    @classmethod
-    def _accepted_params(cls) -> set[str]:
+    @staticmethod
+    def _further_class():
         from sklearn.tree import DecisionTreeClassifier
 
-        return super()._accepted_params() | set(DecisionTreeClassifier().get_params())
+        return DecisionTreeClassifier
 
     def __repr__(self):
         shape = None if self.selected is None else np.shape(self.selected)
@@ -135,9 +135,7 @@ class BRDT(Estimator):
         self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
 
     def _trained(self, X, Y, selected, progress):
-        from sklearn.tree import DecisionTreeClassifier
-
-        seed = self._entropy()
+        tree_class, seed = self._further_class(), self._entropy()
         shared, shared_columns = selected is None or selected.shape[0] == 1, None
         ids = None if selected is None else np.unique(selected[0])
         if shared:
@@ -151,7 +149,7 @@ class BRDT(Estimator):
             y[rows] = 1.0
             features = ids if shared else np.unique(selected[label])
             columns = shared_columns if shared else tree_columns(X[:, features])
-            tree = DecisionTreeClassifier(random_state=label_seed(seed, label), **self.tree_params)
+            tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
             return _flat(tree.fit(columns, y, check_input=False).tree_, features)
 
         n_true = np.diff(Y.indptr)
@@ -219,9 +217,6 @@ class BRDT(Estimator):
         super()._check_params()
         if self.selected is not None:
             _as_ids(self.selected)
-        unknown = sorted(set(self.tree_params) - self._accepted_params())
-        if unknown:
-            raise TypeError(f"DecisionTreeClassifier has no parameter {', '.join(unknown)}")
 
     @staticmethod
     def _param_from_arrays(arrays):

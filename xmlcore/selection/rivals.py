@@ -154,17 +154,11 @@ class RandomForestSelection(_Selection):
         self.n_jobs = n_jobs
         self.forest_params = forest_params
 
-    @classmethod
-    def _accepted_params(cls) -> set[str]:
+    @staticmethod
+    def _further_class():
         from sklearn.ensemble import RandomForestClassifier
 
-        return super()._accepted_params() | set(RandomForestClassifier().get_params())
-
-    def _check_params(self):
-        super()._check_params()
-        unknown = sorted(set(self.forest_params) - self._accepted_params())
-        if unknown:
-            raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
+        return RandomForestClassifier
 
     def _score(self, X, Y, progress, keep):
         columns = tree_columns(sp.csc_array(X))
@@ -174,10 +168,8 @@ class RandomForestSelection(_Selection):
             self._score_together(columns, Y, progress, keep)
 
     def _forest(self, n_estimators, seed):
-        from sklearn.ensemble import RandomForestClassifier
-
         params = self.forest_params | {"n_estimators": n_estimators, "random_state": seed, "n_jobs": 1}
-        return RandomForestClassifier(**params)
+        return self._further_class()(**params)
 
     def _score_labels(self, columns, Y, progress, keep):
         seed = self._entropy()
