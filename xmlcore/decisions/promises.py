@@ -105,7 +105,10 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
 
 def kept_cuts(losses: np.ndarray, n: int, level: float, risk: float | None) -> int:
     """Return how many cuts, of which the safest comes first, keep a promise: up to the first that fails."""
-    good = _controlled(losses, n, 1 - level) if risk is None else p_values(losses, n, 1 - level) <= risk
+    if risk is None:  # conformal risk control: of the expected loss of a new row
+        good = (n * losses + 1) / (n + 1) <= 1 - level
+    else:
+        good = p_values(losses, n, 1 - level) <= risk
     return int(np.argmin(good)) if not good.all() else good.size
 
 
@@ -141,8 +144,3 @@ def p_values(losses: np.ndarray, n: int, bound: float) -> np.ndarray:
         distance = np.where(below > 0, below * np.log(below / bound), 0.0)
         distance += np.where(below < 1, (1 - below) * np.log((1 - below) / (1 - bound)), 0.0)
     return np.minimum(1.0, np.minimum(np.exp(-n * distance), np.e * binom.cdf(np.ceil(n * losses - 1e-9), n, bound)))
-
-
-def _controlled(losses, n, bound) -> np.ndarray:
-    """Return at which cuts conformal risk control finds the expected loss of a new row to be at most the bound."""
-    return (n * losses + 1) / (n + 1) <= bound

@@ -126,7 +126,9 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     if total <= most:
         return None
     spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | set(needed))
-    removed, last = [], {name: _used_with(found, artifact) for name, artifact in found.artifacts.items()}
+    removed, last = [], {}  # last: when an artifact, or something computed from it, was used last
+    for name, artifact in found.artifacts.items():
+        last[name] = max([artifact.used, *(other.used for other in found.dependents(*name))])
     # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
     for artifact in sorted(found.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
         if total <= most or now - last[artifact.name] < recent:
@@ -152,11 +154,6 @@ def removals() -> list[Removal]:
         return [Removal(**line) for line in database().get("settings", _REMOVALS, [])]
     except (OSError, TypeError):
         return []
-
-
-def _used_with(found, artifact) -> float:
-    """Return when an artifact, or something computed from it, was used last."""
-    return max([artifact.used, *(other.used for other in found.dependents(*artifact.name))])
 
 
 def _with_sources(found, keys) -> set[str]:

@@ -164,13 +164,8 @@ def _stated(kind, options) -> dict:
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
         if name in offered:
             asked[name] = offered[name].check(value)
-        elif not _equal(value, defaults[name]):
+        elif type(value) is not type(defaults[name]) or value != defaults[name]:  # an array has no default
             others[name] = value
     if asked or others:
         KINDS[kind].cls(0.0, **asked, **others)  # which checks them, also together
     return {name: defaults[name] for name in defaults if name in offered} | asked | others
-
-
-def _equal(value, default) -> bool:
-    """Return whether an option has its default; an array never has."""
-    return type(value) is type(default) and value == default

@@ -20,6 +20,7 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset
 
 SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
+PLAIN = (str, int, float, tuple, list, dict, np.integer, np.floating)  # types of fitted attributes that can be kept
 INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
 
 
@@ -133,16 +134,11 @@ def select_and_fit(
         n_labels=dataset.n_labels,
         n_rows=dataset.n_train,
         times={"fit_s": seconds, "compile_s": compile_s},
-        info={name.rstrip("_"): value for name in INFO if _is_plain(value := getattr(fitted, name, None))},
+        info={name.rstrip("_"): value for name in INFO if isinstance(value := getattr(fitted, name, None), PLAIN)},
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return result, fitted
-
-
-def _is_plain(value):
-    """Return whether a fitted attribute can be kept: text, a number, or a tuple, list or dict."""
-    return isinstance(value, (str, int, float, tuple, list, dict, np.integer, np.floating))
 
 
 def _selected_scores(fitted, selected):
