@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _HERE = str(Path(__file__).parent)
@@ -62,3 +64,12 @@ def warn(message: str) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, DatasetWarning, stacklevel=level)
+
+
+@contextmanager
+def warnings_of_data() -> Iterator[list[str]]:
+    """Give a list that has the text of each :class:`DatasetWarning` of the block when the block has ended."""
+    texts = []
+    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
+        yield texts
+    texts += [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]

@@ -8,13 +8,12 @@ import copy
 import json
 import shutil
 import tempfile
-import warnings
 from pathlib import Path
 
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.errors import DatasetFormatError, warnings_of_data
 from xmlcore.datasets.readers.archived import DATA, PART, SPLIT, bare, is_about
 from xmlcore.datasets.readers.reading import read_dataset, read_matrix
 from xmlcore.datasets.registry.api_docs import KIND
@@ -85,10 +84,9 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
         _download(entry, progress, limits)
         found = files(entry)
     store.used(*_kept(entry))
-    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
+    with warnings_of_data() as warned:
         data = _read(entry, found, progress)
-    notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data)]
-    notes += [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
+    notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data), *warned]
     data = copy.copy(data)  # a shallow copy: the matrices are shared
     object.__setattr__(data, "notes", tuple(notes))  # the class is frozen; this copy is ours
     return data

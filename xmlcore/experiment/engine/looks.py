@@ -6,12 +6,12 @@ import io
 import os
 import tempfile
 import time
-import warnings
 from concurrent.futures import BrokenExecutor, wait
 from pathlib import Path
 from typing import NamedTuple
 
-from xmlcore.datasets import DatasetFormatError, DatasetWarning, TextVectorizer
+from xmlcore.datasets import DatasetFormatError, TextVectorizer
+from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.texts import words
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool
 from xmlcore.system import own_temporary_folder
@@ -97,13 +97,10 @@ def _bound_memory():
 
 
 def _looked(function, files, options):
-    with (
-        contextlib.ExitStack() as stack,
-        warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught,
-    ):
+    with contextlib.ExitStack() as stack, warnings_of_data() as warned:
         opened = {name: stack.enter_context(_opened(*file)) for name, file in files.items()}
         found = function(opened.pop(""), **opened, **options)
-    return found, [str(note.message) for note in caught if issubclass(note.category, DatasetWarning)]
+    return found, warned
 
 
 def _opened(path, name):

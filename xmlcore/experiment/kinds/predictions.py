@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,12 +12,12 @@ import scipy.sparse as sp
 
 from xmlcore import store
 from xmlcore.datasets import (
-    DatasetWarning,
     facts_of_rows,
     in_use_or_saved,
     read_new_rows,
     unlike_test_rows,
 )
+from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.reading import texts_with_ids
@@ -249,7 +248,8 @@ class _OfFile(Task):
         of_file("", 0.0)
         options = {"first_index": self.params["first_index"], "max_bytes": given.MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
-        rows, notes = _with_notes(lambda: read_new_rows(path, model.n_features, *names, **options))
+        with warnings_of_data() as notes:
+            rows = read_new_rows(path, model.n_features, *names, **options)
         kept = {"missing": rows.missing, "unknown": rows.unknown, "ids": rows.ids}
         return rows.X, None, kept, rows.notes(model.feature_names) + notes
 
@@ -260,7 +260,8 @@ class _OfFile(Task):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
         of_file("", 0.0)
         options = {"max_bytes": given.MAX_TEXT, "progress": of_file}
-        (texts, ids), notes = _with_notes(lambda: texts_with_ids(path, self.params["text"], **options))
+        with warnings_of_data() as notes:
+            texts, ids = texts_with_ids(path, self.params["text"], **options)
         X = self._features(texts, model, progress)
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
@@ -286,13 +287,6 @@ def _write_given(path, X, texts):
         arrays = dict(zip(("texts", "ends"), packed(texts)))
     with open(path, "wb") as file:
         np.savez(file, **arrays)
-
-
-def _with_notes(read):
-    """Return what ``read()`` returns, and the warnings about the data that it gave."""
-    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
-        result = read()
-    return result, [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
 
 
 @register

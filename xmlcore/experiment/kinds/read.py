@@ -1,10 +1,10 @@
 """Reading files that a user has given into a data set that is kept."""
 
 import threading
-import warnings
 from dataclasses import dataclass
 
-from xmlcore.datasets import DatasetWarning, read_dataset, save_dataset
+from xmlcore.datasets import read_dataset, save_dataset
+from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.visible import all_visible
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, register
@@ -81,8 +81,7 @@ class Read(ReadsFiles):
 
 def read_noted(reader, arguments, progress):
     """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
-    with _lock, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DatasetWarning)
+    with _lock, warnings_of_data() as warned:
         data = reader(**arguments, name="uploaded data", max_bytes=given.MAX_TEXT, progress=progress)
     for noun, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
@@ -90,7 +89,7 @@ def read_noted(reader, arguments, progress):
                 f"the files have {count:,} {noun}; the dashboard takes up to {most:,}. "
                 "Is the header right? Larger data can be used from a notebook."
             )
-    notes = [*data.notes, *(str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning))]
+    notes = [*data.notes, *warned]
     object.__setattr__(data, "notes", ())  # the class is frozen; this data set is ours
     return data, notes + _show_names(data)
 
