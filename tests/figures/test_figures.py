@@ -303,6 +303,15 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
 
 
+def test_a_short_job_among_long_ones_has_a_bar_that_can_be_seen():
+    start = pd.Timestamp("2026-01-01 10:00")
+    ends = [start + pd.Timedelta(seconds=seconds) for seconds in (1, 1800)]
+    frame = pd.DataFrame({"name": ["short", "long"], "state": "Done", "start": start, "end": ends})
+    (bars,) = figures.timeline(frame).data
+    short, long = zip(bars.marker.line.color, bars.marker.line.width)
+    assert short == (bars.marker.color, 3) and long[0] != bars.marker.color and long[1] == 1
+
+
 @pytest.mark.parametrize(("seconds", "step"), [(3, 1), (40, 15), (700, 300), (18_000, 7200), (2e6, 604_800)])
 def test_times_below_bars_of_jobs_are_round_and_three_to_six(seconds, step):
     start = pd.Timestamp("2026-01-01 10:00:07.5")

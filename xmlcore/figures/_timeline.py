@@ -23,6 +23,7 @@ ROOM = 0.25  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
 STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
          *(DAY * n for n in (1, 2, 4, 7)))  # fmt: skip
+NARROW = 0.005  # share of the time
 COLORS = {"done": BLUE, "running": SKY, "failed": VERMILION, "stopped": ORANGE, "interrupted": PURPLE}
 
 
@@ -48,13 +49,15 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     beside = np.where(is_last, [f" {_duration(seconds)}" for seconds in span.dt.total_seconds()], "")
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
     part = "part" if "part" in drawn else "name"
-    states, edge = dict.fromkeys(drawn["state"]), {"color": GREY, "width": 1}
+    states = dict.fromkeys(drawn["state"])
+    narrow = took < NARROW * (end.max() - start.min()).total_seconds()  # such bars have an edge that can be seen
     for state in states:
-        own = drawn["state"] == state
+        own, color = drawn["state"] == state, COLORS.get(state.lower(), GREY)
+        edge = {"color": np.where(narrow[own], color, GREY), "width": np.where(narrow[own], 3, 1)}
         figure.add_bar(
             base=start[own], x=took[own] * 1000, y=place[own], orientation="h",
             width=0.8 if (lanes == 1).all() else wide[own], name=state,
-            marker={"color": COLORS.get(state.lower(), GREY), "line": edge},
+            marker={"color": color, "line": edge},
             text=beside[own], textposition="outside", textangle=0, constraintext="none",
             cliponaxis=False, textfont_size=11,
             customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
