@@ -31,7 +31,7 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
         for kind, params in (("train", {"model": "PLT"}), ("select", {"method": "FALS"}))
     )
     assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s", "its kernels are compiled"
-    assert said_plainly(tasks.takes(2.0, trained, selected)) == "about 8.0 s, with compiling code, once"
+    assert said_plainly(tasks.takes(2.0, trained, selected)) == "about 8.6 s, with compiling code, once"
     compiling.fraction = 0.01
     assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s, after compiling code, once", "how long is not known"
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
