@@ -163,7 +163,7 @@ def upload(page, folder):
             quiet(page)
     page.locator("button:enabled", has_text="Read the files").click()
     page.get_by_text("is read and in use").first.wait_for()
-    page.get_by_text(COMPILING).wait_for(state="detached", timeout=240_000)
+    page.get_by_text(f"{COMPILING}: ").wait_for(state="detached", timeout=240_000)
 
 
 def measure(page, listed, rounds):
