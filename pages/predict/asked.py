@@ -1,6 +1,6 @@
-"""What is predicted: a test row, a text, or features that are typed."""
+"""What is predicted: a test row, a text, features that are typed, or a row of a file: see ``many``."""
 
-import contextlib
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,16 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import fields, format, selectors, server, view
+from pages.shared import fields, format, selectors
 from pages.shared.results import results
 from pages.shared.rows import row_editor, row_edits
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
-from xmlcore import store
-from xmlcore.datasets.readers.sources import stem
-from xmlcore.experiment.kinds.predictions import given_rows
 
-ROW, TEXT, FEATURES, FROM_FILE = "A test row", "A text", "Features", "A row of a file"
+ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
+MISSING = {TEXT: "a text (Ctrl+Enter)", FEATURES: "a feature", FILE: "a file of new rows"}
 MOST_LABELS = 100  # labels shown at most
 LONGEST_TEXT = 100_000  # characters
 WAY = "predict.way"  # key of the choice between these
@@ -26,11 +24,7 @@ TYPED_FEATURES = "features"  # in names of files
 TYPED = "predict.typed"  # key of st.session_state: the text as it was typed last, also before a page switch
 EDITED = "predict.edited"  # likewise: (key of the model, changes of an empty row)
 ROW_NUMBER = "predict.row"
-LOOKED_AT = "predict.looked at"  # key of st.session_state: the row of a file looked at last, as in the view
-GONE = (
-    "The link names a row of a file that this model did not predict here, or whose rows are not kept any more. So this "
-    "page shows something else."
-)
+LOOKED_AT = "predict.looked at"  # key of st.session_state: by model, the row of a file looked at last, as in the view
 
 
 @dataclass(frozen=True)
@@ -45,28 +39,32 @@ class Question:
     true: frozenset | None = None  # true labels, if they are known
 
 
-def ask(predictor) -> Question | None:
-    """Show the controls that say what is predicted; return it, or None while there is nothing."""
+def way(predictor) -> str:
+    """Show the choice of what is predicted, and return what is chosen."""
+    last = st.session_state.setdefault(LOOKED_AT, {})
     if now().file:
-        st.session_state[LOOKED_AT] = {"file": now().file, "given": now().given or 0}
-    in_file = st.session_state.get(LOOKED_AT)
-    file = None if in_file is None else _file(predictor, **in_file)
-    if now().file and file is None:
-        st.caption(GONE)
-    ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES]
+        last[predictor.key] = {"file": now().file, "given": now().given}
+    ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES, FILE]
     remembered = workspace.get("widgets").get(WAY)
-    way = FROM_FILE if file is not None and now().file else remembered if remembered in ways else ways[0]
-    ways += [FROM_FILE] * (file is not None)
-    if len(ways) > 1:
-        options = dict(zip(ways, ways))
-        way = fields.pick("What to predict", options, WAY, way, _take_way, widget="radio", horizontal=True)
-    if way == FROM_FILE:
-        question = _from_file(predictor, *file)
-    else:
-        question = {ROW: _row, TEXT: _text, FEATURES: _features}[way](predictor)
+    chosen = FILE if now().file else remembered if remembered in ways else ways[0]
+    take = functools.partial(_take_way, last.get(predictor.key, {"file": ""}))
+    settings = {"widget": "radio", "horizontal": True, "label_visibility": "collapsed"}
+    return fields.pick("What to predict", dict(zip(ways, ways)), WAY, chosen, take, **settings)
+
+
+def _take_way(last: dict, way: str) -> None:
+    workspace.remember(WAY, way)
+    look(**(last if way == FILE else {"file": ""}))
+
+
+def ask(predictor, way: str) -> Question | None:
+    """Show the controls that say what is predicted; return it, or None while there is nothing."""
+    return {ROW: _row, TEXT: _text, FEATURES: _features}[way](predictor)
+
+
+def choose_count(predictor) -> None:
     most = min(MOST_LABELS, predictor.packed.n_labels)
     fields.whole(f"Labels shown, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
-    return question
 
 
 def count(predictor) -> int:
@@ -116,44 +114,6 @@ def _typed() -> None:
 def _take(texts) -> None:
     text = texts[int(np.random.default_rng().integers(len(texts)))][:LONGEST_TEXT]
     st.session_state["predict.text"] = st.session_state[TYPED] = text
-
-
-def look_at(key: str, row: int) -> None:
-    """Look at a row of the file whose predictions have a key."""
-    look(file=key[: view.DIGITS], given=row)
-
-
-def _take_way(way: str) -> None:
-    if way == FROM_FILE:
-        look(**st.session_state[LOOKED_AT])
-    else:
-        look(file="")
-        workspace.remember(WAY, way)
-
-
-def _file(predictor, file: str, given: int) -> tuple | None:
-    """Return the rows or texts of a file that is kept, its name, the row and its id; None if there is no such row."""
-    record = next((record for record in predictor.predicted_files() if record["key"].startswith(file)), None)
-    with contextlib.suppress(store.StoreError, OSError, ValueError):
-        rows = None if record is None else _given(predictor.of_files, record["key"])
-        if rows is not None and given < (len(rows) if isinstance(rows, list) else rows.shape[0]):
-            ids = server.loaded_by_key(predictor.of_files, record["key"]).ids
-            return rows, record["name"], given, ids and ids[given]
-    return None
-
-
-def _from_file(predictor, given, file: str, row: int, id: str | None) -> Question | None:
-    text = given[row] if isinstance(given, list) else None
-    kind = "row" if text is None else "text"
-    name = f"{kind} {format.plain(id) if id else f'{row:,}'} of {format.plain(file)}"
-    st.markdown(f"**{name[0].upper()}{name[1:]}**")
-    x = given[[row]] if text is None else vector(predictor, text)
-    return Question(x, name, f"{format.file_name(stem(file))}-{kind}{row}", text=text)
-
-
-@server.shared(max_entries=2, show_spinner="Loading the rows of the file")
-def _given(kind: str, key: str):
-    return given_rows(kind, key)
 
 
 def _features(predictor) -> Question | None:

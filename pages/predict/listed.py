@@ -21,8 +21,8 @@ WAYS = {  # how certain a model is of a row: what the control calls it, and the 
 }
 
 
-def show(predictor, predicted, name: str, look, ticked: int | None, below) -> None:
-    """Show the rows of a file; ``look`` is given the row that is ticked, and ``below`` draws the answer to it."""
+def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
+    """Show the rows of a file, and return the one looked at, by default the first; a tick gives another to ``look``."""
     n_rows, k = predicted.ranking.labels.shape
     noun = "row" if predicted.beginnings is None else "text"
     rows = format.count(n_rows, noun)
@@ -33,20 +33,18 @@ def show(predictor, predicted, name: str, look, ticked: int | None, below) -> No
     decided, of_rows = predicted.decided, (predicted.beginnings, predicted.decided, predicted.ids)
     for note in filter(None, dict.fromkeys([*predicted.notes, decided and decided.unlike])):
         st.caption(format.plain(made.with_names(note, {"rows": name})))
-    by = fields.radio(
-        "Least certain first, by",
-        list(WAYS),
-        "predict.certainty",
-        "top score",
-        format_func=lambda way: f"{way}: {WAYS[way][0]}",
-        help="A row of small top score has no label that the model is sure of. A row of small margin has two labels of "
-        "nearly the same score: where rows have one label, the model hesitates between them; where rows have several, "
-        "both may be right.",
-    )
-    if n_rows:
-        _table(predictor, predicted, by, look, ticked, below)
+    table = st.container()
     files = f"{predictor.files}-{format.file_name(stem(name))}"
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = fields.radio(
+            "Least certain first, by",
+            list(WAYS),
+            "predict.certainty",
+            "top score",
+            help="A row of small top score, that of the first label, has no label that the model is sure of. A row of "
+            "small margin, the first score minus the second, has two labels of nearly the same score: where rows have "
+            "one label, the model hesitates between them; where rows have several, both may be right.",
+        )
         charts.csv_button(
             "All predictions, CSV",
             lambda: frame_of(predicted.ranking, predictor.packed.label_name, *of_rows),
@@ -66,12 +64,14 @@ def show(predictor, predicted, name: str, look, ticked: int | None, below) -> No
                 f"{files}-columns",
                 "Features of the model that the file lacks, and columns of the file that the model does not have",
             )
+    with table:
+        return _table(predictor, predicted, by, look, row) if n_rows else None
 
 
-def _table(predictor, predicted, by, look, ticked, below) -> None:
+def _table(predictor, predicted, by, look, row) -> int:
     sure = certainty(predicted.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
-    ticked = np.flatnonzero(rows == ticked).tolist()
+    row = int(rows[0]) if row is None else row
     percent = predictions.are_probabilities(predictor.model)
     lines = pd.DataFrame(
         {
@@ -110,16 +110,13 @@ def _table(predictor, predicted, by, look, ticked, below) -> None:
             "labels": tables.text("Ranked first, with scores", 340),
         },
         first=columns,
-        most=320,
+        most=250,
         **tables.on_tick("predict.listed", rows, look),
-        **tables.ticked(ticked),
+        **tables.ticked(np.flatnonzero(rows == row).tolist()),
     )
-    about = "Tick a line to see why it has its labels."
     if rows.size < sure.size:
-        about += f" These are the {rows.size:,} least certain of {sure.size:,}. The files below have all."
-    st.caption(about)
-    if ticked:
-        below()
+        st.caption(f"These are the {rows.size:,} least certain of {sure.size:,}. The files below have all.")
+    return row
 
 
 def _decided(predicted, noun: str) -> str:

@@ -5,15 +5,16 @@ import re
 
 import streamlit as st
 
-from pages.predict import asked, listed, why
-from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks
+from pages.predict import asked, listed
+from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.view import now
+from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
+from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
-from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions
+from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions, given_rows
 from xmlcore.models.rules import decision_of
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
@@ -22,40 +23,72 @@ MOST_FILES = 20  # files that are remembered for a model; the Storage page lists
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
     TEXTS: "CSV, TSV, JSON lines, Parquet, or a zip archive of .txt files. It needs no labels.",
-    ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels.",
+    ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels. Columns with names are matched "
+    "with the model’s features by name; without names, the features must be in the model’s order.",
 }
 FILE = {
     TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet or zip",
     ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV or npz",
 }
+GONE = (
+    "The link names a row of a file that this model did not predict here, or whose rows are not kept any more. So this "
+    "page shows something else."
+)
 _ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
 
 
-def many(predictor, prediction, label) -> None:
-    """Let files be predicted, and show the rows of one; ``prediction`` and ``label`` are of the row looked at."""
-    st.header("Many texts or rows at once" if predictor.packed.is_text else "Many rows at once")
-    _upload(predictor)
+def ask(predictor) -> asked.Question | None:
+    """Let files be predicted, show the rows of one, and return the row looked at: at first the least certain one."""
+    files = [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
+    with st.expander("Another file", icon=":material/upload_file:") if files else st.container():
+        _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     _failures(predictor)
-    files = [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
+    of_link = next((file for file in files if now().file and file["key"].startswith(now().file)), None)
+    if now().file and of_link is None:
+        st.caption(GONE)
     if not files:
-        return
-    file = files[0]
+        return None
+    file = of_link or files[0]
     if len(files) > 1:
         names = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(files, 1)}
         about = f"File, of {len(files):,} predicted with this model"
-        key = fields.choice(about, names, f"predict.file shown {files[0]['key'][:8]}")
+        key = fields.pick(about, names, "predict.file shown", file["key"], _look_at)
         file = next(file for file in files if file["key"] == key)
     predicted = _loaded(predictor, file["key"])
-    if predicted is not None:
-        _again(predictor, file, predicted)
-        ticked = now().given if now().file and file["key"].startswith(now().file) else None
+    if predicted is None:
+        return None
+    row = now().given if of_link else None
+    if row is not None and row >= len(predicted.ranking.labels):
+        row = None
+        st.caption(GONE)
+    row = listed.show(predictor, predicted, file["name"], functools.partial(_look_at, file["key"]), row)
+    _again(predictor, file, predicted)
+    return None if row is None else _question(predictor, file, predicted, row)
 
-        def below():
-            if label is not None:
-                why.bars(prediction, label, ".file")
 
-        listed.show(predictor, predicted, file["name"], functools.partial(asked.look_at, file["key"]), ticked, below)
+def _look_at(key: str, row: int | None = None) -> None:
+    """Look at a row of the file whose predictions have a key."""
+    look(file=key[: view.DIGITS], given=row)
+
+
+def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.Question | None:
+    try:
+        given = _given(predictor.of_files, file["key"])
+    except (store.StoreError, OSError, ValueError):
+        st.caption("The rows of this file are not kept any more, so none of them can be looked at.")
+        return None
+    text = given[row] if isinstance(given, list) else None
+    x = given[[row]] if text is None else asked.vector(predictor, text)
+    kind, id = "row" if text is None else "text", predicted.ids and predicted.ids[row]
+    name = f"{kind} {format.plain(id) if id else f'{row:,}'} of {format.plain(file['name'])}"
+    of_file = f"{format.file_name(stem(file['name']))}-{kind}{row}"
+    return None if x is None else asked.Question(x, name, of_file, text=text)
+
+
+@server.shared(max_entries=2, show_spinner="Loading the rows of the file")
+def _given(kind: str, key: str):
+    return given_rows(kind, key)
 
 
 def _title(file: dict) -> str:
@@ -66,18 +99,9 @@ def _title(file: dict) -> str:
 def _upload(predictor) -> None:
     if actions.refused():
         return
-    of = ROWS
-    if predictor.packed.is_text:
-        of = fields.radio("The file has", OF, "predict.file of", TEXTS)
-    if of == ROWS:
-        st.caption(
-            "Predicts labels for each row of a file, in the background; they can be downloaded as CSV. Columns with "
-            "names are matched with the model’s features by name; without names, the features must be in the model’s "
-            "order."
-        )
-    else:
-        st.caption("Predicts labels for each text of a file, in the background; they can be downloaded as CSV.")
-    left, right = st.columns([3, 1], vertical_alignment="top")
+    left, right = st.columns([2, 1], gap="medium")
+    with right:
+        of = fields.radio("The file has", OF, "predict.file of", TEXTS) if predictor.packed.is_text else ROWS
     with left:
         file = st.file_uploader(FILE[of], key=f"predict.file.{reconnected.number(ROUND)}", help=FORMATS[of])
     options = {"of": of}
@@ -108,6 +132,7 @@ def _remember(predictor, name: str, key: str) -> None:
     others = [other for other in predictor.predicted_files() if other["key"] != key]
     file = {"key": key, "name": name, **_decision(predictor)}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
+    look(file="")  # the newest one, as soon as it is predicted
 
 
 def _again(predictor, file: dict, predicted: Predictions) -> None:

@@ -15,7 +15,9 @@ from pages.shared.results import results, run_names
 
 
 def main() -> None:
-    st.title("Predict")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title("Predict", width="content")
+        ways = st.container(width="content")
     used = begin.dataset(ready="Models can be trained on it and predict", without="no model of this workspace predicts")
     fingerprint = None if used is None else used.fingerprint
     runs = [] if used is None else results.with_model(fingerprint)
@@ -29,24 +31,30 @@ def main() -> None:
         return
     by_key, titles = {r["key"]: r for r in runs}, run_names.names(runs) | opened
     key = predictor.chosen(fingerprint, runs, opened)
-    sentence = st.empty()
-    picture = st.container()
-    of_model, of_label = st.columns(2)
-    with of_model:
-        predictor.choose(fingerprint, titles, key)
-    if key in by_key:
-        results.mark(by_key[key])
     chosen = predictor.read(key, used, by_key.get(key), titles[key])
-    question = None if chosen is None else asked.ask(chosen)
     if chosen is None:
+        predictor.choose(fingerprint, titles, key)
         if key in by_key:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         carry.open_model()
         return
+    with ways:
+        way = asked.way(chosen)
+    above, sentence, picture = st.container(), st.container(), st.container()
+    asking, controls = (above, st.container()) if way == asked.FILE else st.columns(2, gap="medium")
+    with controls:
+        of_model, of_label = st.columns(2)
+        asked.choose_count(chosen)
+    with of_model:
+        predictor.choose(fingerprint, titles, key)
+    if key in by_key:
+        results.mark(by_key[key])
+    with asking:
+        question = many.ask(chosen) if way == asked.FILE else asked.ask(chosen, way)
     prediction = label = None
     if question is not None:
         prediction = answer.Answer(chosen, question, asked.count(chosen))
-        with sentence.container():
+        with sentence:
             st.markdown(answer.sentence(prediction))
             unlike.of_question(prediction)
         with of_label:
@@ -54,13 +62,11 @@ def main() -> None:
         with picture:
             answer.show(prediction, label)
     else:
-        what = "a text (Ctrl+Enter) or a feature" if chosen.packed.is_text else "a feature"
-        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {what}.")
+        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {asked.MISSING[way]}.")
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: why.contributions(prediction, label),
         "What if": lambda: changed.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
-        "A file": lambda: many.many(chosen, prediction, label),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,
     }

@@ -64,11 +64,10 @@ def _frame(answer, label):
     return explaining.named(frame, answer.predictor.packed, answer.kind)
 
 
-def bars(answer, label: int, of: str = "") -> None:
-    """Draw what each feature contributes; ``of`` sets the key apart where that is on the page twice."""
+def bars(answer, label: int) -> None:
     frame = _frame(answer, label)
     if frame.empty:
         st.caption("There are no features, so nothing contributes: every such row gets the same answer.")
         return
     file = f"{answer.predictor.files}-{answer.question.file}-label{label}"
-    explaining.show_contributions(frame, frame.attrs, answer.name(label), file, f"predict.contributions{of}")
+    explaining.show_contributions(frame, frame.attrs, answer.name(label), file, "predict.contributions")
