@@ -252,6 +252,6 @@ def _show_changed(chosen, rule, is_kept) -> None:
     parts = (before > after, after > before, Y)
     lines = [[int(row), *(names(part, row) for part in parts)] for row in rows[:: max(1, rows.size // SHOWN)][:SHOWN]]
     frame = pd.DataFrame(lines, columns=["test row", "no longer predicted", "newly predicted", "true labels"])
-    columns = {"test row": tables.number("Test row", 90, "%d")}
+    columns = {"test row": tables.number("Test row", 75, "%d")}
     columns |= {name: tables.text(name.capitalize(), 315) for name in frame.columns[1:]}
     tables.show(frame, "predict.decide.changed", columns)

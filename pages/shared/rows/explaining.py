@@ -14,6 +14,7 @@ from pages.shared.rows import highlight
 from xmlcore import experiment, explain, figures
 
 BARS = 10  # features drawn
+HALF = 504  # room for the columns of a table in half of the page on a laptop, in pixels
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 # Title of an axis of contributions: what they add up to, by the kind of score.
@@ -93,23 +94,18 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     """Show labels that are ranked: ``rank, name, score, label`` and, if it is known, ``correct`` and ``decided``."""
     told = tables.without_repeated(frame, "label", "name", "label")
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
-    tables.show(
-        told.assign(name=names),
-        key,
-        {  # a phone shows all to the score, whatever it shows after it
-            "rank": tables.number("Rank", 50, "%d"),
-            "name": tables.text("Label"),
-            "score": column_config(kind, frame["score"])
-            if kind == "score"
-            else tables.bar(COLUMN[kind], 130, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
-            "correct": tables.text("Right?", 72),
-            "decided": tables.text(
-                "Predicted", 76, "By the model's decision; in percent the probability that decides."
-            ),
-            "label": tables.number("Id", 60, "%d"),
-        },
-        signs=signs(kind, "score"),
-    )
+    columns = {  # a phone shows all to the score, whatever it shows after it
+        "rank": tables.number("Rank", 50, "%d"),
+        "name": tables.text("Label"),
+        "score": column_config(kind, frame["score"])
+        if kind == "score"
+        else tables.bar(COLUMN[kind], 110, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
+        "correct": tables.text("Right?", 66),
+        "decided": tables.text("Predicted", 76, "By the model's decision; in percent the probability that decides."),
+        "label": tables.number("Id", 52, "%d"),
+    }
+    room = HALF - sum(columns[name]["width"] or 0 for name in columns.keys() & told.columns)
+    tables.show(told.assign(name=names), key, columns, signs=signs(kind, "score"), widest=room)
     if kind == "share" and not frame.sort_values("rank")["score"].is_monotonic_decreasing:
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 

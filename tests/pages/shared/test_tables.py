@@ -1,5 +1,6 @@
 """Tables of rows, labels and features."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,23 @@ def test_columns_are_as_wide_as_their_texts_and_titles_and_a_page_has_room_for_t
     found = tables.widths(frame, columns | {"wide": tables.number("Wide", 300)}, [*columns, "wide"])
     assert found["name"] == tables.NARROWEST and 90 < found["n"] < 110
     assert sum(found.values()) == tables.PAGE and found["wide"] == 300
+
+
+@pytest.mark.parametrize("name", ["apricot orchard 18", "a label whose name is longer than half of a page"])
+def test_a_table_of_labels_fits_into_half_of_the_page_with_all_its_columns(name):
+    def script(name):
+        import pandas as pd
+
+        from pages.shared.rows import explaining
+
+        frame = pd.DataFrame({"rank": [1], "name": [name], "correct": ["✗ wrong"], "decided": ["yes, 83 %"]})
+        explaining.show_labels(frame.assign(score=0.123, label=12345), "log_score", "labels", 12345)
+
+    page = AppTest.from_function(script, args=(name,)).run()
+    assert [*page.dataframe[0].value] == ["rank", "name", "score", "correct", "decided", "label"]
+    (hint,) = (one.proto.body for one in page.get("html"))
+    assert int(re.search(r"min-width: (\d+)px", hint)[1]) <= 506 - tables.PADDING
+    assert page.dataframe[0].value["name"].iloc[0] == f"→ {name}", "in lines of its own where it is long"
 
 
 def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
