@@ -90,7 +90,7 @@ def _map(view) -> None:
         f"{view.files}-labels",
         "Each rectangle is a label, as large as it has training rows. Head labels are the most frequent, tail labels "
         "the rarest.",
-        key=f"trees.map.{view.key[:8]}",
+        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/frame.py
     )
 
 

@@ -80,6 +80,8 @@ def test_a_tree_of_one_level_says_so_and_draws_no_more_children_than_asked_for(r
     train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
     page = ready.go("trees")
     assert "all of them children of the root" in page.text() and "Children of Root: 8 of 8" in titles(page)
+    drawn = next(chart for chart in page.at.get("plotly_chart") if "Labels, all children" in chart.proto.spec)
+    assert "trees.whole" in drawn.proto.id, "on a phone, boxes are wide enough for names, as in a drawn tree"
     assert "Children of Root: 3 of 8" in titles(page.set("trees.children", 3))
     assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
 
