@@ -9,8 +9,6 @@ import time
 from xmlcore import wording
 from xmlcore.system import effective_jobs, kernel_cache_variable
 
-PROCESSOR_SECONDS = 60  # of all kernels, as measured with a processor of 2.6 GHz
-
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m xmlcore.warm_up", description=__doc__)
@@ -19,6 +17,7 @@ def main(arguments=None) -> int:
 
     from xmlcore._kernels._caching import holds_code
     from xmlcore._kernels._jit import CACHE_FOLDER, CACHE_IS_USED, NAMED_FOLDER  # warns if that cannot be used
+    from xmlcore.experiment.warm_up import PROCESSOR_SECONDS
 
     start = time.perf_counter()
     print(f"Compiled kernels are kept in {CACHE_FOLDER}" if CACHE_IS_USED else "Nothing can be kept", flush=True)

@@ -302,7 +302,7 @@ def submit(
         return False
     owner, records = workspace.token(), job_queue.job_records()
     estimate = server.estimated(task)
-    seconds = None if estimate is None else estimate.seconds + (job_queue.compiling_seconds(task) or 0.0)
+    seconds = None if estimate is None else estimate.seconds + job_queue.compiling_seconds(task)
     try:
         queue, more = job_queue.queue(), {"again": again, "estimate": estimate, "unasked": unasked}
         job = experiment.submit(queue, task, owner=owner, title=title, **more)

@@ -29,14 +29,10 @@ MARKS = {
 
 def takes(seconds: float, *tasks) -> str:
     """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
-    compiling = [job_queue.compiling_seconds(task) for task in tasks or (None,)]
-    known = max(filter(None, compiling), default=0.0)
-    seconds = max(seconds, 1.0) + known
-    about = f"about {format.roughly(seconds)}"
-    if any(part is None or part for part in compiling):
-        about += ", after compiling code, once" if None in compiling else ", with compiling code, once"
-    slowdown = system.slowdown()
-    return f"{about}, or {format.roughly(slowdown * seconds)} if this machine stays as busy" if slowdown > 1 else about
+    seconds, compiling = max(seconds, 1.0), max(map(job_queue.compiling_seconds, tasks or (None,)))
+    free, busy = (format.roughly(slowdown * seconds + compiling) for slowdown in (1.0, system.slowdown()))
+    about = f"about {free}" + (", with compiling code, once" if compiling else "")
+    return about if busy == free else f"{about}, or {busy} if this machine stays as busy"
 
 
 def time_in_brackets(task, unknown: bool) -> str:

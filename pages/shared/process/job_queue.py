@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.shared.workspaces.records import DEFAULT_DATASET
-from xmlcore import experiment, jobs
-from xmlcore.experiment.warm_up import share_left
+from xmlcore import experiment, jobs, system
+from xmlcore.experiment.warm_up import PROCESSOR_SECONDS, share_left
 from xmlcore.models.compiling import COMPILING
 from xmlcore.store import cache_root
 
@@ -23,12 +23,14 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
-def compiling_seconds(task=None) -> float | None:
-    """Return how long the compiling of kernels that a task waits for goes on; None where that is not known yet."""
+def compiling_seconds(task=None) -> float:
+    """Return how long the compiling of kernels that a task waits for goes on, on a machine as busy as this one now."""
     job = warm_up()
-    if job is None or not job.active or job.elapsed < LONG_COMPILING:
+    if job is None or not job.active or job.elapsed < LONG_COMPILING * system.slowdown():
         return 0.0
-    return job.elapsed * share_left(job.fraction, task) / job.fraction if job.fraction >= 0.05 else None
+    if job.fraction < 0.05:  # too early to see how fast it goes
+        return PROCESSOR_SECONDS * share_left(job.fraction, task) * system.slowdown()
+    return job.elapsed * share_left(job.fraction, task) / job.fraction
 
 
 def drivers() -> dict:
