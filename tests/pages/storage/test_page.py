@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 
 from benchmarks.library import many_runs
-from pages.shared import tasks
+from pages.shared import tables, tasks
 from pages.shared.process import room
 from pages.shared.workspaces import workspace
 from pages.storage import delete, owned, trials
@@ -99,6 +99,7 @@ def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was
     noon = 12 * 3600.0
     for made, used, told in ((0.0, noon + 1500, noon), (noon + 600, noon + 1500, noon + 600)):
         assert owned._to_the_hour(SimpleNamespace(created=made, used=used)) == told
+    assert "mm" not in tables.moments("Last used", hours=True)["type_config"]["format"]
 
 
 def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_wanted(measured):
