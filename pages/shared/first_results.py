@@ -74,7 +74,12 @@ def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
     fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
     is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
-    if workspace.only_looks() or not is_wanted or len(begun) >= COUNT:
+    if workspace.only_looks():
+        return
+    if not is_wanted:
+        _stop()
+        return
+    if len(begun) >= COUNT:
         return
     if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         return
@@ -102,6 +107,15 @@ def _list_or_begin(task, rank, is_listed):
     if is_kept:
         workspace.update(lambda data: data["unasked"].update({task.key: not is_listed}))
     return is_kept
+
+
+def _stop():
+    """Stop what nobody asked for; it is begun again if it is wanted again."""
+    for record in workspace.get("jobs"):
+        job = jobs.find(record)
+        if jobs.is_unasked(record) and job is not None and job.active:
+            job_queue.queue().cancel(record["id"], owner=workspace.token())
+            tasks.begin_later(record)
 
 
 def _is_busy():

@@ -277,7 +277,7 @@ def collect() -> None:
         elif job.state == "done":
             _done(record, job)
         elif jobs.is_unasked(record) and job.gave_way:
-            _begin_later(record)
+            begin_later(record)
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
@@ -290,7 +290,7 @@ def collect() -> None:
         prepare(wanted)
 
 
-def _begin_later(record):
+def begin_later(record):
     """Forget a job that nobody asked for, and that has no result: it is begun again when nothing else runs."""
     jobs.dismiss(record["id"])
     workspace.update(lambda data: data["unasked"].pop(record["key"], None))
@@ -325,7 +325,7 @@ def _lost(record):
     if state in jobs.ACTIVE:  # another server runs it, and works on the same cache
         return
     if jobs.is_unasked(record):
-        _begin_later(record)
+        begin_later(record)
     elif record["kind"] == "prepare":
         jobs.dismiss(record["id"])  # collect() starts it again if it is still wanted
     elif store.exists(folder, record["key"]):

@@ -89,6 +89,13 @@ def test_what_the_user_stops_is_not_begun_again(trains, server, held):
     assert len(unasked(server)) == 1
 
 
+def test_wanting_nothing_stops_a_first_result_until_they_are_wanted_again(trains, server, held):
+    trains.set("preferences.automatic", False).until(lambda s: not written(s)["jobs"])
+    held()
+    assert unasked(server)[0].wait(60) and unasked(server)[0].state == "cancelled" and "Stopped" not in trains.text()
+    trains.set("preferences.automatic", "first").until(lambda s: len(unasked(server)) > 1)
+
+
 def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(trains, server, held):
     held()
     trains.until(lambda s: written(s)["runs"])
