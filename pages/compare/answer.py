@@ -52,19 +52,18 @@ def _best(lines, choice) -> None:
     if len(lines) == 1:
         st.markdown(f"On {where} there is one result, {best}: {measure} {value}.")
         return
-    text = [
-        f"On {where}, {best} has the highest {measure} of {format.count(len(lines), WORDS[choice.lines])}: {value}."
-    ]
+    first = [f"**{format.plain(title)}**" for title in lines.loc[lines[measure] == lines[measure].iloc[0], "title"]]
+    named = format.listed(first if len(first) < 4 else [*first[:2], f"{len(first) - 2:,} more"])
+    have, among = "has" if len(first) == 1 else "share", format.count(len(lines), WORDS[choice.lines])
+    text = [f"On {where}, {named} {have} the highest {measure} of {among}: {value}."]
     a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
     following = f"**{format.plain(lines['title'].iloc[1])}**"
-    difference, behind = of_runs.difference(a, b, measure), []
+    difference, behind = len(first) == 1 and of_runs.difference(a, b, measure), []
     if difference is None:
         text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
-    elif difference.difference == 0:
-        text.append(f" {following} has the same.")
-    elif difference.difference < 0:  # the mean of the seeds leads, the run in their middle does not
+    elif difference and difference.difference <= 0:  # the mean of the seeds leads, the run in their middle does not
         text.append(f" Its lead over {following} may be chance.")
-    else:
+    elif difference:
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}.")
         *sure, unsure = _sure(a, b, measure)
@@ -79,7 +78,7 @@ def _best(lines, choice) -> None:
     if measure != RARE and lines[RARE].notna().any():
         rare = lines.loc[lines[RARE].idxmax()]
         place = list(lines["key"]).index(rare["key"])
-        name = f"{'But ' if place else ''}**{format.plain(rare['title'])}**"
+        name = f"{'But ' if place >= len(first) else ''}**{format.plain(rare['title'])}**"
         if not (place == 1 and RARE in behind):  # which was just said
             text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
