@@ -103,7 +103,7 @@ def rows_of_label(data, ranking, label: int, k: int) -> pd.DataFrame:
     row = np.flatnonzero(true | predicted)
     is_true, is_predicted = true[row], predicted[row]
     how = np.where(is_true & is_predicted, "found", np.where(is_true, "missed", "wrong"))
-    score = ranking.scores[row, rank[row]].astype(np.float64)
+    score = predictions.known_scores(ranking)[row, rank[row]].astype(np.float64)
     frame = pd.DataFrame({"row": row, "how": how, "rank": 1.0 + rank[row], "score": score})
     frame.loc[~is_predicted, ["rank", "score"]] = np.nan
     order = pd.Categorical(frame["how"], ["missed", "wrong", "found"], ordered=True)

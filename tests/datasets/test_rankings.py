@@ -39,6 +39,7 @@ RANKED = [[1, 0], [-1, -1], [2, 5]]
     "first,second\nart,law\n\n2,5\n",
     "row,label\n2,2\n0,art\n0,law\n2,a:1\n",
     "Row,Rank,Label\n0,2,law\n2,2,5\n0,1,art\n2,1,2\n",
+    "row,rank,label,score\n0,2,law,\n2,2,5,\n0,1,art,\n2,1,2,\n",
 ])  # fmt: skip
 def test_labels_without_scores_are_in_the_order_of_the_file(content):
     assert read(content) == (RANKED, [[0.0, 0.0]] * 3)
@@ -77,6 +78,7 @@ BAD = {
     f"art\nlaw\n{'9' * 5000}\n": "other.csv, line 3: cell 1 of the line: '9999",
     ",unknown\nlaw\n0\n": "other.csv, line 1: cell 2 of the line: 'unknown' is no label",
     "": "other.csv: it is empty",
+    "row,label,score\n0,law,\n1,art,0.5\n": "other.csv, line 3: cell 3 of the line: some labels have a score, others",
     "art\nsame\n0\n": "other.csv, line 2: cell 1 of the line: 'same' is the name of several labels. Write the id",
     "art,law,1\nlaw\n0\n": "other.csv, line 1: row 0 has the label 'art' twice",
     "art\nlaw:nan\n0\n": "other.csv, line 2: cell 1 of the line: 'nan' is no finite number",

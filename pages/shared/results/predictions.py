@@ -21,7 +21,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
             "rank": place + 1,
             "label": label,
             "name": tables.label_names(data, label),
-            "score": ranking.scores[:, :k][row, place],
+            "score": known_scores(ranking)[:, :k][row, place],
             "correct": metrics.hits(data.Y_test, ranking)[:, :k][row, place],
         }
     )
@@ -29,6 +29,11 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
     if names is not None:
         frame.insert(1, "row_name", [names[i] for i in row])
     return tables.csv_safe(frame)
+
+
+def known_scores(ranking) -> np.ndarray:
+    """Return the scores of a ranking; NaN if all are 0, as where another program has given none."""
+    return ranking.scores if ranking.scores.any() else np.full_like(ranking.scores, np.nan)
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
@@ -41,7 +46,7 @@ def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
             "rank": np.arange(1, labels.size + 1),
             "name": tables.label_names(data, labels),
             "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
-            "score": ranking.scores[row, : labels.size].astype(np.float64),
+            "score": known_scores(ranking)[row, : labels.size].astype(np.float64),
             "label": labels,
         }
     )

@@ -555,10 +555,12 @@ def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
     assert "Training took" not in said and "Code and files" not in str(page.at.expander)
 
 
+@pytest.mark.sections("Single predictions")
 def test_the_train_page_shows_predictions_of_another_program_without_what_needs_a_model(ready):
     predictions(ready)
     page = ready.go("train")
     assert "other ranks a true label first" in plainly(page)
     assert "P@5" in page.metrics() and "Training" not in page.metrics()
+    assert page.frame("rank", "correct")["score"].isna().all(), "it gave no scores"
     titles = [tab.label for tab in page.at.tabs]
     assert "Confusions" in titles and "More data" not in titles and "Calibration" not in titles

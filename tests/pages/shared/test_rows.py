@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import tables
 from pages.shared.results import before_after, predictions, run_names
 from pages.shared.rows import explaining, highlight, row_editor
+from pages.train import labels
 from tests.figures.seen import contrast
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
@@ -218,6 +219,10 @@ def test_all_predictions_have_a_line_with_names_and_missed_and_worst_ones_are_fo
     frame = predictions.all_rows(named, ranking, 1)
     assert frame.columns[1] == "row_name" and frame["row_name"].tolist() == ["'=first", "second", "third"]
     assert frame["name"].tolist() == ["s", "'@n", "e"]
+    without = ranking._replace(scores=np.zeros_like(ranking.scores))  # as where another program gave none
+    assert predictions.all_rows(data, without, 2)["score"].isna().all()
+    assert predictions.one_row(data, without, 0, 2)["score"].isna().all()
+    assert labels.rows_of_label(data, without, 2, 2)["score"].isna().all()
     assert predictions.missed(data, ranking, 0, 1) == ["North"] and predictions.missed(data, ranking, 0, 3) == []
     assert predictions.worst_mistakes(ranking, data.Y_test).tolist() == [1]
 

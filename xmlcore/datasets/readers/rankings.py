@@ -64,6 +64,7 @@ def read_ranking(
     return _ranked(*found, source, n_rows, k, known)
 
 
+ALL_OR_NONE = "Write a score for each label, or none."
 HEAD = 1 << 16  # bytes that show by what cells are separated
 
 
@@ -149,7 +150,7 @@ def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
     at = {name: heading.index(name) for name in ("row", "label", "score", "rank") if name in heading}
     if "row" not in at:
         raise DatasetFormatError(source, "the column row is missing in its heading", FORMS, line=1)
-    entries, needed = _Entries(), max(at.values()) + 1
+    entries, scored, needed = _Entries(), set(), max(at.values()) + 1
     of_row, of_label, by_score, by_rank = (at.get(name) for name in ("row", "label", "score", "rank"))
     for line, cells in lines:
         if not any(cells):
@@ -162,12 +163,15 @@ def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
             remedy = f"There are {n_rows:,} test rows, numbered from 0."
             raise _error(source, line, of_row + 1, f"{cells[of_row][:60]!r} is no test row", remedy)
         by = math.nan
-        if by_score is not None:
+        scored.add(by_score is not None and cells[by_score] != "")
+        if len(scored) > 1:
+            raise _error(source, line, by_score + 1, "some labels have a score, others have none", ALL_OR_NONE)
+        if True in scored:
             by = _score(cells[by_score], source, line, by_score + 1)
         elif by_rank is not None:
             by = -_score(cells[by_rank], source, line, by_rank + 1)
         entries.add(line, row, known.known(cells[of_label], line, of_label + 1), by)
-    return entries, by_score is not None
+    return entries, True in scored
 
 
 def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
@@ -206,7 +210,7 @@ def _ranked(entries, scored, source, n_rows, k, known) -> Ranking:
     without = np.isnan(by)
     if without.any() and not without.all():
         found = f"row {row[without][0]:,} has a label without a score, and others have one"
-        raise DatasetFormatError(source, found, "Write a score for each label, or none.", line=int(line[without][0]))
+        raise DatasetFormatError(source, found, ALL_OR_NONE, line=int(line[without][0]))
     pairs = row * known.n_labels + label
     first = np.unique(pairs, return_index=True)[1]
     if first.size < pairs.size:
