@@ -14,6 +14,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, store
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.texts.guess import is_of_lines
 from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions, given_rows
 from xmlcore.models.rules import decision_of
 
@@ -22,12 +23,13 @@ DECISION = 12  # letters of a decision in the choice of a file
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
-    TEXTS: "CSV, TSV, JSON lines, Parquet, or a zip archive of .txt files. It needs no labels.",
+    TEXTS: "CSV, TSV, JSON lines, Parquet, .txt with a text in each line, or a zip archive of .txt files. It needs no "
+    "labels.",
     ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels. Columns with names are matched "
     "with the model’s features by name; without names, the features must be in the model’s order.",
 }
 FILE = {
-    TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet or zip",
+    TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet, txt or zip",
     ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV or npz",
 }
 GONE = (
@@ -159,9 +161,11 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
         actions.button("Predict the file again", key="predict.file.again", on_click=start)
 
 
-def _column(file) -> str | None:
-    """Return the column of the texts: the guessed one, unless the user chooses another."""
+def _column(file) -> str | list | None:
+    """Return the column of the texts: the guessed one, unless the user chooses another; [] if each line is a text."""
     try:
+        if looking.look("predict lines", is_of_lines, file)[0]:
+            return []
         guess, _ = looking.look("predict", datasets.guess_columns, file)
     except (ValueError, OSError):  # the task says what is wrong with the file
         return None

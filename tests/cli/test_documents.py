@@ -56,6 +56,14 @@ def test_a_csv_with_line_breaks_in_cells_becomes_a_model_that_labels_new_texts(r
     assert "and ids from column 'id'" in said.err
 
 
+def test_each_line_of_a_txt_file_is_a_text_to_predict(run, files):
+    run("train", files / "all.csv", *SMALL[:4], "-o", files / "m.zip", "--quiet")
+    (files / "new.txt").write_text('my cat, a "cat"\na dog\na dog\n')
+    got = run("predict", files / "m.zip", files / "new.txt", "-k", 1)
+    assert [line.split(",")[3] for line in got.out.splitlines()[1:]] == ["cat", "dog", "dog"]
+    assert "is read as a text in each line (--text names a column instead)" in got.err
+
+
 def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, files):
     said = run("describe", files / "all.csv").err
     assert "the text from column 'body' (--text says another) and the labels from column 'topics'" in said

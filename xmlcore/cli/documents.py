@@ -4,6 +4,7 @@ from pathlib import Path
 
 from xmlcore.cli.output import note
 from xmlcore.datasets import DatasetFormatError, guess_columns
+from xmlcore.datasets.texts.guess import is_of_lines
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
@@ -31,6 +32,9 @@ def ending_of(name: str) -> str:
 
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
     """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said."""
+    if not (with_labels or options["text"]) and is_of_lines(data, encoding=options["encoding"]):
+        note(f"{data} is read as a text in each line (--text names a column instead).")
+        return {"text": [], "encoding": options["encoding"]}
     guess = guess_columns(data, encoding=options["encoding"])
     read = guess.options | {"encoding": options["encoding"]}
     if options["text"]:

@@ -1,9 +1,13 @@
 """Data sets are made of files of documents."""
 
+import gzip
+
 import numpy as np
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
+from xmlcore.datasets.texts.guess import is_of_lines
+from xmlcore.datasets.texts.reading import texts_with_ids
 
 TRAIN = "text,labels\n" + "".join(f"cat number{i} dog,animal{';small' if i % 2 else ''}\n" for i in range(20))
 TEST = "text,labels\nmy dog,animal\na wine,drink\n"
@@ -40,6 +44,34 @@ def test_the_split_can_be_given():
     assert "1 of the 20 documents of data, chosen by a list of row numbers" in data.notes[0]
     with pytest.raises(ValueError, match="give either split= or a test file"):
         read_text_dataset(TRAIN.encode(), TEST.encode(), split=([0], [1]))
+
+
+LINES = {
+    "a cat, or two\na dog\n\na dog\n": ["a cat, or two", "a dog", "a dog"],
+    '"Yes," it said\ta\nas yes': ['"Yes," it said\ta', "as yes"],
+    "cat\ncats purr and sleep in the sun\ndogs bark and run in the sun\n": 3,
+    "good film\ngood film\n": 2,
+}
+TABLES = (
+    "text\na cat\n",
+    "id\tabstract\n1\ta cat\n",
+    "a cat\t<http://a.b/cat> <http://a.b/c>\n",
+    '{"text": "a cat"}\n',
+)
+
+
+@pytest.mark.parametrize("content", [*LINES, *TABLES])
+@pytest.mark.parametrize("ending", [".txt", ".TXT.gz"])
+def test_each_line_of_a_file_called_txt_is_a_text_unless_it_says_otherwise(tmp_path, content, ending):
+    path = tmp_path / f"new{ending}"
+    path.write_bytes(gzip.compress(content.encode()) if "gz" in ending else content.encode())
+    are_lines = is_of_lines(path)
+    texts, ids = texts_with_ids(path, [] if are_lines else None)
+    if content in LINES:
+        assert are_lines and ids is None and LINES[content] in (texts, len(texts))
+    else:
+        assert not are_lines and texts == ["a cat"]
+    assert not is_of_lines(content.encode(), "new.csv")
 
 
 def test_errors_say_which_file():

@@ -302,6 +302,12 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, 
     assert "ranks these labels first for test row 0" in texts.set("predict.way", "A test row").text()
 
 
+def test_each_line_of_a_txt_file_is_a_text(texts):
+    upload(texts, "predict.file", "new.txt", b"apple\napple, or a banana, and banana\napple\n")
+    texts.until(lambda s: "**3 texts** of new.txt" in s.text())
+    assert set(texts.frame("row", "text", "labels")["text"]) == {"apple", "apple, or a banana, and banana"}
+
+
 @pytest.mark.parametrize(
     ("lines", "unlike"), [(text_data().texts_test, False), (["Der Mond und ein apple"] * 15, True)]
 )

@@ -3,11 +3,12 @@
 import os
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.sources import kept_in_place, pieces_of, read_head, source_name
+from xmlcore.datasets.readers.sources import COMPRESSED, kept_in_place, pieces_of, read_head, source_name
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
@@ -31,6 +32,7 @@ LABEL_NAMES = (
     *("categories", "category", "classes", "class", "genres", "genre"),
 )
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
+_NAMES = {*TEXT_NAMES, *LABEL_NAMES, *ID_NAMES}
 DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
 _MANY = 5  # rows that a guess has for show
@@ -136,6 +138,21 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
         delimiter = "\t"
     form, rows = _table_form(text, is_whole, label, encoding, delimiter, quoted, header)
     return _guess(form, rows)
+
+
+def is_of_lines(source, name: str | None = None, encoding: str = "utf-8") -> bool:
+    """Return whether each line of a file is a text: it is called .txt, and its first line has no names or URIs."""
+    label = source_name(source, name)
+    if [ending for ending in Path(label.lower()).suffixes if ending not in COMPRESSED][-1:] != [".txt"]:
+        return False
+    first = _head(source, label, encoding)[0].strip().partition("\n")[0]
+    cells = [cell.strip(' "').lower() for cell in re.split(r"[\t,;|]", first)]
+    return first[:1] != "{" and not any(cell in _NAMES or uris_in(cell) for cell in cells)
+
+
+def lines(encoding: str) -> tuple[Guess, dict[str, list]]:
+    """Return what :func:`look` returns, of a file of which each line is a text."""
+    return _guess(RecordForm("tsv", ("1",), header=False, delimiter="\n", quoted=False, encoding=encoding), [])
 
 
 def _rewind(source):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
 from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, lines, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,
     NONE,
@@ -159,14 +159,18 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
 def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8", max_bytes=None, progress=silent):
     """Return the texts of a file as :func:`read_texts` does, and their ids; None if no column has some.
 
-    An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
+    An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None; if it is an empty list,
+    each line is a text.
     """
     label, progress = source_name(source, None), to_progress(progress)
-    looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
+    if text == []:
+        looked, text = lines(encoding), "1"
+    else:
+        looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
     guess = looked[0]
     if text is None and guess.text is None:
         reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
-        raise DatasetFormatError(label, reason, "Say which column has the texts.")
+        raise DatasetFormatError(label, reason, 'Name the column of the texts "text" in the first line.')
     text = guess.text if text is None else text
     ids = None if guess.ids in ([text] if isinstance(text, str) else text) else guess.ids
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:

@@ -187,7 +187,9 @@ class _OfFile(Task):
         Parameter("k", "k", "Labels predicted for each row.", "int", 5, minimum=1),
         Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS)),
         Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
-        Parameter("text", "Column", "The column of texts. Empty: it is guessed.", "any", None, optional=True),
+        Parameter(
+            "text", "Column", "The column of texts. Empty: guessed; []: whole lines.", "any", None, optional=True
+        ),
         Parameter(
             "again", "Again", "Key of predictions whose rows are taken. Empty: none.", "text", None, optional=True
         ),
