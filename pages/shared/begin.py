@@ -62,17 +62,16 @@ def no_run(
     training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(f"{text} {subject} been trained on **{format.plain(name)}** in this workspace yet.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        for number, model in enumerate(train.split(", ")):
-            task = tasks.train_task(fingerprint, model, params=None, k=results.K)
-            time = tasks.time_in_brackets(task, unknown=data.Y_train.nnz == 0)
-            actions.button(
-                f"Train {model} with its default settings{time}",
-                type="secondary" if number else "primary",
-                key=f"{page}.train" + (f".{model}" if number else ""),
-                on_click=tasks.start,
-                args=(task,),
-                disabled=bool(problem) or data.Y_train.nnz == 0 or bool(training),
-            )
+        task = tasks.train_task(fingerprint, train, params=None, k=results.K)
+        time = tasks.time_in_brackets(task, unknown=data.Y_train.nnz == 0)
+        actions.button(
+            f"Train {train} with its default settings{time}",
+            type="primary",
+            key=f"{page}.train",
+            on_click=tasks.start,
+            args=(task,),
+            disabled=bool(problem) or data.Y_train.nnz == 0 or bool(training),
+        )
         addresses.link("Train", others, "tune")
     if data.Y_train.nnz == 0:
         st.warning(NOTHING_TO_LEARN)

@@ -24,8 +24,8 @@ def main(used) -> None:
     runs, titles = [r for r in every if r["model"] in words.SHOWN], run_names.names(every)
     if not runs:
         text = "How does a PLT group labels in its tree, and how does an LdSM divide rows, with which objective J?"
-        about = {"train": "PLT, LdSM", "others": "Other settings on the Train page", "subject": "Neither has"}
-        begin.no_run(used, "trees", text, **about, example=examples.tree)
+        others = "LdSM and other settings on the Train page"
+        begin.no_run(used, "trees", text, others=others, subject="Neither has", example=examples.tree)
         return
     key = results.chosen("trees.run", fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)

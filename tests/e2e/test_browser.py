@@ -358,7 +358,12 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.text("400 rows, 24 features, 12 labels")
     one.go("Trees")
     one.text("How does a PLT group labels in its tree")
-    one.page.get_by_role("button", name="Train LdSM with its default settings").click()
+    one.go("Train")
+    models = one.page.get_by_test_id("stSelectbox").filter(has_text="Model to train")
+    models.get_by_role("combobox").click()
+    one.page.get_by_role("option", name="LdSM", exact=True).click()
+    one.train()
+    one.go("Trees")
     one.text("LdSM has grown")
     one.idle()
 

@@ -209,7 +209,7 @@ FIRST = {  # the button of a page without a result, and what the page has when i
     "predict": ("predict.train", lambda s: "first for test row" in s.text()),
     "explain": ("explain.train", lambda s: figure(s, "Contributions to")),
     "robustness": ("robustness.train", lambda s: figure(s, "P@1 under")),
-    "trees": ("trees.train.LdSM", lambda s: "Leaves per row" in s.metrics()),
+    "trees": ("trees.train", lambda s: "Inner nodes" in s.metrics()),
     "features": ("features.begin", lambda s: figure(s, "Features of topic")),
     "sampling": ("sampling.train", lambda s: "F1 of means" in s.metrics()),
 }

@@ -259,4 +259,4 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
 def test_a_page_without_a_result_has_an_example_and_a_button(ready):
     page = ready.go("trees")
     assert titles(page) == ["Example: Label tree"]
-    assert [b.label.split(" with")[0] for b in page.at.main.button] == ["Train PLT", "Train LdSM"]
+    assert [b.label.split(" with")[0] for b in page.at.main.button] == ["Train PLT"]
