@@ -101,7 +101,9 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
         f"{size} in all. What other workspaces list too stays on the disk. For "
         f"{room.UNDO_SECONDS / 60:.0f} minutes this can be undone; then the space is free."
     )
-    title = titles[chosen[0].key] + (f" and {len(goes) - 1:,} more" if len(goes) > 1 else "")
+    more = len(goes) - len(also) - 1
+    title = titles[chosen[0].key] + (f" and {more:,} more" if more else "")
+    title += f", with {format.count(len(also), 'result')} of {'them' if more else 'it'}" if also else ""
     actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory, title), no="Keep", no_key="storage.keep")
 
 

@@ -120,6 +120,13 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
     assert store.bytes_aside() == 0
 
 
+def test_what_was_deleted_is_named_with_the_number_of_results_that_went_with_it(measured):
+    page = measured[0].go("storage")
+    page.tick(page.at.dataframe[0], table(page).index.tolist().index("PLT"))
+    page.press("storage.delete").press("storage.confirm")
+    assert "Deleted: PLT of words, with 1 result of it, " in page.run().text()
+
+
 def test_what_can_be_done_with_ticked_lines_stands_above_them(measured):
     page = measured[0].go("storage")
     page.tick(page.at.dataframe[0], 0)
