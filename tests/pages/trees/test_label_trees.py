@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pages.shared import view
+from pages.shared.results import results
 from pages.trees import plt_drawing
 from tests.pages.making import figure, numbers, titles, train, word_data, workspace_row
 from xmlcore import datasets, experiment
@@ -61,6 +62,12 @@ def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_th
     outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if "dash" not in shape["line"]]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
+
+
+@pytest.mark.parametrize(("params", "said"), [({}, "Trained at 3 May 2020, 14:02."), ({"arity": 2}, "with Arity: 2.")])
+def test_settings_that_a_model_chose_by_trials_are_not_said_to_be_the_default_ones(params, said):
+    record = {"model": "PLT", "params": params, "created": "2020-05-03T14:02:00"}
+    assert results.trained(record).replace("\\", "").endswith(said)
 
 
 def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
