@@ -54,7 +54,7 @@ def sentence(name, measurements, settings) -> str:
         text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
     if level < last:
         kept = format.percent(measurements.value(run, "P@k", 1, last))
-        text += f" At {noise.level_text(settings.kind, last)}, **{format.plain(run)}** keeps **{kept}**."
+        text += f" At {noise.level_text(settings.kind, last)}, that of **{format.plain(run)}** is **{kept}**."
     return text
 
 

@@ -102,7 +102,7 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
         f"σ = {level:g} on all features, the P@1 of **A** surely falls from 60.0 % to **{kept:.1f} %**. {said}" in text
     )
     assert ("furthest" in said) == ("furthest" in text) and ("not sure" in said) == ("not sure" in text)
-    assert ("At σ = 1, **A** keeps **54.0 %**." in text) == (level < 1), "what the largest level leaves is said, too"
+    assert ("At σ = 1, that of **A** is **54.0 %**." in text) == (level < 1), "what the largest level leaves is said"
 
 
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
