@@ -68,7 +68,10 @@ def confused(key, k, query):
 def _sentence(pair) -> str:
     missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
     rows = f"**{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')}**"
-    return f"Most swaps, {pair['swaps']:.1f}: {wrong} is predicted instead of {missed} in {rows} that miss {missed}."
+    return (
+        f"{wrong} is predicted instead of {missed} in {rows} that miss {missed}: most swaps, {pair['swaps']:.1f}, as a "
+        "row with many mistakes counts less."
+    )
 
 
 def _table(pairs, found, key, choose) -> None:
