@@ -242,7 +242,9 @@ def _show_changed(chosen, rule, is_kept) -> None:
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
     first = "the first " if X.shape[0] < chosen.data.n_test else ""
     of = f"of {first}{format.count(X.shape[0], 'test row')}"
-    st.caption(f"{'It has changed' if is_kept else 'If you keep it, it changes'} the labels of {rows.size:,} {of}.")
+    some = f", of which {SHOWN} are shown" if rows.size > SHOWN else ""
+    changes = "It has changed" if is_kept else "If you keep it, it changes"
+    st.caption(f"{changes} the labels of {rows.size:,} {of}{some}.")
     if not rows.size:
         return
 
