@@ -176,9 +176,9 @@ def label_table(view, label) -> None:
     shown[scores] = factor * shown[scores]
     forms = {column: tables.value_format(shown[column]) if factor == 1 else "%.2f" for column in scores}
     errors = ["standard_error"] if sampled else []
-    columns = ["rank", "name", "score", *errors, "with_label", "without_label"]
+    columns = ["rank", "score", "name", *errors, "with_label", "without_label"]
     if view.weighted:
-        columns = ["weighted_rank", "name", "weighted_score", "with_label", "without_label"]
+        columns = ["weighted_rank", "weighted_score", "name", "with_label", "without_label"]
     first = (*columns, *([] if view.selection.shared else ["n_labels"]))
     columns = [*first, *(["score", "rank"] if view.weighted else []), "feature"]  # the CSV has the standard errors, too
     titles = {

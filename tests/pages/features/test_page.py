@@ -136,6 +136,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ra
     bars = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
     assert bars[:2] == [often, some] and never not in bars and "1 kept feature occurs in no row" in page.text()
     table = page.frame("rank", "weighted_rank", "with_label")
+    assert [*table][:3] == ["weighted_rank", "weighted_score", "name"], "on a phone, no edge cuts digits of the score"
     assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(f"{often}, {some}, ")
     best = [never, some, often]
