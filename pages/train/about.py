@@ -7,7 +7,7 @@ from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes, run_code
 from pages.shared.workspaces import workspace
-from xmlcore import figures
+from xmlcore import experiment, figures
 
 TREE_MODELS = ("PLT", "LdSM")
 
@@ -76,9 +76,10 @@ def _chosen(run, name):
     )
     more = " The first sample decides the shape of the tree; the second, all rows of some labels, decides the rest."
     more = more if len(samples) > 1 else ""
+    options = {p.name: p.named for p in experiment.MODELS[run.model].parameters if p.name in trials and p.options}
     shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     charts.show_figure(
-        figures.trials(trials),
+        figures.trials(trials.assign(**{name: trials[name].map(named) for name, named in options.items()})),
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "

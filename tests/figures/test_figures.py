@@ -221,15 +221,17 @@ def test_colours_are_told_apart():
 def test_trials_are_named_by_what_differs_and_drawn_in_percent():
     measured = {"C": [2.0, 0.5], "P@1": [0.5, 0.625], "P@3": [0.4, 0.5], "P@5": [0.3, 0.4]}
     of_one_level = figures.trials(pd.DataFrame(measured))
-    assert [list(line.x) for line in of_one_level.data] == [["1: C = 2", "2: C = 0.5"]] * 3
-    assert list(of_one_level.data[0].y) == [50.0, 62.5]
-    assert of_one_level.layout.xaxis.title.text == "Trial, with its C"
+    assert [list(line.y) for line in of_one_level.data] == [["1: C = 2", "2: C = 0.5"]] * 3
+    assert list(of_one_level.data[0].x) == [50.0, 62.5]
+    assert of_one_level.layout.yaxis.autorange == "reversed", "names stand one below another, the first on top"
     trees = pd.DataFrame(measured | {"arity": [2, 16], "max_leaf_labels": [100, 1200], "loss": ["logistic"] * 2})
     of_trees = figures.trials(trees)
-    assert list(of_trees.data[0].x) == ["1: arity 2, C = 2", "2: arity 16, C = 0.5"]
+    assert list(of_trees.data[0].y) == ["1: arity 2, C = 2", "2: arity 16, C = 0.5"]
     assert of_trees.data[0].customdata[1] == "arity 16, at most 1,200 labels per leaf, logistic"
     of_two_samples = figures.trials(trees.assign(rows=[500, 600], labels=[900, 100]))
     assert [len(line.x) for line in of_two_samples.data] == [1] * 6
+    scaled = figures.trials(trees.assign(normalize=["rows of length 1", "standardised columns"]))
+    assert scaled.data[0].y[0] == "1: arity 2, C = 2,<br>rows of length 1"
     assert [line.name for line in of_two_samples.data if line.showlegend] == ["P@1", "P@3", "P@5"]
     assert of_two_samples.data[1].customdata[0].endswith("on 600 rows of 100 labels")
 

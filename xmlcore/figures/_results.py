@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import AROUND, LINE
 from xmlcore.figures._style import (
     BAR_SHADES,
     EDGE,
@@ -85,7 +86,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
-    figure = new_figure("Trials", shown=len(frame), total=len(frame))
+    figure = new_figure("Precision of each trial", shown=len(frame), total=len(frame))
     names = [f"C = {C:.3g}" for C in frame["C"]]
     about = names
     if of_trees:
@@ -97,8 +98,8 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
         ]
     if "normalize" in frame and frame["normalize"].nunique() > 1:
-        names = [f"{name}, {scaling}" for name, scaling in zip(names, frame["normalize"])]
-    frame = frame.assign(x=[f"{number}: {name}" for number, name in enumerate(names, 1)], about=about)
+        names = [f"{name},<br>{scaling}" for name, scaling in zip(names, frame["normalize"])]
+    frame = frame.assign(trial=[f"{number}: {name}" for number, name in enumerate(names, 1)], about=about)
     samples = [frame]
     if {"rows", "labels"} <= set(frame):
         sizes = [f"<br>on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
@@ -106,22 +107,22 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             part for _, part in frame.assign(about=frame["about"] + sizes).groupby(["labels", "rows"], sort=False)
         ]
     color = MEASURE_COLORS["P@k"]
-    for measure, dash in zip(measures, ("solid", "dash", "dot")):
+    for measure, dash, mark in zip(measures, ("solid", "dash", "dot"), ("circle", "diamond", "square")):
         for number, part in enumerate(samples):
             figure.add_scatter(
-                x=part["x"],
-                y=100 * part[measure],
+                x=100 * part[measure],
+                y=part["trial"],
                 name=measure,
                 legendgroup=measure,
                 showlegend=number == 0,
                 mode="lines+markers",
                 line={"color": color, "width": 2, "dash": dash},
-                marker={"symbol": MEASURE_MARKS["P@k"], "size": 8, "color": color},
+                marker={"symbol": mark, "size": 8, "color": color},
                 customdata=part["about"],
-                hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
+                hovertemplate=measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>",
             )
-    figure.update_layout(showlegend=True)
-    title = "Trial, with its arity and C" if of_trees else "Trial, with its C"
-    figure.update_xaxes(title_text=title, type="category", categoryorder="array", categoryarray=frame["x"])
-    figure.update_yaxes(title_text="Percent", rangemode="tozero")
+    line = LINE + 16 * frame["trial"].str.contains("<br>").any()
+    figure.update_layout(showlegend=True, height=AROUND + 30 + line * len(frame))
+    figure.update_xaxes(title_text="Percent", rangemode="tozero")
+    figure.update_yaxes(type="category", categoryarray=frame["trial"], autorange="reversed", showgrid=False)
     return figure
