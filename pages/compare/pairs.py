@@ -153,4 +153,4 @@ def _one_row(data, runs, row, k) -> None:
 def _predicted(data, ranking, row, k) -> str:
     true = set(tables.ids(data.Y_test, row).tolist())
     labels = [int(label) for label in ranking.labels[row, :k] if label >= 0]
-    return ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in labels)
+    return ", ".join(f"✓\u00a0{data.label_name(j)}" if j in true else data.label_name(j) for j in labels)

@@ -1,6 +1,7 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
 import math
+import textwrap
 
 import numpy as np
 import pandas as pd
@@ -264,11 +265,22 @@ def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
         cut[name] = letters, words, texts
     for name, (letters, words, texts) in cut.items():
         if lines > 1:  # which end with a word, so they are not full
-            short = cut_apart(words, letters) | cut_apart(texts, lines * (letters - 3))
+            short = cut_apart(words, letters) | _in_lines(texts, lines, letters)
         else:
             short = cut_apart([*words, *texts], letters)
         frame = frame.assign(**{name: [short.get(text, text) for text in frame[name]]})
     return frame, LINE if lines == 1 else TALL
+
+
+def _in_lines(texts, lines: int, letters: int) -> dict[str, str]:
+    """Return texts, by text, cut so that each has so many lines of so many letters at most."""
+    found, room = {}, lines * (letters - 3)
+    while texts:
+        found |= cut_apart(texts, room)
+        # Long words leave the ends of lines empty.
+        texts = [text for text in texts if room > letters and len(textwrap.wrap(found[text], letters)) > lines]
+        room -= 3
+    return found
 
 
 def _pixels(text) -> float:

@@ -1,6 +1,7 @@
 """Tables of rows, labels and features."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,12 @@ def test_names_that_do_not_fit_into_a_cell_are_cut_in_the_middle_and_stay_differ
     columns = {"name": tables.text("Name", 170)}
     frame, line = tables._fitted(pd.DataFrame({"name": names + ["a"] * 9}), columns, ["name"])
     assert frame["name"].tolist()[: len(names)] == shown and line == tables.LINE
+
+
+def test_a_text_of_long_words_has_no_more_lines_than_its_cell():
+    names = [", ".join(f"✓\u00a0convert_{word}" for word in ("dates", "categoricals", "missing", "types", "rows"))]
+    frame, line = tables._fitted(pd.DataFrame({"name": names}), {"name": tables.text("Name", 220)}, ["name"])
+    assert line == tables.TALL and len(textwrap.wrap(frame["name"][0], 26)) <= tables.LINES
 
 
 def test_columns_are_as_wide_as_their_texts_and_titles_and_a_page_has_room_for_them():
