@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._axes import AROUND, LINE
 from xmlcore.figures._style import (
     BAR_SHADES,
+    BLUE,
     EDGE,
     GREY,
     MEASURE_COLORS,
@@ -106,7 +107,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
         samples = [
             part for _, part in frame.assign(about=frame["about"] + sizes).groupby(["labels", "rows"], sort=False)
         ]
-    color = MEASURE_COLORS["P@k"]
+    color = BLUE  # which is seen on a dark page, too
     for measure, dash, mark in zip(measures, ("solid", "dash", "dot"), ("circle", "diamond", "square")):
         for number, part in enumerate(samples):
             figure.add_scatter(
