@@ -232,6 +232,7 @@ def test_trials_are_named_by_what_differs_and_drawn_in_percent():
     assert [len(line.x) for line in of_two_samples.data] == [1] * 6
     scaled = figures.trials(trees.assign(normalize=["rows of length 1", "standardised columns"]))
     assert scaled.data[0].y[0] == "1: arity 2, C = 2,<br>rows of length 1"
+    assert type(scaled.layout.height) is int, "Streamlit takes no other height"
     assert [line.name for line in of_two_samples.data if line.showlegend] == ["P@1", "P@3", "P@5"]
     assert of_two_samples.data[1].customdata[0].endswith("on 600 rows of 100 labels")
 
@@ -303,6 +304,10 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     assert done.width == failed.width == 0.8, "of any number of bars"
     assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
+    long = figures.timeline(frame.assign(name="Measuring Gaussian noise (DoubleSampling)"))
+    assert long.layout.yaxis.ticktext[0] == "Measuring Gaussian noise<br>(DoubleSampling)", "bars have room on a phone"
+    first, last = long.layout.xaxis.range
+    assert (last - ends[1]) / (ends[1] - start) > 0.3, "as have their times"
 
 
 def test_a_short_job_among_long_ones_has_a_bar_that_can_be_seen():

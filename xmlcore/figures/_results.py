@@ -122,7 +122,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
                 customdata=part["about"],
                 hovertemplate=measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>",
             )
-    line = LINE + 16 * frame["trial"].str.contains("<br>").any()
+    line = LINE + 12 * any("<br>" in trial for trial in frame["trial"])
     figure.update_layout(showlegend=True, height=AROUND + 30 + line * len(frame))
     figure.update_xaxes(title_text="Percent", rangemode="tozero")
     figure.update_yaxes(type="category", categoryarray=frame["trial"], autorange="reversed", showgrid=False)
