@@ -125,7 +125,7 @@ def _rows(data, duplicates, name):
             "group": tables.number("Group", 65, "%d", "Rows of a group are equal."),
             "part": tables.text("Part", 75),
             "row": tables.number("Row", 70, "%d"),
-            "name": tables.text("Name", 300),
+            "name": tables.text("Name", 450),
             "labels": tables.text("Labels", 290),
         },
         most=250,
