@@ -47,6 +47,7 @@ def show(data, examination, fingerprint, name) -> None:
             f"A line joins labels that occur together more often than by chance; the wider, the stronger their "
             f"correlation (phi). Drawn are the {meta['shown']:,} strongest of {format.count(meta['total'], 'pair')} "
             f"among {few['first'].nunique():,} of {data.n_labels:,} labels. Larger points have more rows.",
+            counted="pairs",
         )
     _tables(data, examination, name)
 

@@ -116,5 +116,6 @@ def largest_values(view) -> None:
         f"{view.file}-magnitude",
         "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
         f"so it is the same for every label{shared}.",
+        counted="features",
         key="explain.magnitude",
     )

@@ -55,6 +55,7 @@ def contrast(view) -> None:
         f"{view.file}-label{view.label}-not-{other}",
         f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
         + _reading(raw.attrs, figure.layout.meta, len(found)),
+        counted="features",
         key="explain.contrast",
     )
 

@@ -69,5 +69,6 @@ def _bars(view, whose, contributions, attrs, ends, place):
         functools.partial(tables.csv_safe, contributions),
         f"{view.file}-label{view.label}-model{place}",
         f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}",
+        counted="features",
         key=f"explain.two.{place}",
     )

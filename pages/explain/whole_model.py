@@ -11,7 +11,7 @@ from xmlcore import experiment, figures
 SAMPLE = 200  # test rows explained for the views of the whole model
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
 SHARE = "The share says how a row is divided among its candidates, in proportion to exp(f); it is no probability."
-LABEL_BARS, MODEL_BARS = 15, 20  # features drawn for one label, and for the whole model
+MODEL_BARS = 20  # features drawn for the whole model
 
 
 def of_a_label(view) -> None:
@@ -33,8 +33,8 @@ def of_a_label(view) -> None:
         frame,
         f"{view.files}-label{label}-importance",
         f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
-        f"diamonds the mean with its sign. Showing {min(LABEL_BARS, len(frame)):,} of "
-        f"{format.count(len(frame), 'feature')}.",
+        "diamonds the mean with its sign.",
+        counted="features",
         key="explain.label.importance",
     )
 
@@ -98,7 +98,7 @@ def _results(view, explained):
         importance,
         f"{view.files}-importance",
         f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the mean "
-        f"with its sign. Showing {min(MODEL_BARS, len(importance)):,} of {format.count(len(importance), 'feature')} "
-        "that occur.",
+        "with its sign.",
+        counted="features that occur",
         key="explain.importance",
     )

@@ -29,7 +29,7 @@ def labels_and_features(view) -> None:
     which = "groups"
     if way != GROUPED:
         which = f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels{view.order_file}"
-    charts.show_figure(figure, table, f"{view.files}-heat-{which}", caption, key="features.heat.map")
+    charts.show_figure(figure, table, f"{view.files}-heat-{which}", caption, key="features.heat.map", counted="cells")
     overlap.overlap(view, labels, alike=way == ALIKE)
 
 

@@ -33,6 +33,7 @@ def _heat(view, labels, alike):
         f"Share of the features of one label that the other keeps, too, for the {len(labels):,} {which} of "
         f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other, and columns have the order "
         "of the lines. Stronger blue is more in common; the highest hundredth of the values shares one colour.",
+        counted="labels",
         key="features.overlap",
     )
 

@@ -44,6 +44,7 @@ def show(data, run, key, name) -> None:
             f"{name}-confusions-{k or 'true'}",
             "A square: the label on its left is missed, and the label below it is predicted, although it is wrong, for "
             "so many test rows. Click a square to see them.",
+            counted="pairs",
             key=f"train.confusions.{key[:8]}.{k}.{query}",
             on_click=choose,
         )

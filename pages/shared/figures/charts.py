@@ -62,8 +62,8 @@ def show_figure(
         with menus.popover("How to read this", type="tertiary", icon=":material/help:", key=f"reading-{place}"):
             st.markdown(caption)
         meta = figure.layout.meta
-        if meta["shown"] < meta["total"]:
-            drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
+        drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
+        if meta["shown"] < meta["total"] and drawn not in str(figure.layout.title.text):
             menus.caption(f"Showing {drawn}.", width="content")
         with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
             opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}

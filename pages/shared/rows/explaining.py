@@ -140,6 +140,7 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
         f"{file}-contributions",
         f"What each feature adds to the score of **{format.plain(name)}**. {adds_up(attrs)}{others} The number beside "
         "a name is the feature’s value.",
+        counted="features",
         key=key,
     )
 

@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import plotly.offline
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.shared import format
 from pages.shared.figures import charts, figure_files
@@ -32,6 +33,22 @@ def page():
     figure = figures.measures_at_k(frame)
     config = charts._config("a-measures")
     return figure_files.html_page(figure, "a <b> – Measures at k", caption, "a-measures", config, ORIGIN).decode()
+
+
+def test_how_much_a_figure_shows_is_said_once():
+    def script(title):
+        import pandas as pd
+
+        from pages.shared.figures import charts
+        from xmlcore import figures
+
+        figure = figures.measures_at_k(pd.DataFrame({"measure": ["P@k"], "k": [1], "value": [0.5]}))
+        figure.update_layout(title_text=title, meta={"shown": 3, "total": 9})
+        charts.show_figure(figure, pd.DataFrame(), "a", "It has bars.", counted="labels")
+
+    for title, said in (("Labels", ["Showing 3 of 9 labels."]), ("Tree: 3 of 9 labels", [])):
+        captions = [one.value for one in AppTest.from_function(script, args=(title,)).run().caption]
+        assert [text for text in captions if text.startswith("Showing")] == said
 
 
 def part(page, what):
