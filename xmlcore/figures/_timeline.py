@@ -18,7 +18,7 @@ from xmlcore.figures._style import (
     whole,
 )
 
-LETTERS = 24  # of a line of a name beside its bar, of which there are two at most
+LETTERS = 28  # of a line of a name beside its bar, of which there are two at most
 ROOM = 0.35  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
 STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
