@@ -285,7 +285,7 @@ def _in_lines(texts, lines: int, letters: int) -> dict[str, str]:
 
 def _pixels(text) -> float:
     """Return how wide a text is in a cell, or a little more."""
-    text = str(text)
+    text = str(text).replace("\u00a0", " ")
     wide = 4 * sum(map(text.count, "mwMW@%")) + 3 * (len(text.encode(errors="replace")) - len(text))
     return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + wide
 
