@@ -134,9 +134,6 @@ def bars(view, label) -> None:
             none = f" {format.count(left_out, 'kept feature')} {occurs} no bar."
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
     by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
-    colours = ""
-    if by_occurrence:
-        colours = " Blue ones are more frequent in its training rows than in other rows, orange ones are less frequent."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if selection.shared else f"Features of {explaining.in_title(name)}"
     charts.show_figure(
@@ -146,7 +143,7 @@ def bars(view, label) -> None:
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
         f"The features of largest score for {whose}, by {by}, whether they raise or lower the label’s score."
-        f"{colours}{scores} Showing {min(view.n_bars, len(drawn)):,} of the {len(table):,} in the table below.{none}",
+        f"{scores}{none}",
         key="features.bars",
         counted="kept features" + (" that rows of the label have" if view.weighted else ""),
     )
