@@ -42,11 +42,13 @@ class Question:
 def way(predictor) -> str:
     """Show the choice of what is predicted, and return what is chosen."""
     last = st.session_state.setdefault(LOOKED_AT, {})
-    if now().file:
-        last[predictor.key] = {"file": now().file, "given": now().given}
     ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES, FILE]
     remembered = workspace.get("widgets").get(WAY)
     chosen = FILE if now().file else remembered if remembered in ways else ways[0]
+    if chosen == FILE:
+        last[predictor.key] = {"file": now().file, "given": now().given}
+        if remembered != FILE:  # a link was opened: another file or model does not lead away from files
+            workspace.remember(WAY, FILE)
     take = functools.partial(_take_way, last.get(predictor.key, {"file": ""}))
     settings = {"widget": "radio", "horizontal": True, "label_visibility": "collapsed"}
     return fields.pick("What to predict", dict(zip(ways, ways)), WAY, chosen, take, **settings)

@@ -195,6 +195,22 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     assert "names a row of a file" not in again.set("predict.way", "Features").text()
 
 
+def test_a_file_that_is_uploaded_where_a_link_led_is_shown_and_shown_again(page, key, session):
+    first, *lines = xmlc(word_data(), "test").decode().splitlines()
+    upload(page, "predict.file", "old.txt", "\n".join([first, *lines]).encode())
+    page.until(lambda s: "of old.txt" in s.text())
+    tick(page, 2)
+    address = page.run().view
+    page.set("predict.way", "A test row")
+    linked = session(page.token, address).go("predict")
+    (field,) = (f.key for f in linked.at.get("file_uploader") if f.key.startswith("predict.file."))
+    put_file(linked, field, "new.txt", "\n".join([" ".join(["3", *first.split()[1:]]), *lines[:3]]).encode())
+    linked.run().press("predict.file.start").until(lambda s: "**3 rows** of new.txt" in s.text())
+    assert "of new.txt: **topic" in linked.text()
+    linked.set("predict.way", "A test row").set("predict.way", "A file")
+    assert "**3 rows** of new.txt" in linked.text(), "not the row looked at before"
+
+
 def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
