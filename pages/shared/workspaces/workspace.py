@@ -148,7 +148,7 @@ def first_value(key: str, remembered, default, allowed=None):
     made_with = st.session_state.setdefault(MADE_WITH, {})
     if key in st.session_state and not fits(st.session_state[key]):
         del st.session_state[key]
-    if key not in st.session_state or key not in made_with:
+    if key not in st.session_state or key not in made_with or not fits(made_with[key]):
         made_with[key] = remembered if fits(remembered) else default
     return made_with[key]
 

@@ -2,6 +2,7 @@
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from pages.shared import forms, presets, settings
 from pages.shared.fields import whole_number
@@ -75,3 +76,23 @@ def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
 def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():
     fits = whole_number(1, 5)
     assert [value for value in (0, 1, 5, 6, True, 2.0, "2", None) if fits(value)] == [1, 5]
+
+
+@pytest.mark.parametrize("widget", ["select_slider", "selectbox"])
+def test_a_choice_is_kept_when_its_options_change_and_its_first_value_is_none_of_them_any_more(widget):
+    def script(widget):
+        import streamlit as st
+
+        from pages.shared import fields
+        from pages.shared.workspaces import workspace
+
+        st.session_state.setdefault(workspace.SNAPSHOT, {"widgets": {}})
+        options = st.session_state.setdefault("options", [0.1, 0.4])
+        st.text(fields.choice("Level", options, "level", options[-1], widget=widget))
+
+    page = AppTest.from_function(script, args=(widget,)).run()
+    assert page.text[0].value == "0.4"
+    page.session_state["level"] = 0.1
+    assert page.run().text[0].value == "0.1"
+    page.session_state["options"] = [0.1, 0.2]
+    assert not page.run().exception and page.text[0].value == "0.1"
