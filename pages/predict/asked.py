@@ -15,7 +15,7 @@ from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 
 ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
-MISSING = {TEXT: "a text (Ctrl+Enter)", FEATURES: "a feature", FILE: "a file and *Predict the file* is pressed"}
+MISSING = {TEXT: "a text (Ctrl+Enter)", FEATURES: "a feature"}
 MOST_LABELS = 100  # labels shown at most
 LONGEST_TEXT = 100_000  # characters
 WAY = "predict.way"  # key of the choice between these

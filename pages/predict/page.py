@@ -61,7 +61,7 @@ def main() -> None:
             label = why.choose(prediction)
         with picture:
             answer.show(prediction, label)
-    else:
+    elif way in asked.MISSING:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {asked.MISSING[way]}.")
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: why.contributions(prediction, label),
