@@ -112,6 +112,8 @@ def _labels(answer, explained) -> None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
         frame.insert(2, "correct", right)
     explaining.show_labels(frame, answer.kind, "predict.labels", explained)
+    if answer.predictor.run is not None:
+        predictions.say_far_off(answer.predictor.key)
     if answer.ranked.size < answer.k:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"

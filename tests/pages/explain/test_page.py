@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from pages.explain import contrast
+from pages.shared import server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
-from xmlcore import datasets, experiment, explain
+from xmlcore import datasets, experiment, explain, metrics
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
 
@@ -110,6 +111,21 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
         assert line[columns[1]].tolist() == [pytest.approx(wanted, rel=1e-4)]
     page.go("robustness").until(lambda s: figure(s, "P@1 under"))
     assert re.search(rf"the P@1 of \*\*{model}\*\*.* (falls from|rises from|stays at) ", page.text())
+
+
+@pytest.mark.parametrize("where", ["explain", "predict"])
+def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so_where_they_are_written(ready, where):
+    """With a C near 0 all probabilities of one-vs-rest are near a half; the squared hinge has scores."""
+    data = word_data()
+    said = {}
+    for params in ({"C": 1e-4}, HINGE | {"C": 1e-4}):
+        key = train(ready, "OneVsRest", **params)
+        found = re.search(r"P is (\d+)\spoints off", ready.go(where).until(titles).text())
+        said[key] = found and int(found[1])
+    (logistic, points), (_, hinge) = said.items()
+    bins = metrics.reliability(data.Y_test, server.run(logistic).ranking)
+    assert points == round(100 * metrics.calibration_error(bins).expected) > 5
+    assert hinge is None
 
 
 def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page, model, key):
