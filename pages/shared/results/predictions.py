@@ -129,7 +129,7 @@ def say_far_off(key: str) -> None:
     """Say how far the probabilities of a run are off, where that is much."""
     error = _error(key)
     if error > FAR_OFF:
-        st.caption(f"On the test rows P is {100 * error:.0f}\u00a0points off on average: *Calibration* on the Train page.")
+        st.caption(f"On test rows, P is {100 * error:.0f}\u00a0points off on average: *Calibration* on the Train page.")
 
 
 def scores(of, values):
