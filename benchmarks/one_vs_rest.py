@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.library import files, tables
 from benchmarks.settings_rule import read
 from xmlcore import PLT, OneVsRest
-from xmlcore.models.plt.choosing import KS, hits_of
+from xmlcore.models.plt.trials import KS, hits_of
 
 RESULTS = files.RESULTS / "one_vs_rest.json"
 DATA = (

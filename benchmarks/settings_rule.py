@@ -34,16 +34,14 @@ from benchmarks.library import files, tables
 from benchmarks.precision import read_data
 from xmlcore import PLT
 from xmlcore.models.plt.building import has_one_level
-from xmlcore.models.plt.choosing import (
-    BINARY,
+from xmlcore.models.plt.choosing import decide
+from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes
+from xmlcore.models.plt.trials import (
     KS,
     NAMES,
     RULE,
     Data,
-    Sizes,
-    decide,
     hits_of,
-    possible_shapes,
     rows_of_some_labels,
     shape_of_part,
     sizes_of_trials,
@@ -211,7 +209,7 @@ def best_of(splits):
 
 
 class RecordedTrials:
-    """Trials that read what was measured on a sample; see :class:`xmlcore.models.plt.choosing.Trials`."""
+    """Trials that read what was measured on a sample; see :class:`xmlcore.models.plt.trials.Trials`."""
 
     def __init__(self, split, sample, share, measured):
         self.split, self.sample, self.share, self.least = split, sample, share, 1 / measured

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, metrics
-from xmlcore.models.plt import choosing
+from xmlcore.models.plt import trials
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 EXACT = {"C": 2.0, "tol": 1e-5, "max_iter": 5000, "weight_threshold": 0.0}
@@ -101,11 +101,11 @@ def test_trials_are_trained_and_measured_with_weights():
     weights = weights.astype(float)
     model = PLT(random_state=0).fit(X, Y, sample_weight=weights)
     kept = np.flatnonzero(weights)
-    order = np.random.default_rng([0, choosing.STREAM]).permutation(kept.size)
-    size, n_measured = choosing.sizes_of_trials(kept.size)
+    order = np.random.default_rng([0, trials.STREAM]).permutation(kept.size)
+    size, n_measured = trials.sizes_of_trials(kept.size)
     sample, others = (kept[np.sort(part)] for part in (order[:size], order[size : size + n_measured]))
     for line in model.chosen_.to_dict("records"):
-        settings = {name: line[name] for name in choosing.NAMES}
+        settings = {name: line[name] for name in trials.NAMES}
         trial = PLT(**settings).fit(X[sample], Y[sample], sample_weight=weights[sample])
         hits = Y[others][np.arange(others.size), trial.predict_topk(X[others], 1).labels[:, 0]]
         assert line["P@1"] == pytest.approx(np.average(hits, weights=weights[others]))

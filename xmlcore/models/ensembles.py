@@ -4,8 +4,8 @@ import numpy as np
 
 from xmlcore.models.ldsm.estimator import LdSM
 from xmlcore.models.ldsm.saving import fitted_from, state_of
-from xmlcore.models.plt.choosing import trees_asked_for
 from xmlcore.models.plt.estimator import PLT
+from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.progress import ProgressLike, silent, to_progress
 
 _APART = (PLT, LdSM)  # not their subclasses, which keep more than trees

@@ -1,5 +1,7 @@
 """PLT chooses the parameters that are "auto" by trials on training rows, and says what it chose."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,12 +13,14 @@ from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models.ensembles import ensemble_of_trees, train_tree
 from xmlcore.models.plt import choosing
-from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, vectors
+from xmlcore.models.plt.choosing import decide
 from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes, relative_cost, vectors
+from xmlcore.models.plt.trials import NAMES, RULE, STREAM, Data, rows_of_some_labels
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
-EVERY_AUTO = dict.fromkeys(choosing.NAMES, "auto")
+EVERY_AUTO = dict.fromkeys(NAMES, "auto")
 PUBLISHED = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0, "normalize": "l2"}
 
 
@@ -44,8 +48,8 @@ def same_model(a, b, X):
 def test_what_was_chosen_trains_the_same_model_without_trials_and_is_saved(data, fitted, tmp_path):
     loaded = load_model(fitted.save(tmp_path / "model"))
     assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
-    assert set(fitted.settings_) == set(choosing.NAMES) and "auto" not in fitted.settings_.values()
-    assert {name: getattr(fitted, name) for name in choosing.NAMES} == EVERY_AUTO  # fit changes no parameter
+    assert set(fitted.settings_) == set(NAMES) and "auto" not in fitted.settings_.values()
+    assert {name: getattr(fitted, name) for name in NAMES} == EVERY_AUTO  # fit changes no parameter
     again = PLT(**fitted.settings_).fit(data.X_train, data.Y_train)
     assert same_model(fitted, again, data.X_test)
     assert again.settings_ == fitted.settings_ and again.chosen_.empty
@@ -56,7 +60,7 @@ def test_what_was_chosen_trains_the_same_model_without_trials_and_is_saved(data,
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
 def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs, monkeypatch):
     expected = PLT(random_state=3, n_jobs=1).fit(data.X_train, data.Y_train)
-    monkeypatch.setattr(choosing.time, "perf_counter", iter(range(10**6)).__next__)
+    monkeypatch.setattr(time, "perf_counter", iter(range(10**6)).__next__)
     other = PLT(random_state=3, n_jobs=n_jobs).fit(data.X_train, data.Y_train)
     assert other.settings_ == expected.settings_
     columns = [name for name in expected.chosen_ if name != "seconds"]
@@ -69,10 +73,10 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
 def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
     table = fitted.chosen_
     assert len(table) == 4 and (table["rows"] == 225).all() and (table["seconds"] > 0).all()
-    order = np.random.default_rng([0, choosing.STREAM]).permutation(900)
+    order = np.random.default_rng([0, STREAM]).permutation(900)
     trained, measured = np.sort(order[:225]), np.sort(order[225:])
     for line in table.to_dict("records"):
-        settings = {name: line[name] for name in choosing.NAMES}
+        settings = {name: line[name] for name in NAMES}
         model = PLT(**settings).fit(data.X_train[trained], data.Y_train[trained])
         ranking = model.predict_topk(data.X_train[measured], 5)
         expected = metrics.precision_at_k(data.Y_train[measured], ranking, 5)[[0, 2, 4]]
@@ -86,14 +90,14 @@ def test_with_several_levels_scaling_and_C_are_tried_with_all_rows_of_some_label
     model = PLT(arity=4, max_leaf_labels=20).fit(X, Y)
     few = model.chosen_[model.chosen_["labels"] < 300]
     assert len(few) == len(model.chosen_) - 1 == 6  # three values of C for each scaling; one trial is for the cut
-    part = choosing.rows_of_some_labels(choosing.Data(X, Y, None, None), 1500, [0, choosing.STREAM, 1])
+    part = rows_of_some_labels(Data(X, Y, None, None), 1500, [0, STREAM, 1])
     assert part.Y.shape[1] == few["labels"].iloc[0] and part.Y.nnz == part.X.shape[0]
-    order = np.random.default_rng([0, choosing.STREAM, 2]).permutation(part.X.shape[0])
+    order = np.random.default_rng([0, STREAM, 2]).permutation(part.X.shape[0])
     trained, measured = (np.sort(rows) for rows in np.split(order, [2 * order.size // 3]))
     last = 19  # of 300 labels in four parts, each in four parts again
     shape = {"arity": min(4, -(-part.Y.shape[1] // last)), "max_leaf_labels": last}
     for line in few.to_dict("records"):
-        settings = {name: line[name] for name in choosing.NAMES} | shape
+        settings = {name: line[name] for name in NAMES} | shape
         trial = PLT(**settings).fit(part.X[trained], part.Y[trained])
         ranking = trial.predict_topk(part.X[measured], 5)
         assert line["P@1"] == pytest.approx(metrics.precision_at_k(part.Y[measured], ranking, 5)[0])
@@ -105,13 +109,13 @@ def test_labels_are_drawn_with_all_their_rows_unless_common_ones_are_most_of_all
     X, Y = many_labels
     counts = np.bincount(Y.indices, minlength=300)
     label_weights = np.arange(300.0)
-    part = choosing.rows_of_some_labels(choosing.Data(X, Y, np.arange(3000.0), label_weights), 600, [1])
+    part = rows_of_some_labels(Data(X, Y, np.arange(3000.0), label_weights), 600, [1])
     drawn = part.boosts.astype(int)
     assert 550 < part.X.shape[0] < 700 and part.weights.size == part.X.shape[0]
     assert (np.diff(part.Y.tocsc().indptr) == counts[drawn]).all() and counts[drawn].max() <= 60
     common = sp.csr_array((np.ones(6000), (np.repeat(np.arange(3000), 2), np.ravel([[0, 1]] * 3000))), shape=Y.shape)
-    assert choosing.rows_of_some_labels(choosing.Data(X, (Y + common).tocsr(), None, None), 600, [1]) is None
-    assert choosing.rows_of_some_labels(choosing.Data(X[:399], Y[:399], None, None), 600, [1]) is None
+    assert rows_of_some_labels(Data(X, (Y + common).tocsr(), None, None), 600, [1]) is None
+    assert rows_of_some_labels(Data(X[:399], Y[:399], None, None), 600, [1]) is None
     assert (PLT(arity=4, max_leaf_labels=20).choose(X, (Y + common) > 0).trials[0]["labels"]) == 300
 
 
@@ -193,7 +197,7 @@ def test_a_sample_without_labels_is_not_tried():
         ({}, (4880, 159, 2.4), [(2, 159)]),
         ({}, (12_920, 983, 19.0), [(2, 983)]),
         ({}, (987, 3993, 5.3), [(2, 3993)]),
-        ({}, (97_200, 1000, 1.0), [(16, 63), tuple(choosing.BINARY.values()), (2, 400)]),
+        ({}, (97_200, 1000, 1.0), [(16, 63), tuple(BINARY.values()), (2, 400)]),
         ({"max_leaf_labels": 200}, (1000, 150, 2.0), [(2, 200)]),
         # a sample with less than one row for a label does not choose the shape: 0.16 rows in a sample of 20,000
         ({}, (490_000, 670_000, 5.5), [(64, 164)]),
@@ -267,7 +271,7 @@ def test_a_scaling_is_not_chosen_by_a_C_that_was_better_by_chance():
     for error, expected in ((0.15, "l2"), (0.05, "standardize")):
         rows = MadeUpTrials(lambda one: 1.0)
         labels = MadeUpTrials(lambda one: scores[one["normalize"]][one["C"]], error)
-        _, chosen = decide(EVERY_AUTO, [choosing.BINARY], ["l2", "standardize"], rows, labels, rule)
+        _, chosen = decide(EVERY_AUTO, [BINARY], ["l2", "standardize"], rows, labels, rule)
         assert chosen["normalize"] == expected and len(rows.own) == 1
 
 
@@ -289,7 +293,7 @@ class MadeUpTrials:
 
     def run(self, settings):
         score = self.score(settings)
-        trial = {name: settings[name] for name in choosing.NAMES} | {"score": score}
+        trial = {name: settings[name] for name in NAMES} | {"score": score}
         self.own.append(trial)
         return trial
 
@@ -310,13 +314,11 @@ def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     for best in (0.1, 0.5, 1.0, 3.0):
         trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2)
-        assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(best, rel=0.01)
+        assert decide(EVERY_AUTO, [BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(best, rel=0.01)
         assert len(trials.own) == 3
     half = rule._replace(C_trust=0.0)  # of the way from the published 1, less the share of the rows
     trials = MadeUpTrials(lambda one: 2.0 - (np.log(one["C"] / 0.25) / 10) ** 2)
-    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=half)[1]["C"] == pytest.approx(
-        0.25**0.1, rel=0.01
-    )
+    assert decide(EVERY_AUTO, [BINARY], ["l2"], trials, rule=half)[1]["C"] == pytest.approx(0.25**0.1, rel=0.01)
 
 
 @pytest.mark.parametrize("error, expected", [(0.04, 1.0), (0.02, 4.0)])
@@ -324,7 +326,7 @@ def test_a_larger_C_must_be_better_by_more_than_chance(error, expected):
     rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
     scores = {0.25: 0.95, 1.0: 1.0, 4.0: 1.06}
     trials = MadeUpTrials(lambda one: scores[one["C"]], error)
-    assert decide(EVERY_AUTO, [choosing.BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(expected, rel=0.3)
+    assert decide(EVERY_AUTO, [BINARY], ["l2"], trials, rule=rule)[1]["C"] == pytest.approx(expected, rel=0.3)
 
 
 def test_a_rare_hit_does_not_choose_the_shape():

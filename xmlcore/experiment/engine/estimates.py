@@ -20,9 +20,9 @@ from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.task import DATASETS, Estimate
 from xmlcore.experiment.engine.times import Work
 from xmlcore.models.double_sampling.features import names_of_features
-from xmlcore.models.plt.choosing import BINARY, Sizes, n_trees_of
 from xmlcore.models.plt.frames import quality_work
 from xmlcore.models.plt.parameters import FAST
+from xmlcore.models.plt.shapes import BINARY, Sizes, n_trees_of
 from xmlcore.parameters import AUTO
 from xmlcore.robustness import augmented_bytes
 from xmlcore.robustness.attacks import BLOCK_VALUES

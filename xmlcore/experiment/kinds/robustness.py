@@ -12,8 +12,8 @@ from xmlcore.experiment.engine.inputs import kept_run_and_model
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
-from xmlcore.models.plt.choosing import trees_asked_for
 from xmlcore.models.plt.scaling import UNIT, read_as
+from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.parameters import AUTO, REQUIRED, Parameter
 from xmlcore.progress import silent
 from xmlcore.robustness.perturbations import (

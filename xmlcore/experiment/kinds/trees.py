@@ -15,7 +15,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
-from xmlcore.models.plt.choosing import Sizes, n_trees_of, trees_asked_for
+from xmlcore.models.plt.shapes import Sizes, n_trees_of, trees_asked_for
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import Dataset

@@ -16,7 +16,7 @@ from xmlcore.models.plt.building import (
     label_frequencies,
     label_representations,
 )
-from xmlcore.models.plt.choosing import NAMES, Choice, LinearModel, choose, differ_by_seed, different_trees
+from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -29,6 +29,7 @@ from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRE
 from xmlcore.models.plt.saving import state_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
+from xmlcore.models.plt.shapes import differ_by_seed, different_trees
 from xmlcore.models.plt.training import (
     DescentSettings,
     RowsOfTree,
@@ -38,6 +39,7 @@ from xmlcore.models.plt.training import (
     warn_equal_trees,
     warn_unconverged,
 )
+from xmlcore.models.plt.trials import NAMES
 from xmlcore.models.plt.warming import pieces_of
 from xmlcore.models.rows import checked_rows
 from xmlcore.models.saving import check_settings

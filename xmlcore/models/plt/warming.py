@@ -5,9 +5,9 @@ import numpy as np
 from xmlcore._kernels.plt_index import EVERY
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import read_only
-from xmlcore.models.plt.choosing import trees_asked_for
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.plt.shapes import trees_asked_for
 
 TRAINING = "PLT-training"
 SEARCH = "PLT-search"
