@@ -131,10 +131,10 @@ def _doing(job) -> str:
 
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
-    left = jobs.time_left(job, record.get("seconds"), record.get("kind", ""))
+    left = jobs.time_left(job, job.plan.seconds, record.get("kind", ""))
     facts += [left] * bool(left)
-    if record.get("seconds") is not None and "expected" not in left:
-        facts.append(f"expected {format.seconds(max(record['seconds'], 1.0))}")
+    if "expected" not in left:
+        facts += _expected(job)
     if job.memory:
         facts.append(f"{format.size(job.memory)} of memory")
     if job.attempts > 1:
@@ -144,12 +144,15 @@ def _facts(job, record):
     return facts
 
 
+def _expected(job) -> list:
+    seconds = job.plan.seconds
+    return [] if seconds is None else [f"expected {format.seconds(max(seconds, 1.0))}"]
+
+
 def _waiting(job, record, place, count):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        expected = record.get("seconds")
-        more = "" if expected is None else f", expected {format.seconds(max(expected, 1.0))}"
-        fragments.live(lambda place: place.caption(format.plain(jobs.waiting(job) + more)))
+        fragments.live(lambda place: place.caption(format.plain(", ".join([jobs.waiting(job), *_expected(job)]))))
         if job.plan.after:
             fragments.live(lambda place: place.progress(jobs.share(job)))
         if not job.fits:

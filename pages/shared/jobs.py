@@ -2,12 +2,12 @@
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
-``note`` (shown beside its progress), ``about`` (for whoever lists the result), ``asked`` (when it was started, in
-seconds since 1970; at most 0 if nobody asked for it) and ``seconds`` (how long it was expected to take; None if that is
-not known).
+``note`` (shown beside its progress), ``about`` (for whoever lists the result) and ``asked`` (when it was started, in
+seconds since 1970; at most 0 if nobody asked for it).
 """
 
 import time
+from dataclasses import replace
 
 import streamlit as st
 
@@ -200,7 +200,7 @@ def _doing(job, record, compact) -> str:
         return text
     text += f" ({job.detail})" if job.detail else ""
     if job.elapsed >= 1:
-        left = time_left(job, record.get("seconds"), record.get("kind", ""))
+        left = time_left(job, job.plan.seconds, record.get("kind", ""))
         text += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
     return text
 
@@ -280,6 +280,12 @@ def _name(job_id):
     return workspace.token(), job_id
 
 
+def expected(task) -> experiment.Estimate | None:
+    """Return the estimate of a task with the compiling that it waits for now; None if it is not known."""
+    estimate = server.estimated(task)
+    return estimate and replace(estimate, seconds=estimate.seconds + job_queue.compiling_seconds(task))
+
+
 def submit(
     task,
     fingerprint: str,
@@ -301,17 +307,15 @@ def submit(
             workspace.notify(f"Not started: {title}. {why}")
         return False
     owner, records = workspace.token(), job_queue.job_records()
-    estimate = server.estimated(task)
-    seconds = None if estimate is None else estimate.seconds + job_queue.compiling_seconds(task)
     try:
-        queue, more = job_queue.queue(), {"again": again, "estimate": estimate, "unasked": unasked}
+        queue, more = job_queue.queue(), {"again": again, "estimate": expected(task), "unasked": unasked}
         job = experiment.submit(queue, task, owner=owner, title=title, **more)
     except OSError as error:  # the disk is full, or the cache cannot be written to
         if not unasked:
             workspace.notify(f"Not started: {title}. {store.trouble() or error}")
         return False
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
-    record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
+    record |= {"about": about or {}, "again": again, "note": note, "asked": asked}
     records[owner, job.id] = record
     remember(record)
     if not unasked:

@@ -12,7 +12,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, server
+from pages.shared import actions, format, fragments, jobs, server
 from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -53,7 +53,8 @@ def start(task) -> None:
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     foreign = task.exists() and server.is_of_others(task)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
-    record |= {"stopped": False, "again": foreign, "seconds": server.estimated_seconds(task)}
+    estimate = jobs.expected(task)
+    record |= {"stopped": False, "again": foreign, "seconds": estimate and estimate.seconds}
 
     def add(data):
         """Put the record at the end of the list; the oldest ones of its data set go."""

@@ -3,13 +3,14 @@
 import errno
 import re
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from pages.jobs import live
 from pages.shared.process import job_queue
-from tests.pages.making import fields_of, figure, numbers, workspace_row
+from tests.pages.making import estimate, fields_of, figure, numbers, said_plainly, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, jobs
 from xmlcore.experiment.kinds.train import Train
@@ -24,8 +25,9 @@ def start(page, queue, count, owner=None, first=0, **more):
             settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
             task = experiment.task("train", {"dataset": fingerprint}, settings)
             title = f"Training *{seed}*" if owner is None else "A secret title"
+            more["estimate"] = replace(task.estimate(), seconds=12.0)
             made.append(experiment.submit(queue, task, owner=owner or page.token, title=title, **more))
-            about = {"id": made[-1].id, "key": task.key, "fingerprint": fingerprint, "title": title, "seconds": 12.0}
+            about = {"id": made[-1].id, "key": task.key, "fingerprint": fingerprint, "title": title}
             if owner is None:
                 fields["jobs"].append(task.to_record() | about)
     return made
@@ -120,9 +122,22 @@ def test_a_job_that_gave_way_is_not_said_to_be_stopped_here_and_after_a_restart(
 
 def test_a_job_that_takes_longer_than_expected_says_so_once():
     job = SimpleNamespace(elapsed=12.0, fraction=0.0, phase="", phases={}, memory=0, attempts=1, where=None)
-    says = lambda seconds: ", ".join(live._facts(job, {"seconds": seconds})).replace("\u00a0", " ")  # noqa: E731
-    assert says(3.5) == "12 s so far, longer than expected (3.5 s)"
-    assert says(30.0) == "12 s so far, about 18 s left, expected 30 s"
+    for seconds, said in (
+        (3.5, "12 s so far, longer than expected (3.5 s)"),
+        (30.0, "12 s so far, about 18 s left, expected 30 s"),
+    ):
+        job.plan = jobs.Plan(seconds=seconds)
+        assert said_plainly(", ".join(live._facts(job, {}))) == said
+
+
+def test_an_ended_job_was_expected_to_take_the_compiling_that_the_button_named(ready, monkeypatch):
+    monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 17.0)
+    estimate(monkeypatch, "train", 4.0)
+    page = ready.go("train").set("train.model", "PLT")
+    assert "Takes about 21 s, with compiling code, once" in said_plainly(page.text())
+    page.press("train.PLT.submit").go("jobs").until(at_rest)
+    ended = page.frame("Job", "Expected").set_index("Job")["Expected"].filter(like="PLT")
+    assert said_plainly(ended.iloc[0]) == "21 s"
 
 
 def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_move_none(ready, server, held, session):

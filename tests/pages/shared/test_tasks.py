@@ -17,6 +17,7 @@ from tests.pages.making import damage, fields_of, said_plainly, written
 from xmlcore import experiment, store, system
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
+from xmlcore.jobs import Plan
 
 SLOWDOWN = system.slowdown  # the fixtures of pages say that no machine is busy
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
@@ -77,7 +78,7 @@ def test_a_job_that_has_just_begun_has_taken_no_time_so_far():
         "detail": "",
     }
     for elapsed, told in ((0.0004, "Growing trees: 10 %"), (3.0, "Growing trees: 10 %, 3.0 s so far")):
-        going = SimpleNamespace(**job, elapsed=elapsed, memory=None, attempts=1, where="")
+        going = SimpleNamespace(**job, elapsed=elapsed, memory=None, attempts=1, where="", plan=Plan())
         assert said_plainly(jobs._doing(going, {}, compact=False)) == told
         assert said_plainly(", ".join(live._facts(going, {}))) == told.partition(", ")[2]
 
