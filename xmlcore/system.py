@@ -271,12 +271,19 @@ def _jobs_of_joblib() -> int:
     return 1 if (backend.nesting_level or 0) > 0 else -1
 
 
-def slowdown() -> float:
-    """Return how many times as long work takes beside what the processors do now; 1 where they are free or unknown."""
+def slowdown(leaving: int = 0) -> float:
+    """Return how many times as long work takes beside what the processors do now; 1 where they are free or unknown.
+
+    ``leaving`` is how many of the threads that run now will have ended when the work begins.
+    """
     try:
-        load = os.getloadavg()[0] / (os.cpu_count() or 1)
+        threads = os.getloadavg()[0]  # that run or wait for a processor, in about the last minute
     except (AttributeError, OSError):
         return 1.0
+    with contextlib.suppress(OSError, StopIteration), open("/proc/stat", encoding="ascii") as lines:
+        now = next(line for line in lines if line.startswith("procs_running"))
+        threads = min(threads, int(now.split()[1]) - 1)  # what has ended counts no more, nor does this thread
+    load = (threads - leaving) / (os.cpu_count() or 1)
     return 1.0 + load if load > BUSY else 1.0
 
 

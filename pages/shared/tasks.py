@@ -12,7 +12,7 @@ from pages.shared import actions, format, jobs, server
 from pages.shared.process import job_queue, room
 from pages.shared.workspaces import dataset_list, made, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
-from xmlcore import experiment, store, system
+from xmlcore import experiment, store
 from xmlcore.experiment.engine import given
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
@@ -30,7 +30,7 @@ MARKS = {
 def takes(seconds: float, *tasks) -> str:
     """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
     seconds, compiling = max(seconds, 1.0), max(map(job_queue.compiling_seconds, tasks or (None,)))
-    free, busy = (format.roughly(slowdown * seconds + compiling) for slowdown in (1.0, system.slowdown()))
+    free, busy = (format.roughly(slowdown * seconds + compiling) for slowdown in (1.0, job_queue.slowdown()))
     about = f"about {free}" + (", with compiling code, once" if compiling else "")
     return about if busy == free else f"{about}, or {busy} if this machine stays as busy"
 

@@ -214,7 +214,7 @@ def server(own_cache, monkeypatch):
     from xmlcore import jobs, system
     from xmlcore.experiment.engine import looks
 
-    monkeypatch.setattr(system, "slowdown", lambda: 1.0)  # whatever else runs while tests do
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 1.0)  # whatever else runs while tests do
 
     st.cache_resource.clear()
     monkeypatch.setattr(removed, "_REMOVALS", [])

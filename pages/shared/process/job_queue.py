@@ -23,13 +23,19 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
+def slowdown() -> float:
+    """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way."""
+    gives_way = any(job.plan.unasked and job.state == "running" for job in queue().jobs())
+    return system.slowdown(leaving=system.usable_cores() if gives_way else 0)
+
+
 def compiling_seconds(task=None) -> float:
     """Return how long the compiling of kernels that a task waits for goes on, on a machine as busy as this one now."""
     job = warm_up()
-    if job is None or not job.active or job.elapsed < LONG_COMPILING * system.slowdown():
+    if job is None or not job.active or job.elapsed < LONG_COMPILING * slowdown():
         return 0.0
     if job.fraction < 0.05:  # too early to see how fast it goes
-        return PROCESSOR_SECONDS * share_left(job.fraction, task) * system.slowdown()
+        return PROCESSOR_SECONDS * share_left(job.fraction, task) * slowdown()
     return job.elapsed * share_left(job.fraction, task) / job.fraction
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +18,6 @@ from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
 from xmlcore.jobs import Plan
 
-SLOWDOWN = system.slowdown  # the fixtures of pages say that no machine is busy
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
 
 
@@ -36,20 +34,20 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
     compiling.fraction = 0.01
     said = "about 19 s, with compiling code, once"  # 28 % of the minute that all kernels take
     assert said_plainly(tasks.takes(2.0, trained)) == said, "how long is known before the first kernel is there"
-    monkeypatch.setattr(system, "slowdown", lambda: 3.0)
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 3.0)
     said = "about 52 s, with compiling code, once, or 56 s if this machine stays as busy"
     assert said_plainly(tasks.takes(2.0, trained)) == said
-    monkeypatch.setattr(system, "slowdown", lambda: 4.0)
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 4.0)
     said = "about 1 min 10 s, with compiling code, once"
     assert said_plainly(tasks.takes(0.5, trained)) == said, "the same is not said twice"
-    monkeypatch.setattr(system, "slowdown", lambda: 3.0)
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 3.0)
     compiling.fraction = 0.5
     said = "about 12 s, with compiling code, once, or 22 s if this machine stays as busy"
     assert said_plainly(tasks.takes(5.0, selected)) == said, "what was measured holds for a busy machine"
     compiling.elapsed = 8.0  # loading takes longer beside other work
     assert said_plainly(tasks.takes(50.0)) == "about 50 s, or 2 min 30 s if this machine stays as busy"
     monkeypatch.undo()
-    monkeypatch.setattr(system, "slowdown", lambda: 1.0)
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 1.0)
     monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
     compiling.elapsed = 1.0  # kernels that are ready are only loaded
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
@@ -57,15 +55,17 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
     assert said_plainly(tasks.takes(50.0)) == "about 50 s"
 
 
-def test_an_estimate_says_how_much_longer_a_busy_machine_takes(monkeypatch):
-    monkeypatch.setattr(system, "slowdown", SLOWDOWN)
-    for load, said in ((0.5, "about 50 s"), (2.0, "about 50 s, or 2 min 30 s if this machine stays as busy")):
-        monkeypatch.setattr(os, "getloadavg", lambda load=load: (load * os.cpu_count(), 0.0, 0.0), raising=False)
-        assert said_plainly(tasks.takes(50.0)) == said
-    monkeypatch.setattr(os, "getloadavg", lambda: open("/no/such/file"))
-    assert said_plainly(tasks.takes(50.0)) == "about 50 s", "some systems cannot tell"
-    monkeypatch.delattr(os, "getloadavg")
-    assert said_plainly(tasks.takes(50.0)) == "about 50 s", "Windows does not tell"
+def test_an_estimate_says_how_much_longer_a_busy_machine_takes_but_for_what_gives_way(monkeypatch):
+    monkeypatch.setattr(system, "slowdown", lambda leaving: 3.0 - leaving / system.usable_cores())
+    for unasked, state, said in (
+        (False, "running", "2 min 30 s"),
+        (True, "done", "2 min 30 s"),
+        (True, "running", "1 min 40 s"),
+    ):
+        job = SimpleNamespace(plan=Plan(unasked=unasked), state=state)
+        monkeypatch.setattr(job_queue, "queue", lambda job=job: SimpleNamespace(jobs=lambda owner=None: [job]))
+        monkeypatch.setattr(job_queue, "warm_up", lambda: None)
+        assert said_plainly(tasks.takes(50.0)) == f"about 50 s, or {said} if this machine stays as busy"
 
 
 def test_a_job_that_has_just_begun_has_taken_no_time_so_far():
