@@ -19,7 +19,7 @@ MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "Job": tables.text("Job"),
-    "Took": tables.text("Took", 80, help="Of a sweep: all its trainings together."),
+    "Took": tables.text("Took", 80, help="Of a sweep: from the first start of a training to the last end."),
     "State": tables.text(
         "State", 80, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
     ),
@@ -85,12 +85,12 @@ def _facts(title, own, sweep=None) -> dict:
     expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
     if sweep is not None:
         counts, expected = _of_all(sweep) or counts, [sweep.get("seconds")]
-    ended, memory = [job.ended for job in own if job.ended], [job.memory for job in own if job.memory]
+    started, ended, memory = ([at for job in own if (at := getattr(job, of))] for of in ("started", "ended", "memory"))
     return {
         "Job": title,
         "State": counts if own[0].group else states[0],
         "Ended": format.when(max(ended).isoformat()) if ended else "",
-        "Took": format.duration(sum(job.elapsed for job in own)) if any(job.started for job in own) else "",
+        "Took": format.duration((max(ended) - min(started)).total_seconds()) if started and ended else "",
         "Expected": "" if None in expected else format.duration(max(sum(expected), 0.1)),
         "Memory": format.size(max(memory)) if memory else "",
     }

@@ -4,6 +4,7 @@ import errno
 import re
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -253,6 +254,17 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     assert numbers(bars["y"])[:4] == [0, 0, 0, 1]
     named = drawn["layout"]["yaxis"]["ticktext"]
     assert named[0] == "Trying settings of OneVsRest", "one data set only is named"
+
+
+def test_a_sweep_took_in_the_table_what_the_figure_says_although_trainings_ran_at_once(ready, monkeypatch):
+    at = lambda minute: datetime(2026, 1, 1, 10, minute, tzinfo=UTC)  # noqa: E731
+    about = {"key": "k", "title": "Sweep: C = 1", "group": "g", "state": "done", "task": None, "queued": at(0)}
+    past = [jobs.PastJob(id=str(n), **about, started=at(n), ended=at(n + 4), elapsed=240.0) for n in (0, 1)]
+    monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
+    page = ready.go("jobs")
+    assert said_plainly(page.frame("Took").set_index("Job")["Took"]["Sweep"]) == "5 min 00 s"
+    (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "5.0 min" in str(trace["text"]))
+    assert bars["text"].count(" 5.0 min") == 1
 
 
 def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
