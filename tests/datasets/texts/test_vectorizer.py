@@ -150,18 +150,6 @@ def test_it_is_saved_as_json_and_arrays(settings):
     assert again_settings == plain and all((again_arrays[name] == arrays[name]).all() for name in arrays)
 
 
-def test_words_and_n_grams_that_were_saved_apart_are_read():
-    fitted = TextVectorizer(ngrams=(1, 2)).fit(["one two", "one two"])
-    settings, arrays = fitted.to_plain()
-    del arrays["names"], arrays["name_ends"]
-    words = np.frombuffer(b"onetwo", np.uint8)
-    arrays |= {"words": words, "word_ends": np.array([3, 6]), "grams": np.array([[0, -1], [0, 1], [1, -1]], np.int32)}
-    assert TextVectorizer.from_plain(settings, arrays).names_ == fitted.names_ == ["one", "one two", "two"]
-    settings["params"]["hashing_bits"] = 4
-    with pytest.raises(ValueError, match="fit it again"):
-        TextVectorizer.from_plain(settings, arrays)
-
-
 def test_a_loaded_vectoriser_needs_no_scikit_learn(tmp_path):
     plain, arrays = TextVectorizer(stop_words="english").fit(some_texts()).to_plain()
     np.savez(tmp_path / "arrays.npz", **arrays)

@@ -305,7 +305,7 @@ class TextVectorizer(HasParameters):
             params = {name: tuple(value) if name == "ngrams" else value for name, value in settings["params"].items()}
             made = cls(**params)
             made._check_params()
-            names = _names_in(made, arrays)
+            names = unpacked(arrays["names"], arrays["name_ends"])
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
             n_rows = check_count(settings["n_rows"], "n_rows")
             _check_features(made, names, arrays["idf"])
@@ -447,16 +447,6 @@ def _hashed(gram, bits) -> int:
     """Return the feature of an n-gram by its hash, which is the same on every machine."""
     content = gram.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> (64 - bits)
-
-
-def _names_in(vectorizer, arrays) -> list[str]:
-    """Return the names of features; those that were saved as words and the n-grams of them are joined."""
-    if "grams" not in arrays:
-        return unpacked(arrays["names"], arrays["name_ends"])
-    if vectorizer.hashing_bits is not None:
-        raise ValueError("its features have hashes that are not used any more: fit it again")
-    words = unpacked(arrays["words"], arrays["word_ends"])
-    return [" ".join([words[i] for i in gram if i >= 0]) for gram in arrays["grams"].tolist()]
 
 
 def _check_features(vectorizer, names, idf):
