@@ -11,11 +11,11 @@ from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
-from xmlcore import datasets, experiment, store
+from xmlcore import experiment, store
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
-from xmlcore.datasets.texts.guess import is_of_lines
-from xmlcore.experiment.kinds.predictions import ROWS, TEXTS, Predictions, given_rows
+from xmlcore.datasets.texts.guess import guess_new_texts
+from xmlcore.experiment.kinds.predictions import LINES, ROWS, TEXTS, Predictions, given_rows
 from xmlcore.models.rules import decision_of
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
@@ -117,7 +117,7 @@ def _upload(predictor) -> None:
                 help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
             )
         elif file is not None:
-            options["text"] = _column(file)
+            options |= _reading(file)
     if not sending.button("Predict the file", "predict.file.start", file):
         return
     params = {"k": asked.count(predictor), **options, **_decision(predictor)}
@@ -161,25 +161,27 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
         actions.button("Predict the file again", key="predict.file.again", on_click=start)
 
 
-def _column(file) -> str | list | None:
-    """Return the column of the texts: the guessed one, unless the user chooses another; [] if each line is a text."""
+def _reading(file) -> dict:
+    """Return the parameters that say where the texts are: in each line, or in the guessed column or another one."""
     try:
-        if looking.look("predict lines", is_of_lines, file)[0]:
-            return []
-        guess, _ = looking.look("predict", datasets.guess_columns, file)
+        guess, _ = looking.look("predict", guess_new_texts, file)
     except (ValueError, OSError):  # the task says what is wrong with the file
-        return None
+        return {}
+    if guess.format == "lines":
+        st.caption("Read as one text per line. If it is a table, let its name end in .csv or .tsv.")
+        return {"of": LINES}
     if len(guess.columns) < 2:
-        return guess.text
+        return {"text": guess.text}
     columns = list(guess.columns)
     first = columns.index(guess.text) if guess.text in columns else 0
-    return st.selectbox(
+    column = st.selectbox(
         "Column of the texts",
         columns,
         index=first,
         key=f"predict.file column {file.file_id}",
         help="At first the one that seems to have the texts.",
     )
+    return {"text": column}
 
 
 def _failures(predictor) -> None:

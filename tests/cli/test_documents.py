@@ -61,7 +61,10 @@ def test_each_line_of_a_txt_file_is_a_text_to_predict(run, files):
     (files / "new.txt").write_text('my cat, a "cat"\na dog\na dog\n')
     got = run("predict", files / "m.zip", files / "new.txt", "-k", 1)
     assert [line.split(",")[3] for line in got.out.splitlines()[1:]] == ["cat", "dog", "dog"]
-    assert "is read as a text in each line (--text names a column instead)" in got.err
+    assert "is read as one text per line (--text-column names a column instead)" in got.err
+    (files / "new.txt").write_text("kept on,story\nno,my cat\n")
+    got = run("predict", files / "m.zip", files / "new.txt", "-k", 1, "--text-column", "story")
+    assert [line.split(",")[3] for line in got.out.splitlines()[1:]] == ["cat"]
 
 
 def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, files):

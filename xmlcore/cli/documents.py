@@ -4,7 +4,7 @@ from pathlib import Path
 
 from xmlcore.cli.output import note
 from xmlcore.datasets import DatasetFormatError, guess_columns
-from xmlcore.datasets.texts.guess import is_of_lines
+from xmlcore.datasets.texts.guess import guess_new_texts
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
@@ -32,10 +32,8 @@ def ending_of(name: str) -> str:
 
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
     """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said."""
-    if not (with_labels or options["text"]) and is_of_lines(data, encoding=options["encoding"]):
-        note(f"{data} is read as a text in each line (--text names a column instead).")
-        return {"text": [], "encoding": options["encoding"]}
-    guess = guess_columns(data, encoding=options["encoding"])
+    guess = (guess_columns if with_labels or options["text"] else guess_new_texts)(data, encoding=options["encoding"])
+    option_of = {"text": "--text", "labels": "--labels"} if with_labels else {"text": "--text-column"}
     read = guess.options | {"encoding": options["encoding"]}
     if options["text"]:
         read["text"] = options["text"][0] if len(options["text"]) == 1 else list(options["text"])
@@ -48,14 +46,15 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
         read["separator"] = options["separator"].encode().decode("unicode_escape")
     if with_labels and options["vocabulary"]:
         read["names"] = options["vocabulary"]
-    for option, noun in {"text": "texts", **({"labels": "labels"} if with_labels else {})}.items():
-        if read[option] is None:
+    for noun, option in option_of.items():
+        if read[noun] is None:
             there = ", ".join(guess.columns[:20])
-            raise ValueError(
-                f"no column of {data} seems to have the {noun}: name it with --{option}; there are {there}"
-            )
-    guessed = [f"the {noun} from {_columns(read[noun])} (--{noun} says another)"
-               for noun in ("text", "labels") if read.get(noun) is not None and not options[noun]]  # fmt: skip
+            raise ValueError(f"no column of {data} seems to have the {noun}: name it with {option}; there are {there}")
+    if guess.format == "lines":
+        note(f"{data} is read as one text per line ({option_of['text']} names a column instead).")
+        return read
+    guessed = [f"the {noun} from {_columns(read[noun])} ({option} says another)"
+               for noun, option in option_of.items() if read[noun] is not None and not options[noun]]  # fmt: skip
     if not with_labels and guess.ids not in (None, read["text"]):
         guessed.append(f"ids from {_columns(guess.ids)}")
     if guessed and guess.format != "folder":

@@ -5,8 +5,9 @@ import gzip
 import numpy as np
 import pytest
 
-from xmlcore.datasets import DatasetFormatError, TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
-from xmlcore.datasets.texts.guess import is_of_lines
+from xmlcore.datasets import TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.datasets.texts.reading import texts_with_ids
 
 TRAIN = "text,labels\n" + "".join(f"cat number{i} dog,animal{';small' if i % 2 else ''}\n" for i in range(20))
@@ -46,15 +47,23 @@ def test_the_split_can_be_given():
         read_text_dataset(TRAIN.encode(), TEST.encode(), split=([0], [1]))
 
 
-LINES = {
-    "a cat, or two\na dog\n\na dog\n": ["a cat, or two", "a dog", "a dog"],
-    '"Yes," it said\ta\nas yes': ['"Yes," it said\ta', "as yes"],
-    "cat\ncats purr and sleep in the sun\ndogs bark and run in the sun\n": 3,
-    "good film\ngood film\n": 2,
-}
+LINES = (
+    "a cat, or two\na dog\na dog\n",
+    '"Yes," it said\ta\nas yes',
+    "cat\ncats purr and sleep in the sun\ndogs bark and run in the sun\n",
+    "good film\ngood film\n",
+    "Title, or not\na, b\nc, d\n",
+    "text,labels\na,b\na, b, and c\n",
+    "headline\tstory\ttags\na\tb\tc\n",
+    "http://a.b/cat\na cat\n",
+    "a cat\t<http://a.b/cat>\na dog\n",
+    '{sic} "a cat"\na dog\n',
+    "[1] a cat\n",
+)
 TABLES = (
     "text\na cat\n",
     "id\tabstract\n1\ta cat\n",
+    "text,tags,source\na cat,animal,web\n",
     "a cat\t<http://a.b/cat> <http://a.b/c>\n",
     '{"text": "a cat"}\n',
 )
@@ -65,13 +74,19 @@ TABLES = (
 def test_each_line_of_a_file_called_txt_is_a_text_unless_it_says_otherwise(tmp_path, content, ending):
     path = tmp_path / f"new{ending}"
     path.write_bytes(gzip.compress(content.encode()) if "gz" in ending else content.encode())
-    are_lines = is_of_lines(path)
-    texts, ids = texts_with_ids(path, [] if are_lines else None)
-    if content in LINES:
-        assert are_lines and ids is None and LINES[content] in (texts, len(texts))
-    else:
-        assert not are_lines and texts == ["a cat"]
-    assert not is_of_lines(content.encode(), "new.csv")
+    guess = guess_new_texts(path)
+    texts, _ = texts_with_ids(path, guess.text, format=guess.format)
+    assert texts == (content.splitlines() if content in LINES else ["a cat"])
+    assert (guess.format == "lines") == (content in LINES)
+
+
+def test_the_lines_of_other_files_are_not_texts_unless_it_is_said():
+    assert guess_new_texts(b"a cat\na dog\n", name="new.csv").format == "tsv"
+    assert read_texts(b"text\nlabels\n", labels=None, format="lines") == (["text", "labels"], [[], []])
+    with pytest.raises(ValueError, match="has no labels: give labels=None"):
+        read_texts(b"a cat\n", format="lines")
+    with pytest.raises(DatasetFormatError, match="only blank lines"):
+        guess_new_texts(b"\n\n", name="new.txt")
 
 
 def test_errors_say_which_file():

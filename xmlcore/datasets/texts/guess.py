@@ -22,6 +22,7 @@ FORMATS = {
     "jsonl": "JSON lines",
     "parquet": "a Parquet file",
     "folder": "a folder of documents",
+    "lines": "one text per line",
 }
 HEAD = 4 << 20  # bytes that are looked at
 SAMPLE = 1000  # rows that are looked at
@@ -32,7 +33,6 @@ LABEL_NAMES = (
     *("categories", "category", "classes", "class", "genres", "genre"),
 )
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
-_NAMES = {*TEXT_NAMES, *LABEL_NAMES, *ID_NAMES}
 DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
 _MANY = 5  # rows that a guess has for show
@@ -113,6 +113,10 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
     """Return a guess, and the values of each column in the first rows."""
     if format not in ("auto", *FORMATS):
         raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {format!r:.200}")
+    if format == "lines":
+        form = RecordForm(format, ("1",), header=False, delimiter="\n", quoted=False, encoding=encoding)
+        guess, values = _guess(form, [])
+        return replace(guess, text="1"), values
     label = source_name(source, name)
     if format in ("auto", "folder"):
         with records.opened_folder(source) as folder:
@@ -140,19 +144,32 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
     return _guess(form, rows)
 
 
-def is_of_lines(source, name: str | None = None, encoding: str = "utf-8") -> bool:
-    """Return whether each line of a file is a text: it is called .txt, and its first line has no names or URIs."""
+def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) -> Guess:
+    """Guess which column of a file has texts to be labelled: in a file called .txt, each line is one.
+
+    It is read as other files are if it is JSON lines or Annif's short texts, or if it is a table whose first line names
+    a column of texts, alone or beside one of labels or ids, and whose rows all have as many cells.
+    """
     label = source_name(source, name)
-    if [ending for ending in Path(label.lower()).suffixes if ending not in COMPRESSED][-1:] != [".txt"]:
-        return False
-    first = _head(source, label, encoding)[0].strip().partition("\n")[0]
-    cells = [cell.strip(' "').lower() for cell in re.split(r"[\t,;|]", first)]
-    return first[:1] != "{" and not any(cell in _NAMES or uris_in(cell) for cell in cells)
+    endings = [ending for ending in Path(label.lower()).suffixes if ending not in COMPRESSED]
+    of_lines = endings[-1:] == [".txt"] and _are_lines(*_head(source, label, encoding), label, encoding)
+    return guess_columns(source, format="lines" if of_lines else "auto", encoding=encoding, name=name)
 
 
-def lines(encoding: str) -> tuple[Guess, dict[str, list]]:
-    """Return what :func:`look` returns, of a file of which each line is a text."""
-    return _guess(RecordForm("tsv", ("1",), header=False, delimiter="\n", quoted=False, encoding=encoding), [])
+def _are_lines(text, is_whole, label, encoding) -> bool:
+    first = text.lstrip().partition("\n")[0]
+    try:
+        if first[:1] == "{":
+            return not list(records.json_objects([first], label))
+        form, rows = _table_form(text, is_whole, label, encoding, "auto", "auto", "auto")
+    except DatasetFormatError:
+        return bool(text.strip())
+    if len({len(row) for _, row in records.first_cells(text, form, SAMPLE, is_whole)}) > 1:
+        return True
+    if not form.header:
+        return len(form.columns) != 2 or not _lists_uris([row[1] for row in rows])
+    names = {column.lower() for column in form.columns}
+    return names.isdisjoint(TEXT_NAMES) or len(names) > 1 and names.isdisjoint({*LABEL_NAMES, *ID_NAMES})
 
 
 def _rewind(source):

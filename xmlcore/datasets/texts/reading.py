@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
 from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, lines, look_at_documents
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import (
     LISTS,
     NONE,
@@ -56,13 +56,14 @@ def read_texts(
         The column that lists the labels of a document; or several columns, with a label in each cell, or with 1 and 0
         (true and false, yes and no) for the label that is the column's name. ``None`` reads no labels. The default
         also finds Annif's columns "subject_uris" and "subjects".
-    format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder"}
+    format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "lines"}
         ``"csv"``, ``"tsv"``: a table, with commas, tabs, semicolons or vertical bars between cells, which may be in
         double quotation marks, with line breaks in them; also Annif's short texts: a text, a tab, and URIs
         ``<http://...>``. ``"jsonl"``: a JSON object in each line; labels are names, or Annif's subjects, such as
         ``{"uri": "http://...", "label": "..."}``. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive
         with documents ``.txt``, each with its subjects in a file of the same name: ``.tsv`` (URI, tab, label) or
-        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"auto"``: as the content says.
+        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"lines"``: each line is a text,
+        also an empty one, without labels. ``"auto"``: one of the others, as the content says.
     separator : str
         Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"`` or ``" "``; ``"lists"`` for lists
         of JSON or Python, ``"uris"``, or ``"none"`` for one label in a cell. ``"auto"``: see
@@ -159,14 +160,10 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
 def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8", max_bytes=None, progress=silent):
     """Return the texts of a file as :func:`read_texts` does, and their ids; None if no column has some.
 
-    An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None; if it is an empty list,
-    each line is a text.
+    An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
     """
     label, progress = source_name(source, None), to_progress(progress)
-    if text == []:
-        looked, text = lines(encoding), "1"
-    else:
-        looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
+    looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
     guess = looked[0]
     if text is None and guess.text is None:
         reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
@@ -185,6 +182,8 @@ def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
     labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
     if not texts:
         raise ValueError("text names no column")
+    if guess.format == "lines" and labels:
+        raise ValueError("a file of which each line is a text has no labels: give labels=None")
     for column in (*texts, *labels):
         if not isinstance(column, str):
             raise TypeError(f"a column is {column!r:.200}: give its name; without names, columns are '1', '2', ...")

@@ -38,7 +38,7 @@ from xmlcore.typing import DataFrame, Dataset, Ranker
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 DECIDING = 8  # times as long as ranking the first labels takes deciding which are predicted
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
-ROWS, TEXTS = "rows", "texts"
+ROWS, TEXTS, LINES = "rows", "texts", "lines"
 BEGINNING = 200  # characters of each text that are kept with the predictions
 GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
 CERTAINTIES = ("margin", "top score")
@@ -185,11 +185,9 @@ class _OfFile(Task):
     PARAMETERS = (
         Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("rows",)),
         Parameter("k", "k", "Labels predicted for each row.", "int", 5, minimum=1),
-        Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS)),
+        Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS, LINES)),
         Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
-        Parameter(
-            "text", "Column", "The column of texts. Empty: guessed; []: whole lines.", "any", None, optional=True
-        ),
+        Parameter("text", "Column", "The column of texts. Empty: it is guessed.", "any", None, optional=True),
         Parameter(
             "again", "Again", "Key of predictions whose rows are taken. Empty: none.", "text", None, optional=True
         ),
@@ -221,7 +219,7 @@ class _OfFile(Task):
         progress("Reading the model", 0.0)
         model = self.model(progress)
         if self.params["again"] is None:
-            reader = self._texts if self.params["of"] == TEXTS else self._rows
+            reader = self._rows if self.params["of"] == ROWS else self._texts
             with given.taken(self.key, ("rows",)) as paths:
                 X, texts, kept, notes = reader(paths["rows"], model, progress)
         else:
@@ -262,12 +260,16 @@ class _OfFile(Task):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
         of_file("", 0.0)
         options = {"max_bytes": given.MAX_TEXT, "progress": of_file}
+        if self.params["of"] == LINES:
+            options["format"] = "lines"
         with warnings_of_data() as notes:
             texts, ids = texts_with_ids(path, self.params["text"], **options)
         X = self._features(texts, model, progress)
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
             notes.append(f"{unknown:,} {have} that the model knows.")
+        if self.params["of"] == LINES:
+            notes.insert(0, "Read as one text per line.")
         kept = {"beginnings": [visible(text[:BEGINNING]) for text in texts], "ids": ids}
         return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], **kept}, notes
 
