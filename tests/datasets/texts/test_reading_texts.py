@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xmlcore.datasets import TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.datasets.texts.reading import texts_with_ids
 
@@ -87,6 +87,14 @@ def test_the_lines_of_other_files_are_not_texts_unless_it_is_said():
         read_texts(b"a cat\n", format="lines")
     with pytest.raises(DatasetFormatError, match="only blank lines"):
         guess_new_texts(b"\n\n", name="new.txt")
+
+
+@pytest.mark.parametrize(("format", "heading"), [("lines", ""), ("csv", "text\n"), ("csv", "\ntext\n")])
+def test_blank_lines_of_a_file_of_one_column_are_empty_texts_so_that_rows_keep_their_numbers(format, heading):
+    content = heading.encode() + b"a cat\r\n\r\na dog\n \na dog\n\n"
+    with pytest.warns(DatasetWarning, match=rf"3 of 6 texts \(first in line {2 + heading.count(chr(10))}\) are empty"):
+        texts, _ = read_texts(content, labels=None, format=format)
+    assert [text.strip() for text in texts] == ["a cat", "", "a dog", "", "a dog", ""]
 
 
 def test_errors_say_which_file():

@@ -133,7 +133,9 @@ def _table_rows(text, form, columns, source):
     try:
         for line, row in read_cells(lines, form):
             if _is_blank(row):
-                continue
+                if width > 1 or not skipped:
+                    continue
+                row = [""]  # the only column is empty here: without it, all below would be a row further up
             if not skipped:
                 skipped = True
                 continue
