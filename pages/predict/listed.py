@@ -75,7 +75,7 @@ def _table(predictor, predicted, by, look, row) -> int:
     percent = predictions.are_probabilities(predictor.model)
     lines = pd.DataFrame(
         {
-            "row": rows if predicted.ids is None else [predicted.ids[i] or f"row {i}" for i in rows.tolist()],
+            "row": rows if predicted.ids is None else [predicted.ids[i] or f"row {i:,}" for i in rows.tolist()],
             "sure": predictions.scores(predictor.model, sure[rows]),
             "first": [predictor.packed.label_name(j) if j >= 0 else "" for j in predicted.ranking.labels[rows, 0]],
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],

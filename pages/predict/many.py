@@ -82,9 +82,9 @@ def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.
         return None
     text = given[row] if isinstance(given, list) else None
     x = given[[row]] if text is None else asked.vector(predictor, text)
-    kind, id = "row" if text is None else "text", predicted.ids and predicted.ids[row]
-    name = f"{kind} {format.plain(id) if id else f'{row:,}'} of {format.plain(file['name'])}"
-    of_file = f"{format.file_name(stem(file['name']))}-{kind}{row}"
+    id = predicted.ids and predicted.ids[row]
+    name = f"{f'id {format.plain(id)}' if id else f'row {row:,}'} of {format.plain(file['name'])}"
+    of_file = f"{format.file_name(stem(file['name']))}-row{row}"
     return None if x is None else asked.Question(x, name, of_file, text=text)
 
 

@@ -312,16 +312,21 @@ def test_texts_of_a_file_are_predicted_and_one_of_the_table_is_looked_at(texts, 
     assert frame["row"].tolist() == ids
     called = tick(texts, 1)
     row, said = ids.index(called), texts.run().text()
-    assert f"first for text {called} of new.csv: **{['fruit', 'stars'][row]}**" in said
+    assert f"first for {'row' if ids == [0, 1] else 'id'} {called} of new.csv: **{['fruit', 'stars'][row]}**" in said
     assert ["apple", "comet"][row] in html(texts) and "What if the text were different?" in said
     assert not texts.at.warning
     assert "ranks these labels first for test row 0" in texts.set("predict.way", "A test row").text()
 
 
 def test_each_line_of_a_txt_file_is_a_text(texts):
-    upload(texts, "predict.file", "new.txt", b"apple\napple, or a banana, and banana\napple\n")
-    texts.until(lambda s: "**3 texts** of new.txt" in s.text())
-    assert set(texts.frame("row", "text", "labels")["text"]) == {"apple", "apple, or a banana, and banana"}
+    content = b"apple, banana\napple, or a banana, and banana\n\napple, banana\n"
+    upload(texts, "predict.file", "new.txt", content)
+    texts.until(lambda s: "**4 texts** of new.txt" in s.text())
+    frame = texts.frame("row", "text", "labels").sort_values("row")
+    assert frame["text"].tolist() == content.decode().splitlines()
+    said = texts.text()
+    assert "Read as one text per line." in said and "1 of 4 texts (in line 3) is empty" in said
+    assert "first for row 2 of new.txt" in said, "the empty text is the least certain one"
 
 
 @pytest.mark.parametrize(
