@@ -84,6 +84,8 @@ def _about(train, guess) -> str:
     notes = f"{format.plain(train.name)} is {FORMATS[guess.format]}"
     if guess.format == "folder":
         return f"{notes}, with subjects beside the texts."
+    if len(guess.columns) == 1 and not guess.form.header:
+        return f"{format.plain(train.name)} is read as {FORMATS['lines']}."
     notes += f" of {format.count(len(guess.columns), 'column')}"
     return f"{notes}." if guess.form.header else f"{notes}, without names in the first line."
 
@@ -119,7 +121,8 @@ def _fields(guess, key) -> dict | None:
             "or with 1 and 0 (yes and no) for the label that is the column’s name.",
         )
     if not text or not labels:
-        st.info("Choose the column of the texts and that of the labels.")
+        without = "It has no labels to learn from: they stand beside the texts, in a second column."
+        st.info("Choose the column of the texts and that of the labels." if len(names) > 1 else without)
         return None
     several = len(labels) > 1
     with right:

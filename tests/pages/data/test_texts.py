@@ -120,6 +120,8 @@ def test_a_missing_column_or_another_encoding_is_asked_for(ready):
     assert "Showing 5 of 60 documents" in page.text()
     page = choose(ready, b"number,remark\n1,this is a text\n2,so is this one\n")
     assert "Choose the column of the texts" in page.text() and page.at.button(key="texts.make").disabled
+    page = choose(ready, b"a cat\na dog\n", "news.txt")
+    assert "news.txt is read as one text per line." in page.text() and "It has no labels" in page.text()
 
 
 def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
