@@ -259,17 +259,15 @@ class _OfFile(Task):
             raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
         of_file("", 0.0)
-        options = {"max_bytes": given.MAX_TEXT, "progress": of_file}
-        if self.params["of"] == LINES:
-            options["format"] = "lines"
+        of_lines = self.params["of"] == LINES
+        options = {"format": LINES if of_lines else "auto", "max_bytes": given.MAX_TEXT, "progress": of_file}
         with warnings_of_data() as notes:
             texts, ids = texts_with_ids(path, self.params["text"], **options)
         X = self._features(texts, model, progress)
         if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
             have = "text has no word" if unknown == 1 else "texts have no word"
             notes.append(f"{unknown:,} {have} that the model knows.")
-        if self.params["of"] == LINES:
-            notes.insert(0, "Read as one text per line.")
+        notes[:0] = ["Read as one text per line."] if of_lines else []
         kept = {"beginnings": [visible(text[:BEGINNING]) for text in texts], "ids": ids}
         return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], **kept}, notes
 
