@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -113,3 +114,9 @@ def test_documents_are_converted_to_rows_of_words(run, files, documents):
     assert np.array_equal(X.toarray(), made.fit_transform(documents[0]).toarray())
     assert words == made.get_feature_names_out().tolist() and names == sorted(WORDS)
     assert [[names[j] for j in Y[[i]].indices] for i in range(40)] == documents[1]
+
+
+def test_documents_in_a_zip_are_told_from_numbers_by_the_ending_within(run, files):
+    with zipfile.ZipFile(files / "all.csv.zip", "w") as archive:
+        archive.write(files / "all.csv", "all.csv")
+    assert "the text from column 'body'" in run("describe", files / "all.csv.zip").err

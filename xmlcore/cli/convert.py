@@ -6,9 +6,10 @@ import click
 
 from xmlcore import datasets
 from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
-from xmlcore.cli.documents import are_documents, ending_of, reading_of
+from xmlcore.cli.documents import are_documents, reading_of
 from xmlcore.cli.output import ProgressLine, as_json
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
+from xmlcore.datasets.readers.sources import ending_of
 from xmlcore.datasets.texts.text_datasets import label_matrix
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",

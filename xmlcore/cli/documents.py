@@ -4,11 +4,11 @@ from pathlib import Path
 
 from xmlcore.cli.output import note
 from xmlcore.datasets import DatasetFormatError, guess_columns
+from xmlcore.datasets.readers.sources import ending_of
 from xmlcore.datasets.texts.guess import guess_new_texts
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
-_COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 def are_documents(data: str, options: dict) -> bool:
@@ -22,12 +22,6 @@ def are_documents(data: str, options: dict) -> bool:
         return guess_columns(data, encoding=options["encoding"]).text is not None
     except DatasetFormatError:
         return False  # the reader of tables says what is wrong
-
-
-def ending_of(name: str) -> str:
-    """Return the ending of a name, without that of a compression."""
-    path = Path(name)
-    return (Path(path.stem) if path.suffix in _COMPRESSED else path).suffix.lower()
 
 
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:

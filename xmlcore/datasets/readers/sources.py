@@ -51,10 +51,17 @@ def source_name(source, name: str | None = None) -> str:
 
 def stem(file_name: str) -> str:
     """Return a file name without its endings: ``train`` for ``train.txt.gz``."""
+    return _plain_path(file_name).stem or file_name
+
+
+def ending_of(file_name: str) -> str:
+    """Return the last ending of a file name, without that of a compression: ``.txt`` for ``train.TXT.gz``."""
+    return _plain_path(file_name).suffix.lower()
+
+
+def _plain_path(file_name) -> Path:
     path = Path(file_name)
-    if path.suffix.lower() in COMPRESSED:
-        path = path.with_suffix("")
-    return path.stem or file_name
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
 
 
 def telling_name(file_name: str) -> str:

@@ -3,12 +3,11 @@
 import os
 import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.sources import COMPRESSED, kept_in_place, pieces_of, read_head, source_name
+from xmlcore.datasets.readers.sources import ending_of, kept_in_place, pieces_of, read_head, source_name
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
@@ -151,8 +150,7 @@ def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) ->
     a column of texts, alone or beside one of labels or ids, and whose rows all have as many cells.
     """
     label = source_name(source, name)
-    endings = [ending for ending in Path(label.lower()).suffixes if ending not in COMPRESSED]
-    of_lines = endings[-1:] == [".txt"] and _are_lines(*_head(source, label, encoding), label, encoding)
+    of_lines = ending_of(label) == ".txt" and _are_lines(*_head(source, label, encoding), label, encoding)
     return guess_columns(source, format="lines" if of_lines else "auto", encoding=encoding, name=name)
 
 
