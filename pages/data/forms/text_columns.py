@@ -121,7 +121,7 @@ def _fields(guess, key) -> dict | None:
             "or with 1 and 0 (yes and no) for the label that is the column’s name.",
         )
     if not text or not labels:
-        without = "It has no labels to learn from: they stand beside the texts, in a second column."
+        without = "It has no labels to learn from: write them beside the texts, in a second column."
         st.info("Choose the column of the texts and that of the labels." if len(names) > 1 else without)
         return None
     several = len(labels) > 1
