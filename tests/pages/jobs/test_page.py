@@ -131,7 +131,7 @@ def test_a_job_that_takes_longer_than_expected_says_so_once():
         assert said_plainly(", ".join(live._facts(job, {}))) == said
 
 
-def test_an_ended_job_was_expected_to_take_the_compiling_that_the_button_named(ready, monkeypatch):
+def test_a_job_and_a_sweep_were_expected_to_take_the_compiling_that_their_buttons_named(ready, monkeypatch):
     monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 17.0)
     estimate(monkeypatch, "train", 4.0)
     page = ready.go("train").set("train.model", "PLT")
@@ -139,6 +139,9 @@ def test_an_ended_job_was_expected_to_take_the_compiling_that_the_button_named(r
     page.press("train.PLT.submit").go("jobs").until(at_rest)
     ended = page.frame("Job", "Expected").set_index("Job")["Expected"].filter(like="PLT")
     assert said_plainly(ended.iloc[0]) == "21 s"
+    page.go("train").set("train.model", "OneVsRest").set("try.OneVsRest.C", "1, 3").press("try.OneVsRest.start")
+    assert workspace_row(page).read()["sweeps"][0]["seconds"] > 17.0
+    page.go("jobs").until(at_rest)
 
 
 def test_jobs_of_other_sessions_are_a_number_only_and_who_looks_can_stop_and_move_none(ready, server, held, session):
