@@ -1,6 +1,7 @@
 """Figures with a caption and their downloads; tables as CSV files."""
 
 import mimetypes
+import re
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -63,7 +64,8 @@ def show_figure(
             st.markdown(caption)
         meta = figure.layout.meta
         drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
-        if meta["shown"] < meta["total"] and drawn not in str(figure.layout.title.text):
+        in_title = re.search(rf"(?<![\w,.]){re.escape(drawn)}(?![,.]?\w)", str(figure.layout.title.text))
+        if meta["shown"] < meta["total"] and not in_title:
             menus.caption(f"Showing {drawn}.", width="content")
         with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
             opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}

@@ -46,7 +46,15 @@ def test_how_much_a_figure_shows_is_said_once():
         figure.update_layout(title_text=title, meta={"shown": 3, "total": 9})
         charts.show_figure(figure, pd.DataFrame(), "a", "It has bars.", counted="labels")
 
-    for title, said in (("Labels", ["Showing 3 of 9 labels."]), ("Tree: 3 of 9 labels", [])):
+    shown = ["Showing 3 of 9 labels."]
+    for title, said in {
+        "Labels": shown,
+        "Tree: 3 of 9 labels": [],
+        "Depth 2, 3 of 9 labels, by size": [],
+        "Tree: 13 of 9 labels": shown,
+        "Tree: 1,003 of 9 labels": shown,
+        "3 of 9 labelsets": shown,
+    }.items():
         captions = [one.value for one in AppTest.from_function(script, args=(title,)).run().caption]
         assert [text for text in captions if text.startswith("Showing")] == said
 
