@@ -47,12 +47,12 @@ def sentence(lines, choice, of_figures: str | None) -> None:
 def _best(lines, choice) -> None:
     measure = choice.measure
     best, where = (f"**{format.plain(lines[name].iloc[0])}**" for name in ("title", "dataset"))
-    seeds = f", the mean of {lines['n'].iloc[0]} seeds" if lines["n"].iloc[0] > 1 else ""
-    value = f"**{format.percent(lines[measure].iloc[0])}**{seeds}"
+    leaders = lines[lines[measure] == lines[measure].iloc[0]]
+    value = f"**{format.percent(lines[measure].iloc[0])}**{_seeds(leaders['n'])}"
     if len(lines) == 1:
         st.markdown(f"On {where} there is one result, {best}: {measure} {value}.")
         return
-    first = [f"**{format.plain(title)}**" for title in lines.loc[lines[measure] == lines[measure].iloc[0], "title"]]
+    first = [f"**{format.plain(title)}**" for title in leaders["title"]]
     named = format.listed(first if len(first) < 4 else [*first[:2], f"{len(first) - 2:,} more"])
     have, among = "has" if len(first) == 1 else "share", format.count(len(lines), WORDS[choice.lines])
     text = [f"On {where}, {named} {have} the highest {measure} of {among}: {value}."]
@@ -82,6 +82,14 @@ def _best(lines, choice) -> None:
         if not (place == 1 and RARE in behind):  # which was just said
             text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
     st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
+
+
+def _seeds(counts) -> str:
+    """Return of how many seeds the value of lines of equal measure is the mean; nothing if each has one."""
+    least, most = counts.min(), counts.max()
+    if most == 1:
+        return ""
+    return f",{'' if len(counts) == 1 else ' each'} the mean of {'' if least == most else 'at most '}{most} seeds"
 
 
 def _sure(a, b, measure) -> list[list[str]]:

@@ -112,6 +112,17 @@ def test_results_of_the_same_measure_share_the_first_place(ready, words, monkeyp
     assert not any(claim in said for claim in ("It leads", "has the same", "may be chance"))
 
 
+@pytest.mark.parametrize(
+    ("counts", "said"), [((1, 3), "at most 3 seeds"), ((3, 1), "at most 3 seeds"), ((3, 3), "3 seeds")]
+)
+def test_the_seeds_of_all_that_share_the_first_place_are_said(ready, words, monkeypatch, counts, said):
+    same = many_runs._ranking(np.random.default_rng(0), words)
+    monkeypatch.setattr(many_runs, "_ranking", lambda *of: same)
+    made = make(6, words)
+    listed(ready, made[: counts[0]] + made[3 : 3 + counts[1]], words)
+    assert re.search(rf"share the highest P@1 of 2 settings: [\d.]+\s%, each the mean of {said}\. ", plainly(ready))
+
+
 @pytest.mark.slow
 def test_1000_results_are_filtered_in_moments(ready, words):
     page = listed(ready, make(1000, words), words)
