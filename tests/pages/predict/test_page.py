@@ -392,6 +392,21 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     assert frame["name"].iloc[0].startswith("→ topic *")
 
 
+def test_a_row_of_a_file_is_looked_at_also_where_no_data_set_is_in_use(page, key, model, session):
+    page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
+    packed = experiment.task("pack_model", {"run": key}, {"dataset_name": "words"}).file().read_bytes()
+    with fields_of(page) as fields:
+        fields |= {"dataset": None, "known": {}, "runs": [], "shown": {}}
+    bare = session(page.token).go("predict")
+    upload(bare, "predict.open", "model.zip", packed).until(lambda s: NOTHING_YET in s.text())
+    upload(bare, "predict.file", "new.txt", xmlc(word_data(), "test")).until(lambda s: "of new.txt" in s.text())
+    row = tick(bare, 2)
+    bare.run()
+    label = model.predict_topk(word_data().X_test[[row]], 1).labels[0, 0]
+    said = f"first for row {row} of new.txt: **topic *{label}***"
+    assert said in bare.text() and said in session(page.token, bare.view).go("predict").text()
+
+
 def test_who_only_looks_can_upload_nothing_and_a_model_that_ranks_fewer_labels_says_so(ready, key, session):
     page = session(ready.look_only()).go("predict")
     assert "ranks these labels first for test row 0" in page.text()
