@@ -1,5 +1,7 @@
 """The answer of the Robustness page: a sentence, curves over levels of noise, and tables of losses."""
 
+import itertools
+
 import numpy as np
 import streamlit as st
 
@@ -89,13 +91,14 @@ def curves(measurements, settings, files, n_labels) -> None:
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
+    shown = title(measure).replace("@k", f"@{k}")
     figure = figures.robustness_curves(
         mine.assign(measure=title(measure)),
         title(measure),
         k,
         drop=way == "drop",
         level=noise.level_title(settings.kind, settings.options),
-        title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
+        title=f"{shown} under {noise.noise_text(settings.kind, settings.options)}",
     )
     caption = (
         f"{title(measure)}: {MEASURES[measure]}. {bands} {_other_rows(measurements)} "
@@ -104,6 +107,21 @@ def curves(measurements, settings, files, n_labels) -> None:
     figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
+        if rising := rises(measurements, settings, measure, k):
+            why = "With more noise, a model may rank other labels, and so be right more often."
+            st.caption(f"{shown} rises for {rising}. {why}")
+
+
+def rises(measurements, settings, measure: str, k: int) -> str:
+    """Return of which results a measure rises with the noise by more than its bands, and where first; or nothing."""
+    found = []
+    for run in measurements.results:
+        for less, more in itertools.pairwise(sorted(settings.levels)):
+            if measurements.value(run, measure, k, less, "high") < measurements.value(run, measure, k, more, "low"):
+                ends = (noise.level_text(settings.kind, level) for level in (less, more))
+                found.append(f"**{format.plain(run)}** from {' to '.join(map(format.plain, ends))}")
+                break
+    return format.listed(found) if found else ""
 
 
 def _choose_curves(measurements, n_labels):

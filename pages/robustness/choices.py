@@ -117,13 +117,13 @@ def _first_runs(fingerprint, past) -> list:
 
 
 def milder_noise(runs: list, titles: dict, settings) -> str:
-    """Return a sentence that names the runs whose models drop a part of the noise; empty if there are none."""
+    """Return a sentence that names the runs whose models get less of the noise; empty if there are none."""
     dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
     if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    what = "attack" if KINDS[settings.kind].is_attack else "noise"
-    return f"A part of the {what} is lost on {names}: negative values count as 0 there."
+    take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
+    return f"{names} {take} less of the {'attack' if KINDS[settings.kind].is_attack else 'noise'}."
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:

@@ -64,11 +64,10 @@ def main(used) -> None:
     else:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements)
-        more = "A little noise may harm them more than much: the docs of robustness say why." if milder else None
         said = answer.sentence(name, measurements, settings)
         sentence.markdown(said, help=answer.SURELY if "surely" in said else None)
         if said := " ".join(filter(None, (waiting, apart, milder))):
-            right.caption(said, help=more)
+            right.caption(said)
         with left:
             fragments.alone(answer.curves)(measurements, settings, files, data.n_labels)
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE

@@ -105,6 +105,22 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
     assert ("At σ = 1, that of **A** is **54.0 %**." in text) == (level < 1), "what the largest level leaves is said"
 
 
+@pytest.mark.parametrize(("middle", "said"), [(0.2, "**B** from σ = 0.5 to σ = 1"), (0.398, ""), (0.5, "")])
+def test_a_curve_that_rises_by_more_than_its_bands_is_named(middle, said):
+    def result(*values):
+        lines = [
+            ("gaussian", level, 1, repeat, "all", "P@k", value + 0.002 * repeat, 0.0)
+            for level, value in zip((0.0, 0.5, 1.0), values)
+            for repeat in range(3)
+        ]
+        return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=9)
+
+    record = {"model": "PLT", "params": {}}
+    pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.5, 0.4)), ("B", record, result(0.6, middle, 0.4))])
+    settings = types.SimpleNamespace(levels=[0.5, 1.0], kind="gaussian")
+    assert said_plainly(answer.rises(pair, settings, "P@k", 1)) == said
+
+
 def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
     estimate(monkeypatch, "robustness", 100.0)
     page = ready.go("robustness")
@@ -131,7 +147,7 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
-    assert "lost on **DoubleSampling**: negative values count as 0" in page.text()
+    assert "**DoubleSampling** takes negative values as 0, so it gets less of the noise." in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert "negative values" not in page.text()
 
