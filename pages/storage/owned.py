@@ -134,7 +134,7 @@ def _title(artifact, titles) -> str:
     of = [titles[key] for key in artifact.inputs.values() if key in titles]
     where = of[0] if of else "a data set"
     if "count" in artifact.record:
-        return f"{artifact.record['count']:,} trainings of {artifact.record['model']} on {where}"
+        return f"{format.count(artifact.record['count'], 'training')} of {artifact.record['model']} on {where}"
     if artifact.record.get("task") == "sweep":
         return f"sweep of {artifact.record.get('params', {}).get('model', 'a model')} on {where}"
     if artifact.kind == COPY:

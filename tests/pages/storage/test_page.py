@@ -145,6 +145,11 @@ def swept(page, values):
     return task
 
 
+def test_one_training_of_a_sweep_is_named_in_the_singular(ready):
+    swept(ready, [0.5])
+    assert "1 training of OneVsRest on words" in ready.go("storage").frame("title")["title"].tolist()
+
+
 def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_sweep_has_them(ready):
     one, other = swept(ready, [0.5, 1.0]), swept(ready, [1.0, 2.0])
     ready.go("storage")
