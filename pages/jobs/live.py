@@ -90,7 +90,7 @@ def _pause_all(own):
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                "**Paused**: no job that waits for this workspace only starts. Jobs that run go on.", width="content"
+                "**Paused**: jobs that wait do not start, unless another workspace needs them.", width="content"
             )
             actions.button("Go on", key="jobs.resume.all", on_click=_pause, args=(False,), type="primary")
     elif any(job.state == "queued" and not job.starting for job in own):

@@ -23,11 +23,7 @@ def show(measurements, settings, files) -> None:
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
-    bold = "" if best is None else "; the best of each k is bold"
-    st.caption(
-        f"In percent, without noise (clean) and at {level_text} (noisy), and the share of the clean value lost{bold}. "
-        f"On {settings.rows_text}."
-    )
+    st.caption("In percent." if best is None else "In percent; the best of each k is bold.")
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
         charts.csv_button(

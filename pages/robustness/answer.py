@@ -53,10 +53,7 @@ def sentence(name, measurements, settings) -> str:
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        text += f" That of **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
-    if level < last:
-        kept = format.percent(measurements.value(run, "P@k", 1, last))
-        text += f" At {noise.level_text(settings.kind, last)}, that of **{format.plain(run)}** is **{kept}**."
+        text += f" **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
     return text
 
 

@@ -102,7 +102,7 @@ def _say_test(result):
     means = {f"{name[:-1]}{k}": values[name, k].mean for name, k in wanted if (name, k) in values}
     measured = [f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items()]
     seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
-    st.markdown(f"Trained on all training rows, on the **test rows**: {', '.join(measured)}{seeds}.")
+    st.markdown(f"On the **test rows**, after training on all training rows: {', '.join(measured)}{seeds}.")
 
 
 def _test(result):

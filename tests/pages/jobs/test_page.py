@@ -78,7 +78,7 @@ def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_
     page.press(f"jobs.stop.{first.id}")
     assert first.state == "cancelled" and "Stopped" in page.frame("State")["State"].tolist()
     page.press("jobs.pause.all")
-    assert server.paused(page.token) and "no job that waits for this workspace only" in page.text()
+    assert server.paused(page.token) and "jobs that wait do not start" in page.text()
     held()
     page.until(lambda s: all(not job.active for job in made[:2]))
     assert third.state == "queued"
