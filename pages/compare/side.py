@@ -219,8 +219,8 @@ def _say_who_chose_settings(keys, names, wanted) -> None:
     fixed = [names[key] for key in keys if names[key] not in tuned and not settings.changed(*params[key])]
     if tuned and fixed:
         st.caption(
-            f"{_listed(tuned)} chose settings by trials on training rows, {_listed(fixed)} did not. To find better ones, "
-            "use *Try several settings* on the Train page."
+            f"{_listed(tuned)} chose settings by trials on training rows, {_listed(fixed)} did not. "
+            "*Try several settings* on the Train page finds better ones."
         )
 
 
