@@ -282,8 +282,8 @@ def _name(job_id):
 
 def expected(task) -> experiment.Estimate | None:
     """Return the estimate of a task with the compiling that it waits for now; None if it is not known."""
-    estimate = server.estimated(task)
-    return estimate and replace(estimate, seconds=estimate.seconds + job_queue.compiling_seconds(task))
+    estimate, compiling = server.estimated(task), job_queue.compiling_seconds(task)
+    return estimate and replace(estimate, seconds=estimate.seconds + compiling, compiling=compiling)
 
 
 def submit(

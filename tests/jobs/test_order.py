@@ -347,6 +347,10 @@ def test_a_job_that_nobody_waits_for_is_not_short():
     assert Plan(seconds=1.0).is_short and not Plan(seconds=1.0, unasked=True).is_short
 
 
+def test_a_short_job_stays_short_while_it_waits_for_code_to_be_compiled():
+    assert Plan(seconds=20.0, compiling=19.0).is_short and not Plan(seconds=20.0).is_short
+
+
 def test_an_unasked_job_that_somebody_asks_for_is_not_stopped(single, tmp_path):
     unasked = start(single, work.until, str(tmp_path / "go"), key="k", plan=Plan(unasked=True))
     assert single.submit(work.add, 1, 1, title="the same", owner="m", key="k") is unasked

@@ -38,6 +38,7 @@ class Plan:
 
     task: dict | None = None  # as JSON; with one, the job has a record, and can be started again by another program
     seconds: float | None = None  # that it is expected to take
+    compiling: float = 0.0  # how many of these it waits for code that is compiled now
     bytes: int = 0  # of memory that it is expected to need at most: it waits until so much is free
     reads: tuple = ()  # (kind, key) of artifacts that a worker of a cluster fetches if it lacks them
     writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
@@ -48,7 +49,7 @@ class Plan:
 
     @property
     def is_short(self) -> bool:
-        return not self.unasked and self.seconds is not None and self.seconds <= SHORT
+        return not self.unasked and self.seconds is not None and self.seconds - self.compiling <= SHORT
 
 
 class JobError(RuntimeError):

@@ -136,7 +136,9 @@ def test_a_job_and_a_sweep_were_expected_to_take_the_compiling_that_their_button
     estimate(monkeypatch, "train", 4.0)
     page = ready.go("train").set("train.model", "PLT")
     assert "Takes about 21 s, with compiling code, once" in said_plainly(page.text())
-    page.press("train.PLT.submit").go("jobs").until(at_rest)
+    page.press("train.PLT.submit")
+    assert job_queue.queue().jobs(owner=page.token)[-1].plan.is_short, "it waits for no longer job"
+    page.go("jobs").until(at_rest)
     ended = page.frame("Job", "Expected").set_index("Job")["Expected"].filter(like="PLT")
     assert said_plainly(ended.iloc[0]) == "21 s"
     page.go("train").set("train.model", "OneVsRest").set("try.OneVsRest.C", "1, 3").press("try.OneVsRest.start")

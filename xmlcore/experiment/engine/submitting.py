@@ -93,6 +93,7 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
     return Plan(
         task=task.to_record(),
         seconds=None if estimate is None else estimate.seconds,
+        compiling=0.0 if estimate is None else estimate.compiling,
         bytes=int(n_bytes),
         reads=reads,
         writes=((task.folder, task.key),),

@@ -60,6 +60,7 @@ class Estimate:
 
     seconds: float
     bytes: int = 0  # expected peak memory, without the data set and the model that the task reads; 0 if it is small
+    compiling: float = 0.0  # how many of the seconds it waits for code that is compiled now
 
 
 @dataclass(frozen=True, eq=False)
