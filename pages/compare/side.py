@@ -220,7 +220,7 @@ def _say_who_chose_settings(keys, names, wanted) -> None:
     if tuned and fixed:
         st.caption(
             f"{_listed(tuned)} chose settings by trials on training rows, {_listed(fixed)} did not. "
-            "*Try several settings* on the Train page finds better ones."
+            "*Try several settings* on the Train page may find better ones."
         )
 
 

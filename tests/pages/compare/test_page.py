@@ -516,7 +516,7 @@ def test_where_one_model_has_chosen_its_settings_and_another_has_not_the_page_sa
     assert "by trials" not in ready.go("compare").text(), "the user has chosen the other's settings"
     train(ready, "LdSM")
     said = plainly(ready.go("compare"))
-    assert "PLT chose settings by trials on training rows, LdSM (Trees 20) did not. To find better ones" in said
+    assert "PLT chose settings by trials on training rows, LdSM (Trees 20) did not." in said
 
 
 @pytest.mark.sections("Side by side")
