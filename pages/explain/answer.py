@@ -18,7 +18,7 @@ def labels(view) -> None:
         score = view.values(view.ranked)
         shown = frame.assign(score=score)[["rank", "name", "correct", "score", "label"]]
         explaining.show_labels(shown, view.kind, "explain.predicted", view.label)
-        predictions.say_far_off(view.key)
+        explaining.say_far_off(view.key, view.kind)
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     predictions.say_missed(missing, len(view.true), view.k)
 

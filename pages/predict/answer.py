@@ -113,7 +113,7 @@ def _labels(answer, explained) -> None:
         frame.insert(2, "correct", right)
     explaining.show_labels(frame, answer.kind, "predict.labels", explained)
     if answer.predictor.run is not None:
-        predictions.say_far_off(answer.predictor.key)
+        explaining.say_far_off(answer.predictor.key, answer.kind)
     if answer.ranked.size < answer.k:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"

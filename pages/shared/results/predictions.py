@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, server, tables
+from pages.shared import format, tables
 from xmlcore import experiment, metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
-FAR_OFF = 0.05  # mean error of probabilities from which pages say it wherever they write one
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -113,23 +112,6 @@ def meaning(of) -> str | None:
 def are_probabilities(of) -> bool:
     """Return whether the scores of a run or of a fitted model are probabilities, which pages write in percent."""
     return meaning(of) == ""
-
-
-@server.shared(max_entries=1000)
-def _error(key: str) -> float:
-    """Return the mean error of a run's probabilities on the test rows; 0 if its scores are none."""
-    run = server.run(key)
-    if not are_probabilities(run):
-        return 0.0
-    bins = metrics.reliability(server.dataset(run.fingerprint).Y_test, run.ranking)
-    return metrics.calibration_error(bins).expected
-
-
-def say_far_off(key: str) -> None:
-    """Say how far the probabilities of a run are off, where that is much."""
-    error = _error(key)
-    if error > FAR_OFF:
-        st.caption(f"On test rows, P is {100 * error:.0f}\u00a0points off on average: *Calibration* on the Train page.")
 
 
 def scores(of, values):

@@ -6,14 +6,17 @@ import textwrap
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format, server, tables
 from pages.shared.figures import charts
 from pages.shared.rows import highlight
-from xmlcore import experiment, explain, figures
+from xmlcore import experiment, explain, figures, metrics
 
 BARS = 10  # features drawn
+FAR_OFF = 0.05  # mean error of probabilities, beyond what may be chance, from which pages say it
+ROWS = 500  # test rows on which LdSM's shares are looked at
 HALF = 504  # room for the columns of a table in half of the page on a laptop, in pixels
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
@@ -108,6 +111,30 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     tables.show(told.assign(name=names), key, columns, signs=signs(kind, "score"), widest=room)
     if kind == "share" and not frame.sort_values("rank")["score"].is_monotonic_decreasing:
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
+
+
+@server.shared(max_entries=1000)
+def far_off(key: str, kind: str) -> float:
+    """Return the mean error of a run's probabilities on test rows; 0 if it is small, or may be chance."""
+    run = server.run(key)
+    data, ranking = server.dataset(run.fingerprint), run.ranking
+    Y = data.Y_test
+    if kind == "share":  # LdSM ranks by other scores
+        labels = ranking.labels[:ROWS]
+        shares = sp.csr_array(server.model(key).predict_proba(data.X_test[:ROWS]))
+        scores = shares[np.arange(len(labels))[:, None], np.maximum(labels, 0)].toarray()
+        Y, ranking = Y[:ROWS], ranking._replace(labels=labels, scores=scores)
+    bins = metrics.reliability(Y, ranking)
+    beyond = np.maximum(bins["observed_low"] - bins["predicted"], bins["predicted"] - bins["observed_high"])
+    surely = float((beyond.clip(lower=0) * bins["n"]).sum() / max(bins["n"].sum(), 1))
+    return metrics.calibration_error(bins).expected if surely > FAR_OFF else 0.0
+
+
+def say_far_off(key: str, kind: str) -> None:
+    """Say how far the probabilities of a run are off, where that is much."""
+    if kind in PERCENT and (error := far_off(key, kind)):
+        more = "" if kind == "share" else ": *Calibration* on the Train page"
+        st.caption(f"On test rows, P is {100 * error:.0f}\u00a0points off on average{more}.")
 
 
 def label_options(names, ranked, true, k: int) -> dict[int, str]:

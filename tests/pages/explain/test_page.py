@@ -5,6 +5,7 @@ import types
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from pages.explain import contrast
 from pages.shared import server
@@ -12,6 +13,7 @@ from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain, metrics
+from xmlcore.ranking import Ranking
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
 
@@ -114,8 +116,9 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
 
 
 @pytest.mark.parametrize("where", ["explain", "predict"])
-def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so_where_they_are_written(ready, where):
+def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so_where_they_are_written(ready, where, monkeypatch):
     """With a C near 0 all probabilities of one-vs-rest are near a half; the squared hinge has scores."""
+    monkeypatch.setattr(explaining, "FAR_OFF", 0.01)  # as if there were many test rows
     data = word_data()
     said = {}
     for params in ({"C": 1e-4}, HINGE | {"C": 1e-4}):
@@ -126,6 +129,23 @@ def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so_where_
     bins = metrics.reliability(data.Y_test, server.run(logistic).ranking)
     assert points == round(100 * metrics.calibration_error(bins).expected) > 5
     assert hinge is None
+
+
+@pytest.mark.parametrize("kind", ["margin", "share"])
+@pytest.mark.parametrize(("wrong", "said"), [(0.0, 0), (0.3, 30)])
+def test_few_test_rows_are_not_taken_for_wrong_probabilities(monkeypatch, own_cache, kind, wrong, said):
+    """With 30 rows, the mean error of right probabilities is 8 points by chance. LdSM ranks by other scores."""
+    rng = np.random.default_rng(0)
+    P = -np.sort(-rng.uniform(0.05, 0.65, (30, 5)), axis=1)
+    data = types.SimpleNamespace(Y_test=sp.csr_array((rng.random((30, 5)) < P).astype(np.uint8)), X_test=P)
+    shown = (P + wrong).astype(np.float32)
+    ranking = Ranking(np.tile(np.arange(5), (30, 1)), shown if kind == "margin" else shown / 9)
+    monkeypatch.setattr(server, "run", lambda key: types.SimpleNamespace(fingerprint="", ranking=ranking))
+    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
+    monkeypatch.setattr(server, "model", lambda key: types.SimpleNamespace(predict_proba=lambda X: shown[: len(X)]))
+    bins = metrics.reliability(data.Y_test, ranking._replace(scores=shown))
+    assert metrics.calibration_error(bins).expected > explaining.FAR_OFF
+    assert 100 * explaining.far_off(f"{kind} {wrong}", kind) == pytest.approx(said, abs=5)
 
 
 def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page, model, key):
