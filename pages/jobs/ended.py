@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from datetime import UTC, datetime
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +20,7 @@ MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "Job": tables.text("Job"),
-    "Took": tables.text("Took", 80, help="Of a sweep: from the first start of a training to the last end."),
+    "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
     "State": tables.text(
         "State", 80, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
     ),
@@ -35,11 +36,10 @@ def show() -> None:
     if not pairs:
         return
     st.header("Ended")
-    titles = _titles(pairs)
-    _timeline(pairs, titles)
-    lines = {}
+    titles, lines = _titles(pairs), {}
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
+    _timeline(pairs, titles, {line: _worked(own) for line, own in lines.items()})
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
@@ -85,15 +85,24 @@ def _facts(title, own, sweep=None) -> dict:
     expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
     if sweep is not None:
         counts, expected = _of_all(sweep) or counts, [sweep.get("seconds")]
-    started, ended, memory = ([at for job in own if (at := getattr(job, of))] for of in ("started", "ended", "memory"))
+    ended, memory = [job.ended for job in own if job.ended], [job.memory for job in own if job.memory]
     return {
         "Job": title,
         "State": counts if own[0].group else states[0],
         "Ended": format.when(max(ended).isoformat()) if ended else "",
-        "Took": format.duration((max(ended) - min(started)).total_seconds()) if started and ended else "",
+        "Took": format.duration(took) if (took := _worked(own)) else "",
         "Expected": "" if None in expected else format.duration(max(sum(expected), 0.1)),
         "Memory": format.size(max(memory)) if memory else "",
     }
+
+
+def _worked(own) -> float:
+    """Return how many seconds at least one of some jobs ran."""
+    seconds, over = 0.0, datetime.min.replace(tzinfo=UTC)
+    for start, end in sorted((job.started, job.ended) for job in own if job.started and job.ended):
+        seconds += max((end - max(start, over)).total_seconds(), 0.0)
+        over = max(over, end)
+    return seconds
 
 
 def _of_all(sweep) -> str:
@@ -105,15 +114,15 @@ def _of_all(sweep) -> str:
     return ""
 
 
-def _timeline(pairs, titles) -> None:
+def _timeline(pairs, titles, took) -> None:
     """Draw when the jobs ran that a worker has begun."""
     titles = _without_data_set(titles)
     lines = [
-        (titles[_line(job)], title, _line(job), _state(job), job.started, job.ended)
+        (titles[_line(job)], title, _line(job), _state(job), job.started, job.ended, took[_line(job)])
         for title, job in pairs
         if job.started and job.ended
     ]
-    frame = pd.DataFrame(lines, columns=["name", "part", "group", "state", "start", "end"])
+    frame = pd.DataFrame(lines, columns=["name", "part", "group", "state", "start", "end", "took"])
     if frame.empty:
         return
     frame[["start", "end"]] = frame[["start", "end"]].apply(_local)

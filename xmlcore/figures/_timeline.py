@@ -31,8 +31,9 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     """Draw jobs as bars over time, the newest on top, in a colour for each state.
 
     The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
-    ``group``, an optional column, share a line; ``part``, also optional, names the single job. The first ``most`` lines
-    are drawn.
+    ``group``, an optional column, share a line; ``part``, also optional, names the single job; ``took``, in seconds, is
+    what stands beside the line, by default the time from its first start to its last end. The first ``most`` lines are
+    drawn.
     """
     need_columns(frame, ["name", "state", "start", "end"], "timeline")
     frame = frame.reset_index(drop=True)
@@ -44,9 +45,9 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     lines = drawn["line"]
     lane, lanes = _lanes(lines, start, end)
     wide, place = 0.8 / lanes, lines + 0.8 * ((lane + 0.5) / lanes - 0.5)
-    span = end.groupby(lines).transform("max") - start.groupby(lines).transform("min")
+    span = (end.groupby(lines).transform("max") - start.groupby(lines).transform("min")).dt.total_seconds()
     is_last = drawn.index.isin(end.groupby(lines).idxmax())
-    beside = np.where(is_last, [f" {_duration(seconds)}" for seconds in span.dt.total_seconds()], "")
+    beside = np.where(is_last, [f" {_duration(seconds)}" for seconds in drawn.get("took", span)], "")
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
     part = "part" if "part" in drawn else "name"
     states = dict.fromkeys(drawn["state"])
