@@ -277,13 +277,9 @@ def slowdown(leaving: int = 0) -> float:
     ``leaving`` is how many of the threads that run now will have ended when the work begins.
     """
     try:
-        threads = os.getloadavg()[0]  # that run or wait for a processor, in about the last minute
+        load = (os.getloadavg()[0] - leaving) / (os.cpu_count() or 1)
     except (AttributeError, OSError):
         return 1.0
-    with contextlib.suppress(OSError, StopIteration), open("/proc/stat", encoding="ascii") as lines:
-        now = next(line for line in lines if line.startswith("procs_running"))
-        threads = min(threads, int(now.split()[1]) - 1)  # what has ended counts no more, nor does this thread
-    load = (threads - leaving) / (os.cpu_count() or 1)
     return 1.0 + load if load > BUSY else 1.0
 
 
