@@ -141,11 +141,10 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
     """Offer to predict a file again where its predictions are not by the decision in force."""
     try:
         params = store.info(experiment.KINDS[predictor.of_files].folder, file["key"])["params"]
-    except (store.StoreError, KeyError):
+        params = {**params, **_decision(predictor), "again": file["key"]}
+        task = experiment.task(predictor.of_files, predictor.inputs, params)
+    except (store.StoreError, KeyError, ValueError, TypeError):  # also settings of a later version
         return
-    task = experiment.task(
-        predictor.of_files, predictor.inputs, {**params, **_decision(predictor), "again": file["key"]}
-    )
     if task.key == file["key"] or jobs.active(key=task.key):
         return
 
