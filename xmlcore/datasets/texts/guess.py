@@ -7,7 +7,14 @@ from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.sources import ending_of, kept_in_place, pieces_of, read_head, source_name
+from xmlcore.datasets.readers.sources import (
+    ending_of,
+    kept_in_place,
+    opened_archive,
+    pieces_of,
+    read_head,
+    source_name,
+)
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
@@ -147,10 +154,13 @@ def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) ->
     """Guess which column of a file has texts to be labelled: in a file called .txt, each line is one.
 
     It is read as other files are if it is JSON lines or Annif's short texts, or if it is a table whose first line names
-    a column of texts, alone or beside one of labels or ids, and whose rows all have as many cells.
+    a column of texts and one of labels or ids, and whose rows all have as many cells.
     """
     label = source_name(source, name)
-    of_lines = ending_of(label) == ".txt" and _are_lines(*_head(source, label, encoding), label, encoding)
+    with records.opened_folder(source) as folder, opened_archive(source) as archive:
+        packed = [] if folder or archive is None else archive.namelist()  # of one file, it is its name that counts
+        is_text = not folder and ending_of(packed[0] if len(packed) == 1 else label) == ".txt"
+    of_lines = is_text and _are_lines(*_head(source, label, encoding), label, encoding)
     return guess_columns(source, format="lines" if of_lines else "auto", encoding=encoding, name=name)
 
 
@@ -167,7 +177,7 @@ def _are_lines(text, is_whole, label, encoding) -> bool:
     if not form.header:
         return len(form.columns) != 2 or not _lists_uris([row[1] for row in rows])
     names = {column.lower() for column in form.columns}
-    return names.isdisjoint(TEXT_NAMES) or len(names) > 1 and names.isdisjoint({*LABEL_NAMES, *ID_NAMES})
+    return names.isdisjoint(TEXT_NAMES) or names.isdisjoint({*LABEL_NAMES, *ID_NAMES})
 
 
 def _rewind(source):

@@ -129,13 +129,15 @@ class _Lines:
 def _table_rows(text, form, columns, source):
     width, lines = len(form.columns), _Lines(text)
     wanted = [form.columns.index(column) for column in columns]
-    skipped = not form.header
+    skipped, blank = not form.header, []
     try:
         for line, row in read_cells(lines, form):
             if _is_blank(row):
-                if width > 1 or not skipped:
-                    continue
-                row = [""]  # the only column is empty here: without it, all below would be a row further up
+                if width == 1 and skipped:
+                    blank.append(line)
+                continue
+            yield from ((RecordPlace(source, empty), [""] * len(wanted)) for empty in blank)  # rows keep their numbers
+            blank = []
             if not skipped:
                 skipped = True
                 continue
