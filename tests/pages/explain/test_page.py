@@ -116,7 +116,7 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
 
 
 @pytest.mark.parametrize("where", ["explain", "predict"])
-def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so_where_they_are_written(ready, where, monkeypatch):
+def test_probabilities_far_from_the_share_that_is_right_are_said_to_be_so(ready, where, monkeypatch):
     """With a C near 0 all probabilities of one-vs-rest are near a half; the squared hinge has scores."""
     monkeypatch.setattr(explaining, "FAR_OFF", 0.01)  # as if there were many test rows
     data = word_data()
