@@ -1,5 +1,6 @@
 """Figure of costs against measures of several runs, with those that no other run beats in both."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_c
 
 PANEL = 300  # height of a row of panels, in pixels
 LEGEND = 40  # letters of a name in the legend
+NARROWEST = 10  # least ratio of the ends of an axis of costs
 NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
@@ -111,9 +113,10 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
 
 
 def _axis(costs) -> dict:
-    """Return the axis of costs that are larger than 0; one alone stands in the middle."""
+    """Return the axis of costs that are larger than 0; those that are nearly the same stand near to each other."""
     if costs.empty:
         return {"type": "log"}
     least, most = costs.min(), costs.max()
-    around = 10 if least == most else 1
-    return log_ticks(least / around, most * around)
+    around = max(1.0, math.sqrt(NARROWEST * least / most))
+    ends = least / around, most * around
+    return log_ticks(*ends) | ({"range": np.log10(ends).tolist()} if around > 1 else {})
