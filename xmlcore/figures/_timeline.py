@@ -54,7 +54,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     narrow = took < NARROW * (end.max() - start.min()).total_seconds()  # such bars have an edge that can be seen
     for state in states:
         own, color = drawn["state"] == state, COLORS.get(state.lower(), GREY)
-        edge = {"color": np.where(narrow[own], color, GREY), "width": np.where(narrow[own], 3, 1)}
+        edge = {"color": color, "width": np.where(narrow[own], 3, 1)}
         figure.add_bar(
             base=start[own], x=took[own] * 1000, y=place[own], orientation="h",
             width=0.8 if (lanes == 1).all() else wide[own], name=state,
