@@ -119,7 +119,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     }  # a phone shows both
     if lines["fingerprint"].nunique() > 1:
         frame["dataset"] = lines["dataset"]
-        columns["dataset"] = tables.text("Data set", 110)
+        columns["dataset"] = tables.text("Data set", 170)
     frame["model"] = lines["model"]
     columns["model"] = tables.text("Model", 100)
     several = bool((lines["n"] > 1).any())
@@ -147,7 +147,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     frame["fit_s"] = lines["fit_s"]
     columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
     frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = tables.number("Model in memory, MB", 150, "%.3g", "Its size on disk is on the page Storage.")
+    columns["model_mb"] = tables.number("Model, MB", 90, "%.3g", "In memory; its size on disk is on the page Storage.")
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
         columns["training_mb"] = tables.number("Training, MB", 96, "%d", PEAK)
