@@ -42,8 +42,9 @@ def show(data, run, key, name) -> None:
             figures.confusions(pairs, total=found.n_pairs),
             pairs,
             f"{name}-confusions-{k or 'true'}",
-            "A square: the label on its left is missed, and the label below it is predicted, although it is wrong, for "
-            "so many test rows. Click a square to see them.",
+            "A square: the label on its left is missed, and the label below it is predicted, although it is wrong. "
+            "Number and colour are its swaps: test rows, those with many mistakes counted in part. Click a square to "
+            "see them.",
             counted="pairs",
             key=f"train.confusions.{key[:8]}.{k}.{query}",
             on_click=choose,
@@ -68,10 +69,10 @@ def confused(key, k, query):
 
 def _sentence(pair) -> str:
     missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
-    rows = f"**{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')}**"
+    rows = f"{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')} that miss {missed}"
     return (
-        f"{wrong} is predicted instead of {missed} in {rows} that miss {missed}: most swaps, {pair['swaps']:.1f}, as a "
-        "row with many mistakes counts less."
+        f"{wrong} is predicted instead of {missed} most: **{pair['swaps']:.1f} swaps**, in {rows}. A row with many "
+        "mistakes counts less."
     )
 
 

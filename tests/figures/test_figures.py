@@ -368,15 +368,15 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
 
 
-def test_confused_pairs_are_squares_with_their_rows_in_number_and_lines_and_columns_are_few():
+def test_confused_pairs_are_squares_with_their_swaps_in_number_and_lines_and_columns_are_few():
     frame = pd.DataFrame({"missed": [3, 1, 3, 7], "wrong": [1, 3, 2, 9], "swaps": [8.0, 2.0, 0.5, 0.1]})
     frame = frame.assign(
-        rows=[9, 3, 1, 1], n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same"
+        rows=[9, 12, 1, 1], n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same"
     )
     figure = figures.confusions(frame, total=50, most=2)
     (squares,) = figure.data
     assert list(zip(squares.y, squares.x)) == [(0, 0), (1, 1)] and figure.layout.meta == {"shown": 2, "total": 50}
-    assert list(squares.text) == ["9", "3"] and figure.layout.title.text == "Predicted instead, rows"
+    assert list(squares.text) == ["8", "2"] and figure.layout.title.text == "Predicted instead, swaps"
     strong, faint = (float(color.rpartition(",")[2][:-1]) for color in squares.marker.color)
     assert strong == pytest.approx(0.6) and strong > faint > 0.1, "a number is read on both"
     assert [at for at, _ in squares.customdata] == [0, 1] and "a &lt;b&gt; 3" in squares.customdata[0][1]

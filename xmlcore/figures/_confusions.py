@@ -8,15 +8,15 @@ from xmlcore.figures._style import VERMILION, apart, need_columns, new_figure, s
 
 LETTERS = 18  # of a name beside the squares
 SIZE = 20  # width of a square, in pixels
-FAINT, STRONG = 0.12, 0.6  # opacity of a square without rows, and of the one with most: its number is read on both
+FAINT, STRONG = 0.12, 0.6  # opacity of a square without swaps, and of the one with most: its number is read on both
 
 
 def confusions(
-    frame: pd.DataFrame, *, total: int | None = None, most: int = 12, title: str = "Predicted instead, rows"
+    frame: pd.DataFrame, *, total: int | None = None, most: int = 12, title: str = "Predicted instead, swaps"
 ) -> go.Figure:
     """Draw a square for each confused pair: its line is the label missed, its column the one predicted instead.
 
-    On it stands the number of rows, and the more there are, the stronger is its colour.
+    On it stands the number of swaps, and the more there are, the stronger is its colour.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def confusions(
     figure = new_figure(title, shown=len(drawn), total=len(frame) if total is None else total)
     pairs, places = frame.iloc[drawn], {side: {label: at for at, label in enumerate(of)} for side, of in
                                         (("missed", lines), ("wrong", columns))}  # fmt: skip
-    strength = FAINT + (STRONG - FAINT) * pairs["rows"] / max(pairs["rows"].max(), 1)
+    strength = FAINT + (STRONG - FAINT) * pairs["swaps"] / pairs["swaps"].max()
     figure.add_scatter(
         x=pairs["wrong"].map(places["wrong"]),
         y=pairs["missed"].map(places["missed"]),
         mode="markers+text",
-        text=pairs["rows"].map("{:,}".format),
+        text=[f"{swaps:.2g}" if swaps < 10 else f"{swaps:,.0f}" for swaps in pairs["swaps"]],
         textfont={"size": 11},
         marker={
             "symbol": "square",
