@@ -31,10 +31,7 @@ def path(view) -> None:
     shown, config, signs = path_table.table(nodes, view.kind in explaining.PERCENT)
     with right:
         tables.show(shown, "explain.path.table", config, signs=signs, most=380)
-        st.caption(
-            f"{format.count(len(shown), 'node')} on the way to the label. The margin is the output of the node’s "
-            "classifier for the row."
-        )
+        st.caption(f"{format.count(len(shown), 'node')} on the way to the label.")
 
 
 def _probability(model) -> str:

@@ -215,6 +215,15 @@ def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, 
     assert where in shown and said in shown
 
 
+@pytest.mark.sections("Path")
+def test_what_is_said_below_the_nodes_of_a_path_holds_for_the_columns_shown(ready):
+    train(ready, "LdSM", n_estimators=2)
+    page = ready.go("explain")
+    (nodes,) = [t for t in page.at.dataframe if "change" in t.value]
+    assert "margin" not in nodes.proto.column_order and "on the way to the label" in page.text()
+    assert "The margin is" not in page.text(), "the column says it where it is chosen"
+
+
 @pytest.mark.sections("Noise")
 def test_noise_changes_contributions_and_none_does_not(page):
     title = "Contributions without and with noise"
