@@ -126,7 +126,8 @@ def _decided(predicted, noun: str) -> str:
         return "."
     counts = decided.ranked.sum(axis=1) + np.bincount(decided.further["row"], minlength=n_rows)
     none = int(np.count_nonzero(counts == 0))
-    text = f", **{counts.mean():.1f}** predicted on average: {format.plain(decided.by)}."
+    text = ", further ones where predicted" if len(decided.further) else ""
+    text += f", **{counts.mean():.1f}** predicted on average: {format.plain(decided.by)}."
     return text + (f" {format.count(none, noun)} {'gets' if none == 1 else 'get'} none." if none else "")
 
 
