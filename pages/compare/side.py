@@ -251,9 +251,10 @@ def _coordinates(lines, measure, file_name, of_sweeps) -> None:
     of_models = side_by_side.settings_of_models(lines, measure)
     if not of_models:
         st.caption(
-            "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
+            "The tab *Trials* says which settings matter."
+            if of_sweeps
+            else "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
             "columns*, choose *settings, seeds together* under *One line for*, or train a model with other settings."
-            + (" *Trials* has what was tried on the Train page." if of_sweeps else "")
         )
         return
     model = next(iter(of_models))
