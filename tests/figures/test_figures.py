@@ -348,7 +348,7 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
     (trace,) = figures.treemap(frame, "Sizes").data
     assert list(trace.labels) == ["x", "y", "c", "a", "&lt;b&gt;"] and list(trace.values) == [7.0, 2.0, 4.0, 3.0, 2.0]
-    assert "%{value" in trace.texttemplate, "the size is written on each"
+    assert all("%{value" in text for text in trace.texttemplate), "the size is written on each that has room"
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
 
 
@@ -366,6 +366,18 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
     assert short.labels[3] == "label<br>1234", "whole where two lines have room"
     assert list(trace.hovertext[2:]) == ["a name of a label"] * 2 and "%{hovertext}" in trace.hovertemplate
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
+
+
+def test_a_map_leaves_the_beginning_of_all_names_out_and_small_boxes_have_a_name_only():
+    frame = pd.DataFrame({"name": ["TAG_<apob>", "TAG_ontology"], "group": ["head", "tail"], "size": [199, 1]})
+    figure = figures.treemap(frame, "Labels", unit="rows")
+    (trace,) = figure.data
+    assert list(trace.labels[2:]) == ["&lt;apob&gt;", "ontology"]
+    assert figure.layout.title.text == "Labels (rows, names without TAG_)" and trace.hovertext[3] == "TAG_ontology"
+    assert ["%{value" in text for text in trace.texttemplate[2:]] == [True, False]
+    for names in (["label 1", "label 22"], ["tan", "tap"], ["only one", "other"]):
+        drawn = figures.treemap(frame.assign(name=names), "Labels")
+        assert list(drawn.data[0].hovertext[2:]) == names and drawn.layout.title.text == "Labels"
 
 
 def test_confused_pairs_are_squares_with_their_swaps_in_number_and_lines_and_columns_are_few():

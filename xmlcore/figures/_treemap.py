@@ -1,5 +1,7 @@
 """Figure of sizes: rectangles in groups, as large as what they stand for."""
 
+import os.path
+import re
 import textwrap
 
 import numpy as np
@@ -9,35 +11,47 @@ import plotly.graph_objects as go
 from xmlcore.figures._style import BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
 LETTERS, LEAST = 80, 8  # of a name that fits into a square: of all sizes together, and at least
+FEW = 60  # rectangles; more need more height, so that names fit
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
     """Draw sizes as areas, in groups, the ``most`` largest of them.
 
     The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
+    A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
     """
     need_columns(frame, ["name", "group", "size"], "treemap")
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     sizes = drawn.groupby("group", sort=False)["size"].sum()
     colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)} | BUCKET_COLORS
     letters = np.maximum(LEAST, np.sqrt(drawn["size"] / sizes.sum()) * LETTERS).astype(int)
+    common = _beginning(drawn["name"].astype(str).tolist())
+    notes = ", ".join(filter(None, [unit, common and f"names without {whole(common.strip())}"]))
     number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}}"
-    figure = new_figure(f"{title} ({unit})" if unit else title, shown=len(drawn), total=len(frame))
+    figure = new_figure(f"{title} ({notes})" if notes else title, shown=len(drawn), total=len(frame))
     figure.add_treemap(
         ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
-        labels=[*map(whole, sizes.index), *map(_fitted, map(str, drawn["name"]), letters)],
+        labels=[*map(whole, sizes.index), *map(_fitted, drawn["name"].astype(str).str[len(common) :], letters)],
         hovertext=[whole(name) for name in (*sizes.index, *drawn["name"])],
         parents=[""] * len(sizes) + [f"group {group}" for group in drawn["group"]],
         values=[*sizes, *drawn["size"]],
         customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
         branchvalues="total",
         marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
-        texttemplate=f"%{{label}}<br>{number}",
+        texttemplate=[f"%{{label}}<br>{number}"] * len(sizes)
+        + [f"%{{label}}<br>{number}" if room > LEAST else "%{label}" for room in letters],
         hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
         tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
     )
-    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=360, uniformtext={"minsize": 11, "mode": "hide"})
+    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=360 if len(drawn) <= FEW else 460)
+    figure.update_layout(uniformtext={"minsize": 11, "mode": "hide"})
     return figure
+
+
+def _beginning(names) -> str:
+    """Return the sign, such as ``TAG_``, with which all names begin; nothing where one would become a mere number."""
+    common = re.match(r"(\S*([^\w\s]|_))?", os.path.commonprefix(names) if len(names) > 1 else "").group()
+    return common if all(re.search("[^\\W\\d_]", name[len(common) :]) for name in names) else ""
 
 
 def _fitted(name, letters) -> str:
