@@ -39,7 +39,7 @@ def sweep(view, name) -> None:
         for text in failures(study) if study else ():
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
-        more = "" if study else f" alone: “{button}” below adds others"
+        more = ", trained anew with other settings" if study else f" alone: “{button}” below adds others"
         circle = f"is the result {format.plain(name)}: its accuracy and the time of its training"
         if study:
             took = format.duration(view.run.times["fit_s"])

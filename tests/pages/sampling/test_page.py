@@ -174,6 +174,8 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert kappa == [2, 10]
     said = said_plainly(f"trained anew with the others: the result took {format.duration(run.times['fit_s'])}")
     assert said in said_plainly(measured.text()) and "the time of its training" not in measured.text()
+    below = figure(measured, SWEEP)["layout"]["title"]["subtitle"]["text"]
+    assert below == "DoubleSampling, trained anew with other settings", "the circle's time is not that of the card"
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
