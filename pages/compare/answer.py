@@ -131,7 +131,7 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
         "both. Thin lines are 95\u00a0% intervals of those compared: where other test rows would put them. Training "
-        "memory is the most that the process had, with the program, the data, and what was left of work before."
+        "memory is by how much the process grew at most, beyond the program and the data."
     )
     charts.show_figure(
         of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),

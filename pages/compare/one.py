@@ -158,7 +158,7 @@ def _origin(line, record) -> dict:
     if line["model_bytes"] == line["model_bytes"]:
         facts["Model in memory"] = format.size(line["model_bytes"])
         if line["training_bytes"] == line["training_bytes"]:
-            facts["Most memory while training"] = format.size(line["training_bytes"])
+            facts["Memory while training"] = format.size(line["training_bytes"])
         facts["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     facts |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
     facts |= {

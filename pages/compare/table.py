@@ -15,10 +15,7 @@ UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines we
 MOST = 7  # columns that are shown before the user asks for more
 # Columns that are shown first, beside the measure by which lines are ordered; the first of them if they are too many.
 FIRST = ("run", "dataset", "spread", "n", "problem", "archived", "tags", "fit_s", "PSP@5", "P@5", "P@1", "model_mb")
-PEAK = (
-    "The most memory that the process had while it trained, with the program, the data, and what was left of work "
-    "before. Empty where the system did not tell."
-)
+GROWN = "By how much the process grew at most, beyond the program and the data. Empty where the system did not tell."
 NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
 
@@ -150,7 +147,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     columns["model_mb"] = tables.number("Model, MB", 90, "%.3g", "In memory; its size on disk is on the page Storage.")
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
-        columns["training_mb"] = tables.number("Training, MB", 96, "%d", PEAK)
+        columns["training_mb"] = tables.number("Training, MB", 96, "%d", GROWN)
     for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
         if lines[name].astype(bool).any():
             frame[name] = lines[name]

@@ -30,7 +30,7 @@ def test_a_line_has_what_the_run_has(data):
         own = run.measures[run.measures["measure"] == f"{measure}@k"].set_index("k")["value"]
         assert [line[f"{measure}@{k}"] for k in (1, 3, 5)] == own[[1, 3, 5]].tolist()
     assert line["fit_s"] == run.times["fit_s"] and line["model_bytes"] == run.size["model_bytes"]
-    assert line["training_bytes"] == run.memory["peak_bytes"] >= run.memory["before_bytes"] > 0
+    assert line["training_bytes"] == run.memory["peak_bytes"] - run.memory["before_bytes"] < 2e8, "the data are small"
     assert line["problem"] == ""
     sets = experiment.load_run_model(key).predict(data.X_test)
     micro, macro = (metrics.precision_recall_f1(data.Y_test, sets, average=name).f1 for name in ("micro", "macro"))

@@ -275,6 +275,25 @@ def test_memory_of_a_process_is_known_and_a_part_of_a_job_is_measured_by_itself_
         assert outer > 90e6 and inner < 50e6
 
 
+# Blocks of the C library's pools, of which the last stays: the others are free, and the process holds them.
+_IS_WATCHED_AFTER_WORK = """
+from xmlcore.jobs import memory
+blocks = [bytes(10_000) for _ in range(10_000)]
+before, blocks = memory.resident(), blocks[-1:]
+usage = memory.Usage()
+blocks += [bytes(10_000) for _ in range(10_000)]
+print(before - usage.at_start, usage.now()[1] - usage.at_start)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
+def test_memory_that_earlier_work_has_freed_is_counted_for_the_work_that_takes_it():
+    script = [sys.executable, "-c", _IS_WATCHED_AFTER_WORK]
+    told = subprocess.run(script, capture_output=True, text=True, check=True)
+    given_back, taken = map(int, told.stdout.split())
+    assert given_back > 90e6 and taken > 90e6
+
+
 # --- workers that die
 
 

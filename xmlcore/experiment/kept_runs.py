@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmlcore import store
+from xmlcore.experiment.engine.fitting import grown
 from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, Train
 from xmlcore.first_use import pd
@@ -23,7 +24,7 @@ MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # f
 DECIDED = ("micro F1", "samples F1", "macro F1", "labels")  # of what ``predict`` returns, by the model's own decision
 TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
-MEMORY = {"training_bytes": "peak_bytes"}  # columns, and their names in a run
+MEMORY = "training_bytes"
 SEED = "random_state"
 
 
@@ -48,7 +49,7 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs and
         for older runs); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
         ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
-        ``training_bytes``, the most memory of the process while it trained (NaN where the system does not tell);
+        ``training_bytes``, by how much the process grew at most while it trained (NaN where the system does not tell);
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
         empty.
     """
@@ -116,7 +117,7 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         return frame[list(_COLUMNS)].assign(
             **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
         )
-    numbers = [*MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, *MEMORY]
+    numbers = [*MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, MEMORY]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()
     n = groups.size().to_numpy()
@@ -151,7 +152,7 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
-    *MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, *MEMORY, "setting", "problem",
+    *MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, MEMORY, "setting", "problem",
 )  # fmt: skip
 _PARTS = ("measures", "times", "memory", "size", "decided")  # of a summary
 
@@ -193,7 +194,7 @@ def _line(record) -> dict | None:
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
     line |= {name: summary.get("decided", {}).get(name, np.nan) for name in DECIDED}
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
-    line |= {name: summary.get("memory", {}).get(of, np.nan) for name, of in MEMORY.items()}
+    line[MEMORY] = grown(summary.get("memory", {}), np.nan)
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
 
 

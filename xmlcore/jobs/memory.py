@@ -5,7 +5,7 @@ import sys
 import weakref
 from pathlib import Path
 
-from xmlcore.system import free_bytes, memory_of_control_groups
+from xmlcore.system import free_bytes, memory_of_control_groups, return_free_memory
 
 _watching = weakref.WeakSet()  # all objects of the class Usage: the kernel knows one peak for a process
 
@@ -31,6 +31,7 @@ class Usage:
     """The memory of this process from now on."""
 
     def __init__(self):
+        return_free_memory()  # of earlier work: else what comes takes it, and the process seems not to grow
         self.at_start = self._peak = resident()
         self._exact = False
         if sys.platform == "linux":

@@ -63,6 +63,12 @@ def watched():
     watch.warnings = [str(warning.message) for warning in caught]
 
 
+def grown(memory: dict, unknown: float = 0) -> float:
+    """Return by how many bytes the process grew at most while it was :func:`watched`."""
+    known = {"peak_bytes", "before_bytes"} <= memory.keys()
+    return memory["peak_bytes"] - memory["before_bytes"] if known else unknown
+
+
 class Trained(NamedTuple):
     """A fitted estimator, and what is known of its training."""
 

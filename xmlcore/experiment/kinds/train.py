@@ -15,7 +15,7 @@ from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
 from xmlcore.experiment.engine import estimates, times
-from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, watched
+from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
@@ -274,8 +274,7 @@ class Train(Task):
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
             work = estimates.training(data, made.model, made.params)
-            n_bytes = made.memory.get("peak_bytes", 0) - made.memory.get("before_bytes", 0)
-            times.add(work, made.times["fit_s"] + made.times["predict_s"], n_bytes)
+            times.add(work, made.times["fit_s"] + made.times["predict_s"], grown(made.memory))
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, watched
+from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
@@ -86,7 +86,7 @@ def joined(trees: list[Task]) -> Trained:
         store.verify(tree.folder, tree.key)
         parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
     model = ensemble_of_trees(parts)
-    most = max((one.memory for one in known), key=lambda memory: memory.get("peak_bytes", 0))
+    most = max((one.memory for one in known), key=grown)
     return Trained(
         model, sum(one.seconds for one in known), max(one.compile_s for one in known), _said(known), dict(most)
     )
