@@ -26,7 +26,7 @@ COLUMNS = {
     ),
     "Ended": tables.text("Ended", 110),
     "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
-    "Memory": tables.text("Memory", 90, help="The most memory that its worker process had."),
+    "Memory": tables.text("Memory", 90, help="The most that its worker process had, with the program and code that earlier jobs loaded."),
 }
 NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
