@@ -22,11 +22,13 @@ COLUMNS = {
     "Job": tables.text("Job"),
     "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
     "State": tables.text(
-        "State", 120, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
+        "State", 80, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
     ),
     "Ended": tables.text("Ended", 110),
     "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
-    "Memory": tables.text("Memory", 90, help="The most that its worker process had, with the program and code that earlier jobs loaded."),
+    "Memory": tables.text(
+        "Memory", 90, help="The most that its worker process had, also for the program and loaded code."
+    ),
 }
 NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
