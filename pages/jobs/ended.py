@@ -22,7 +22,7 @@ COLUMNS = {
     "Job": tables.text("Job"),
     "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
     "State": tables.text(
-        "State", 80, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
+        "State", 120, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
     ),
     "Ended": tables.text("Ended", 110),
     "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
