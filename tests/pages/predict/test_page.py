@@ -263,7 +263,8 @@ def test_a_file_says_what_is_predicted_and_is_predicted_again_once_the_decision_
     page.until(lambda s: "of new rows.txt" in s.text())
     sets = model.predict(X)
     assert predicted(page) == named(sets) and max(map(len, predicted(page))) > 1
-    assert f"up to 1 label ranked for each, further ones where predicted, **{sets.nnz / X.shape[0]:.1f}** predicted on average" in page.text()
+    average = f"**{sets.nnz / X.shape[0]:.1f}** predicted on average"
+    assert f"up to 1 label ranked for each, further ones where predicted, {average}" in page.text()
     assert not any(button.key == "predict.file.again" for button in page.at.button)
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")

@@ -69,12 +69,12 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
     assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
-    assert "test rows**:" not in page.text()  # before the choice is trained on all rows
+    assert "On the **test rows**" not in page.text()  # before the choice is trained on all rows
     key = page.at.session_state["workspace.snapshot"]["sweeps"][0]["key"]
     assert session(page.look_only()).go("train").at.button(key=f"use-best-{key}").disabled
     page.press(f"use-best-{key}")
     assert next(n for n in page.at.number_input if n.label == C.label).value == experiment.load("sweep", key).best["C"]
-    page.press(f"train-best-{key}").until(lambda s: "on the **test rows**: P@1 = " in s.text())
+    page.press(f"train-best-{key}").until(lambda s: "On the **test rows**, after training" in s.text())
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
 
 
