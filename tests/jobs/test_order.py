@@ -362,15 +362,6 @@ def test_an_unasked_job_is_stopped_by_one_that_is_asked_for(single, tmp_path):
     assert unasked.wait(LONG) and waiting.wait(LONG) and unasked.gave_way and waiting.gave_way
 
 
-def test_a_short_job_stops_an_unasked_one_only_if_no_worker_takes_it_at_once(single, tmp_path):
-    unasked = start(single, work.until, str(tmp_path / "never"), plan=Plan(unasked=True))
-    assert add(single, "s", seconds=1.0).result(LONG) == 2 and not unasked.cancelling and unasked.state == "running"
-    start(single, work.until, str(tmp_path / "go"), plan=Plan(seconds=1.0))  # the worker for short jobs is busy now
-    assert not unasked.cancelling and add(single, "s", seconds=1.0).result(LONG) == 2
-    assert unasked.wait(LONG) and unasked.gave_way
-    (tmp_path / "go").touch()
-
-
 def test_a_job_that_nobody_waits_for_is_not_short():
     assert Plan(seconds=1.0).is_short and not Plan(seconds=1.0, unasked=True).is_short
 

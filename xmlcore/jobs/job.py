@@ -44,7 +44,7 @@ class Plan:
     writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
     here: bool = False  # whether it must run on this machine
     after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
-    unasked: bool = False  # whether nobody waits for it: another job stops it, except a short one that starts at once
+    unasked: bool = False  # whether nobody waits for it: it is stopped when another job is submitted
     group: str = ""  # of jobs that are one thing for the user, such as the key of a sweep for its trainings
 
     @property

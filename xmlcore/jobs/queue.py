@@ -156,12 +156,9 @@ class Queue:
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
-            if job.plan.is_short:  # it stops none if a worker takes it at once, such as the one for short jobs
-                self._start_what_can(raise_for=job)
-            if job in self._line and not job.plan.unasked:
-                for other in [*self._jobs.values()][::-1]:  # before the parts that it needs
-                    if other.plan.unasked and other.active and not other._cancelling:
-                        self._stop(other, self._grace)
+            for other in () if job.plan.unasked else [*self._jobs.values()][::-1]:  # before the parts that it needs
+                if other.plan.unasked and other.active and not other._cancelling:
+                    self._stop(other, self._grace)
             self._start_what_can(raise_for=job)
         return job
 
