@@ -78,6 +78,7 @@ def test_each_line_of_a_file_called_txt_is_a_text_unless_it_says_otherwise(tmp_p
     if ending == ".zip":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("new.txt", content)
+            archive.writestr("__MACOSX/._new.txt", "which macOS adds")
     guess = guess_new_texts(path)
     texts, _ = texts_with_ids(path, guess.text, format=guess.format)
     assert texts == (content.splitlines() if content in LINES else ["a cat"])

@@ -292,12 +292,7 @@ def _zip(stream, label, npz):
     """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
     try:
         with zipfile.ZipFile(stream) as archive:
-            members = [
-                entry
-                for entry in archive.infolist()
-                if not entry.filename.endswith("/")  # is_dir() fails for an empty name
-                and not ADDED.search(entry.filename)
-            ]
+            members = files_in(archive)
             names = [entry.filename for entry in members]
             if npz and is_npz(names):
                 stream.seek(0)
@@ -350,6 +345,12 @@ def opened_archive(source):
             archive.close()
         if place is not None:
             source.seek(place)
+
+
+def files_in(archive) -> list[zipfile.ZipInfo]:
+    """Return the files of a zip archive, without those that systems add to it."""
+    entries = (entry for entry in archive.infolist() if not entry.filename.endswith("/"))  # is_dir() fails for ""
+    return [entry for entry in entries if not ADDED.search(entry.filename)]
 
 
 def holds_npz(content) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.readers.sources import (
     ending_of,
+    files_in,
     kept_in_place,
     opened_archive,
     pieces_of,
@@ -158,7 +159,7 @@ def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) ->
     """
     label = source_name(source, name)
     with records.opened_folder(source) as folder, opened_archive(source) as archive:
-        packed = [] if folder or archive is None else archive.namelist()  # of one file, it is its name that counts
+        packed = [] if archive is None else [file.filename for file in files_in(archive)]
         is_text = not folder and ending_of(packed[0] if len(packed) == 1 else label) == ".txt"
     of_lines = is_text and _are_lines(*_head(source, label, encoding), label, encoding)
     return guess_columns(source, format="lines" if of_lines else "auto", encoding=encoding, name=name)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.sources import (
-    ADDED,
     DAMAGED,
     ZIP_ERRORS,
+    files_in,
     most_bytes,
     opened_archive,
     pieces_of,
@@ -310,8 +310,7 @@ def opened_folder(source):
         yield (names, lambda name: (root / name).read_bytes()) if is_folder(names) else None
         return
     with opened_archive(source) as archive:
-        names = {} if archive is None else {member.filename: member.file_size for member in archive.infolist()}
-        names = {name: size for name, size in names.items() if not name.endswith("/") and not ADDED.search(name)}
+        names = {} if archive is None else {file.filename: file.file_size for file in files_in(archive)}
         yield (names, archive.read) if is_folder(names) else None
 
 
