@@ -12,10 +12,8 @@ try:
 except ValueError as error:
     raise SystemExit(f"The dashboard does not start: {error}.") from None
 
-# The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
-# page until the first run of the script ends.
 app = st.App(
-    addresses.FOLDER / "main" / "script.py",
+    addresses.SCRIPT,
     lifespan=lifespan.lifespan,
     middleware=[Middleware(guard.Guard), Middleware(entrance.Entrance)],
 )

@@ -5,6 +5,9 @@ from pathlib import Path
 import streamlit as st
 
 FOLDER = Path(__file__).resolve().parents[1]
+# The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
+# page until the first run of the script ends.
+SCRIPT = FOLDER / "main" / "script.py"
 FIRST = "Data"  # the page at "/"
 RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.

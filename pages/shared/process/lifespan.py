@@ -5,11 +5,13 @@ import importlib
 import logging
 import os
 import signal
+import sys
 import threading
 import webbrowser
 
 import streamlit as st
 
+from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, job_queue, reading, room
 from pages.shared.process.serving import serving
 from pages.shared.workspaces import stored
@@ -35,6 +37,9 @@ async def lifespan(app):
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
         reading.says_nothing_of_reader
     )
+    # Streamlit would add the script's folder for each view of a page, and remove it after that. Meanwhile, an import in
+    # another session, which goes along the path, would skip a folder and not find its module.
+    sys.path.append(str(SCRIPT.parent))
     serving.set()
     yield
     ended.set()

@@ -17,9 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
 from benchmarks.library.dashboard_server import Server
 from pages.shared import fragments, frame, server
+from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading
 from pages.shared.process.in_memory import Values
 from pages.shared.process.serving import serving
@@ -50,6 +52,20 @@ def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(head
 
     asyncio.run(start())
     assert opened == wanted and made_ready == [True]
+
+
+def test_the_view_of_a_page_leaves_the_path_of_imports_alone(monkeypatch):
+    monkeypatch.setattr(lifespan, "get_ready", lambda: None)
+    monkeypatch.setattr(lifespan.st, "get_option", lambda name: True)  # headless
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+
+    async def view():
+        async with lifespan.lifespan(None):
+            before = sys.path.copy()
+            with modified_sys_path(str(SCRIPT)):
+                return before == sys.path
+
+    assert asyncio.run(view())
 
 
 def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, monkeypatch):
