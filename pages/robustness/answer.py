@@ -13,6 +13,7 @@ from pages.shared.results import results
 from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
+FAR = 0.05  # of P@1: where a result loses as much is said
 SURELY = (
     "Surely: other noise or test rows would hardly undo it. The same rows are compared with and without noise, so "
     "this can be sure although bands overlap: each is of one level alone."
@@ -46,6 +47,7 @@ def sentence(name, measurements, settings) -> str:
         else "stays at"
     )
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
+    text += _far(measurements, settings, run, level)
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     if alike := [f"**{format.plain(one)}**" for one in others]:
@@ -60,6 +62,17 @@ def sentence(name, measurements, settings) -> str:
 def _is_sure(loss) -> bool:
     share, _, high = loss  # the low end is above 0 for any loss, as no share above 1 can be kept: mirror the high one
     return share > high - share
+
+
+def _far(measurements, settings, run, said) -> str:
+    """Return a sentence on the levels between which a result falls far; nothing where it does at the level ``said``."""
+    clean = measurements.value(run, "P@k", 1, 0.0)
+    for less, more in itertools.pairwise((0.0, *settings.levels)):
+        if clean - measurements.value(run, "P@k", 1, more) >= FAR:
+            short, long = noise.level_short(settings.kind, less), noise.level_text(settings.kind, more)
+            where = f"between {short} and {long}" if less else f"by {long}"
+            return "" if more == said else f" {100 * FAR:g} points are lost {format.plain(where)}."
+    return ""
 
 
 def _rows(settings) -> str:
