@@ -19,17 +19,21 @@ from xmlcore import experiment, store
 from xmlcore.jobs import parts
 from xmlcore.jobs.records import ACTIVE
 
-# For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
+# For kinds of tasks, the phases that tell how long all will take, and what share of its time each is followed by. Jobs
+# of other kinds may train something first, too.
 MAIN_PHASES = {
-    "train": {
-        "Training nodes of trees",
-        "Training trees",
-        "Training a classifier per label",
-        "Growing trees",
-        "Predicting",
-    },
-    "select": {"Scoring features", "Growing trees"},
-    "robustness": {"Changing rows and predicting again"},
+    "train": dict.fromkeys(
+        (
+            "Training nodes of trees",
+            "Training trees",
+            "Training a classifier per label",
+            "Growing trees",
+            "Predicting",
+        ),
+        0.0,
+    ),
+    "select": {"Training the network": 0.3, "Scoring features": 0.0, "Growing trees": 0.0},
+    "robustness": {"Changing rows and predicting again": 0.0},
 }
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
@@ -167,8 +171,8 @@ def waiting(job) -> str:
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
     # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
-    # it goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where little
-    # comes after the phase, the second one counts more and more, and from the middle of the phase alone: so an
+    # it goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where it is known
+    # what comes after the phase, the second one counts more and more, and from the middle of the phase alone: so an
     # expectation that was too long is corrected, too.
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
     measured = done >= 0.05 and spent >= 1
@@ -176,9 +180,10 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
     word = "about" if of_all >= of_phase else "at least"
-    if measured and job.phase in MAIN_PHASES.get(kind, ()):
+    after = MAIN_PHASES.get(kind, {}).get(job.phase)
+    if measured and after is not None:
         weight = min(1.0, 2 * done)
-        left, word = weight * of_phase + (1 - weight) * left, "about"
+        left, word = weight * (of_phase + after * spent / done) + (1 - weight) * left, "about"
     if left >= 1:
         return f"{word} {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
