@@ -75,14 +75,14 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
     return Listed(_every(*source), records, source)
 
 
-@server.shared(max_entries=8, show_spinner="Reading the results")
+@server.shared("Reading the results")
 def _kept(keys: str, changed: int) -> pd.DataFrame:
     frame = experiment.runs(keys.split())
     has_labels = frame["PSP@1"].notna()  # a test row of the data set; else no measure says anything
     return frame.assign(**{name: frame[name].where(has_labels) for name in MEASURED})
 
 
-@server.shared(max_entries=8)
+@server.shared()
 def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     """Return the table of runs with what the user gave them: ``records_json`` has it, and the names of data sets."""
     given, known = json.loads(records_json)
@@ -143,7 +143,7 @@ def table(listed: Listed, choice: Listing) -> pd.DataFrame:
     return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))
 
 
-@server.shared(max_entries=16)
+@server.shared()
 def _table(keys: str, changed: int, records_json: str, chosen: str) -> pd.DataFrame:
     """Return the lines of the table; ``chosen`` is the choice in JSON."""
     choice = Listing(**json.loads(chosen))

@@ -27,7 +27,7 @@ def middle(line, measure: str) -> str:
     return _middle(" ".join(line["keys"]), measure, float(line[measure]), store.changed("runs"))
 
 
-@server.shared(max_entries=1000)
+@server.shared()
 def _middle(keys: str, measure: str, mean: float, changed: int) -> str:
     """Return the key of the run whose measure is nearest to the mean, as when the store was changed last."""
     own = experiment.runs(keys.split())
@@ -69,7 +69,7 @@ def _read(keys: str) -> tuple:
     return server.dataset(next(iter(runs.values())).fingerprint), runs
 
 
-@server.shared(max_entries=200, show_spinner="Testing the difference")
+@server.shared("Testing the difference")
 def _difference(a, b, measure):
     data, runs = _read(f"{a} {b}")
     return side_by_side.difference_of(data, *runs.values(), measure)
@@ -86,7 +86,7 @@ def in_words(difference, a: str, b: str, measure: str) -> str:
     return side_by_side.difference_in_words(difference, a, b, measure)
 
 
-@server.shared(max_entries=20, show_spinner="Drawing test rows again")
+@server.shared("Drawing test rows again")
 def _measures(keys: str, more: str):
     data, runs = _read(keys)
     wanted = [*side_by_side.COMPARED, *(name for name in more.split("\n") if name not in ("", *side_by_side.COMPARED))]
@@ -109,7 +109,7 @@ def intervals(keys: list[str], measure: str, more=()) -> pd.DataFrame:
     return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _measures_figure(keys: str, more: str, compared: str):
     styled = pd.DataFrame(json.loads(compared))
     named = dict(zip(keys.split(), styled["run"]))
@@ -124,7 +124,7 @@ def drawn(frame) -> pd.DataFrame:
     return frame[frame["measure"].isin(side_by_side.COMPARED)]
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _buckets(keys: str, k: int):
     return side_by_side.buckets_side_by_side(*_read(keys), k)
 
@@ -135,19 +135,19 @@ def buckets(keys: list[str], names: dict, k: int):
     return frame.assign(run=frame["run"].map(names))
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def labels(a: str, b: str, k: int):
     data, runs = _read(f"{a} {b}")
     return side_by_side.labels_compared(data, *runs.values(), k)
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def rows(a: str, b: str, k: int):
     data, runs = _read(f"{a} {b}")
     return side_by_side.rows_compared(data, *runs.values(), k)
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _frontier(lines: str, compared: str, cost: str, axis: str, measure: str, title: str):
     texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
     frame, others = (
@@ -161,7 +161,7 @@ def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
     return _frontier(*texts, cost, axis, measure, title)
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _differences(keys: str, measure: str):
     data, runs = _read(keys)
     most = ks(next(iter(runs)))[-1]
@@ -175,7 +175,7 @@ def differences(keys: list[str], names: dict, measure: str):
     return frame.assign(run=frame["run"].map(names))
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _differences_figure(keys: str, compared: str, measure: str):
     styled = pd.DataFrame(json.loads(compared))
     named = dict(zip(keys.split(), styled["run"]))

@@ -22,17 +22,17 @@ def known(fingerprint):
     return server.loaded(experiment.task("examine", {"dataset": fingerprint})).examination
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def _seconds(fingerprint):
     return experiment.examining_seconds(server.dataset(fingerprint))
 
 
-@server.shared(max_entries=4, show_spinner="Examining the data set")
+@server.shared("Examining the data set")
 def _examination(fingerprint):
     return datasets.examine(server.dataset(fingerprint))
 
 
-@server.shared(max_entries=4)
+@server.shared()
 def all_labels(fingerprint):
     """Return the labels of training and test rows as one matrix."""
     return datasets.all_labels(server.dataset(fingerprint))

@@ -38,7 +38,7 @@ def curve(data, described, examination, fingerprint, name) -> None:
     charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
 
 
-@server.shared(max_entries=8)
+@server.shared()
 def drawn(fingerprint, fitted):
     """Return the figure of the frequencies of labels, with the fitted power law if ``fitted``."""
     labels = server.description(fingerprint).labels
@@ -47,7 +47,7 @@ def drawn(fingerprint, fitted):
     return figures.label_frequency(labels, curve)
 
 
-@server.shared(max_entries=8)
+@server.shared()
 def drawn_ratios(fingerprint):
     """Return the figure of the imbalance ratios of labels."""
     return figures.imbalance_ratios(server.description(fingerprint).labels)

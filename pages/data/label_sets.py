@@ -53,7 +53,7 @@ def show(data, fingerprint, name) -> None:
         label_rows.show(data, rows_with(data, row), names(data, row), f"{name}-rows-of-label-set-{lines[0] + 1}")
 
 
-@server.shared(max_entries=4)
+@server.shared()
 def found(fingerprint):
     return datasets.label_sets(server.dataset(fingerprint))
 

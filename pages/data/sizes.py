@@ -65,7 +65,7 @@ def show(described, examination, fingerprint, name) -> None:
             )
 
 
-@server.shared(max_entries=8)
+@server.shared()
 def drawn(fingerprint, noun):
     """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
     data = server.dataset(fingerprint)

@@ -52,7 +52,7 @@ def show(data, examination, fingerprint, name) -> None:
     _tables(data, examination, name)
 
 
-@server.shared(max_entries=40)
+@server.shared()
 def pairs_drawn(fingerprint, which, number):
     """Return the table of all pairs among some labels, with their names; ``which`` is a key of CHOICES."""
     data, Y = server.dataset(fingerprint), examined.all_labels(fingerprint)
@@ -70,13 +70,13 @@ def _named(data, pairs):
     return pairs.assign(**{f"{side}_name": tables.label_names(data, pairs[side]) for side in ("first", "second")})
 
 
-@server.shared(max_entries=40)
+@server.shared()
 def heat(fingerprint, which, number):
     """Return the heat map of the pairs that :func:`pairs_drawn` gives."""
     return figures.cooccurrence_heat(pairs_drawn(fingerprint, which, number))
 
 
-@server.shared(max_entries=40)
+@server.shared()
 def circle(fingerprint, which, number):
     """Return the network of the pairs that :func:`pairs_drawn` gives."""
     return figures.label_network(pairs_drawn(fingerprint, which, number))

@@ -66,28 +66,28 @@ def test_row(key: str, row: int):
     return server.dataset(server.run(key).fingerprint).X_test[[row]]
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def contributions(key: str, row: int, label: int):
     return explain.contributions(server.model(key), test_row(key, row), label)
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def first_labels(key: str, row: int, k: int) -> list[int]:
     labels = server.model(key).predict_topk(test_row(key, row), k).labels[0]
     return [int(j) for j in labels if j >= 0]
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def contrast(key: str, row: int, label: int, other: int):
     return explain.contrast(server.model(key), test_row(key, row), label, other)
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def path(key: str, row: int, label: int):
     return explain.path(server.model(key), test_row(key, row), label)
 
 
-@server.shared(max_entries=60, show_spinner="Explaining rows with the label")
+@server.shared("Explaining rows with the label")
 def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
     data = server.dataset(server.run(key).fingerprint)
     return explain.label_importance(server.model(key), data, label, at_most)

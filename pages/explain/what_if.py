@@ -7,7 +7,7 @@ from pages.shared.results import before_after, results
 from pages.shared.rows import explaining, row_editor, row_edits
 from pages.shared.view import look, now
 
-MOST_MODELS = 6  # results that predict at first; as many models are kept in memory
+MOST_MODELS = 6  # results that predict at first
 STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 

@@ -48,12 +48,12 @@ def plan(fingerprint: str, method: str, params: dict) -> dict:
     return _plan(fingerprint, method, json.dumps(params, sort_keys=True), times.changed())
 
 
-@server.shared(max_entries=200)
+@server.shared()
 def _plan(fingerprint, method, params, learned_at):
     return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def label_features(key: str, label: int):
     """Return the features that a label keeps, without names: see :func:`xmlcore.selection.frames.label_frame`."""
     selection = server.selection(key)
@@ -62,7 +62,7 @@ def label_features(key: str, label: int):
     return frames.label_frame(*parts, label, data.X_train, data.Y_train)
 
 
-@server.shared(max_entries=12, show_spinner="Ordering labels and features")
+@server.shared("Ordering labels and features")
 def selection_heat(key: str, labels: tuple, most_features: int, weighted: bool):
     selected, scores = best_of(key, labels, weighted)
     table = frames.heat_frame(selected, scores, server.selection(key).n_features, range(len(labels)), most_features)
@@ -78,25 +78,25 @@ def best_of(key: str, labels: tuple, weighted: bool) -> tuple:
     return frames.weighted(selection.selected, selection.selected_scores, some, data.X_train, data.Y_train)
 
 
-@server.shared(max_entries=12, show_spinner="Counting the labels’ rows")
+@server.shared("Counting the labels’ rows")
 def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
     data = server.dataset(server.selection(key).fingerprint)
     return frames.best_names(best_of(key, labels, weighted)[0], range(len(labels)), data.feature_name, n)
 
 
-@server.shared(max_entries=12, show_spinner="Grouping labels and features")
+@server.shared("Grouping labels and features")
 def selection_groups(key: str, n_groups: int) -> tuple:
     selection = server.selection(key)
     return frames.group_frame(selection.selected, selection.n_features, _by_frequency(selection), n_groups)
 
 
-@server.shared(max_entries=12, show_spinner="Comparing labels")
+@server.shared("Comparing labels")
 def closest_labels(key: str) -> tuple:
     selection = server.selection(key)
     return frames.closest_pairs(selection.selected, selection.n_features, order=_by_frequency(selection))
 
 
-@server.shared(max_entries=50)
+@server.shared()
 def selection_union(key: str) -> int:
     return experiment.union_of_features(server.selection(key).selected).size
 

@@ -185,7 +185,7 @@ def _say_what_came_of(least, chosen, found, name) -> None:
         )
 
 
-@server.shared(max_entries=50)
+@server.shared()
 def _standard_error(key: str, name: str, of: str) -> float:
     """Return the standard error over test rows of the micro precision or recall of a decision."""
     data, model = server.dataset(server.run(key).fingerprint), server.model(key)

@@ -88,7 +88,7 @@ def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.
     return None if x is None else asked.Question(x, name, of_file, text=text)
 
 
-@server.shared(max_entries=2, show_spinner="Loading the rows of the file")
+@server.shared("Loading the rows of the file")
 def _given(kind: str, key: str):
     return given_rows(kind, key)
 

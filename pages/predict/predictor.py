@@ -120,11 +120,11 @@ def read(key: str, used, record: dict | None, title: str) -> Predictor | None:
     return Predictor(key, title, packed, used.data, both[0], files)
 
 
-@server.shared(max_entries=6)
+@server.shared()
 def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
     return experiment.with_names(deciding(server.model(key), key, decision), server.dataset(fingerprint))
 
 
-@server.shared(max_entries=3, show_spinner="Loading the model")
+@server.shared("Loading the model")
 def _opened(key: str) -> PackedModel:
     return opened_model(key)

@@ -23,7 +23,7 @@ def of_question(answer) -> None:
     line(datasets.unlike_test_rows(rows, test), 1, question.text is not None)
 
 
-@server.shared(max_entries=6)
+@server.shared()
 def _of_test_rows(key: str, of_texts: bool):
     run = server.run(key)
     data = server.dataset(run.fingerprint)

@@ -60,14 +60,14 @@ class SampledRun:
         return values.first_candidates(seconds, self.q, self.n_present, tasks.AUTOMATIC_BELOW)
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def one_class(key: str) -> tuple[float, float]:
     run = server.run(key)
     Y, first = server.dataset(run.fingerprint).Y_test, run.ranking.labels[:, 0]
     return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def by_bucket(key: str):
     run = server.run(key)
     data = server.dataset(run.fingerprint)

@@ -17,11 +17,10 @@ from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
-LARGE = ("train", "select", "predict", "predict_opened")  # kinds of tasks of whose results few are kept in memory
 _values = []  # all functions made by shared
 
 
-def shared(max_entries: int, show_spinner: bool | str = False):
+def shared(show_spinner: bool | str = False):
     """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions."""
 
     def decorate(function):
@@ -31,14 +30,14 @@ def shared(max_entries: int, show_spinner: bool | str = False):
             return function(*args)
 
         of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
-        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=max_entries)
+        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=in_memory.MOST)
         _values.append(kept)
 
         @functools.wraps(function)
         def found(*args):
             names = (str(cache_root()), *args)
             value = kept(*names)
-            in_memory.values.used(kept, names, value, max_entries)
+            in_memory.values.used(kept, names, value)
             return value
 
         return found
@@ -70,20 +69,13 @@ def is_of_others(task) -> bool:
 
 
 def loaded_by_key(kind: str, key: str):
-    value = (_large if kind in LARGE else _small)(kind, key)
+    value = _result(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
 
 
-@shared(max_entries=16, show_spinner="Loading the result")
-def _large(kind, key):
-    """Return a large result: few of these are kept in memory."""
-    return experiment.load(kind, key)
-
-
-@shared(max_entries=100)
-def _small(kind, key):
-    """Return a small result: many of these are kept in memory."""
+@shared("Loading the result")
+def _result(kind, key):
     return experiment.load(kind, key)
 
 
@@ -101,7 +93,7 @@ def estimated(task) -> experiment.Estimate | None:
         return None
 
 
-@shared(max_entries=500)
+@shared()
 def _estimated(record, learned_at):
     """Return the estimate of a task that is given as JSON, by what was learned until a time."""
     return experiment.from_record(json.loads(record)).estimate()
@@ -123,12 +115,12 @@ def dataset(fingerprint: str) -> datasets.Dataset:
     return data
 
 
-@shared(max_entries=4, show_spinner="Loading the data set")
+@shared("Loading the data set")
 def _dataset(fingerprint):
     return datasets.load_saved(fingerprint)
 
 
-@shared(max_entries=4, show_spinner="Counting labels")
+@shared("Counting labels")
 def description(fingerprint: str):
     """Return describe(dataset), which a worker may have kept."""
     task = experiment.task("description", {"dataset": fingerprint})
@@ -138,35 +130,35 @@ def description(fingerprint: str):
     return datasets.describe(dataset(fingerprint))
 
 
-@shared(max_entries=6, show_spinner="Loading the model")
+@shared("Loading the model")
 def model(key: str):
     return experiment.load_run_model(key)
 
 
-@shared(max_entries=40)
+@shared()
 def nodes(key: str, tree: int):
     return tree_frames.nodes_frame(model(key).trees_[tree])
 
 
-@shared(max_entries=4)
+@shared()
 def label_names(fingerprint: str):
     """Return a table of all labels, most frequent first: ``label``, ``name``."""
     return description(fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
 
 
-@shared(max_entries=1000)
+@shared()
 def measures(key: str) -> tuple:
-    """Return the measures and times of a run, which are small: those of many runs are kept in memory."""
+    """Return the measures and times of a run, which stay in memory when the run itself has been forgotten."""
     loaded = run(key)
     return loaded.measures, loaded.times
 
 
-@shared(max_entries=20)
+@shared()
 def value_scale(fingerprint: str) -> robustness.ValueScale:
     return robustness.ValueScale.of(dataset(fingerprint).X_test)
 
 
-@shared(max_entries=20)
+@shared()
 def has_negative_values(fingerprint: str) -> bool:
     """Return whether a feature value of the training rows of a data set is negative."""
     values = dataset(fingerprint).X_train.data

@@ -56,7 +56,7 @@ def show(data, run, key, name) -> None:
         _rows(data, run, k, missed, wrong, f"train.confusions.rows.{key[:8]}.{k}.{missed}.{wrong}")
 
 
-@server.shared(max_entries=20, show_spinner="Counting confusions")
+@server.shared("Counting confusions")
 def confused(key, k, query):
     run, labels_asked = server.run(key), None
     data = server.dataset(run.fingerprint)

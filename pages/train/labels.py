@@ -41,7 +41,7 @@ def show(data, run, key, name) -> None:
         _rows_of_label(data, run, key, k, label)
 
 
-@server.shared(max_entries=20)
+@server.shared()
 def every_label(key, k):
     run = server.run(key)
     labels = server.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]

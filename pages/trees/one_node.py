@@ -105,7 +105,7 @@ def _features(view, run, files):
     )
 
 
-@server.shared(max_entries=4)
+@server.shared()
 def mean_values(fingerprint: str):
     return np.asarray(server.dataset(fingerprint).X_train.mean(axis=0), np.float64).ravel()
 

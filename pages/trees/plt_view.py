@@ -75,13 +75,13 @@ class WalkedTree:
         return self._with_quality
 
 
-@server.shared(max_entries=12, show_spinner="Reading the label tree")
+@server.shared("Reading the label tree")
 def nodes(key: str, t: int) -> pd.DataFrame:
     data = server.dataset(server.run(key).fingerprint)
     return frames.nodes_frame(experiment.label_tree_model(server.model(key)).trees_[t], data.Y_train)
 
 
-@server.shared(max_entries=4)
+@server.shared()
 def counts(fingerprint: str):
     return label_counts(server.dataset(fingerprint).Y_train)
 

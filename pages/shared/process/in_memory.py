@@ -1,8 +1,7 @@
 """How much memory the values take that one server keeps for all sessions, and which are forgotten to make room.
 
-Each function of :func:`pages.shared.server.shared` keeps a number of values, which says nothing of their size. Here all
-of them together are bounded by their bytes: those that were used longest ago are forgotten, and are made or read again
-when a page needs them.
+All values of all functions of :func:`pages.shared.server.shared` together are bounded by their bytes: those that were
+used longest ago are forgotten, and are made or read again when a page needs them.
 """
 
 import functools
@@ -22,6 +21,7 @@ from xmlcore.jobs import memory
 
 VARIABLE = "XMLCORE_SERVER_MEMORY"
 SHARE = 0.25  # of the machine's memory, for the values if the variable is not set
+MOST = 1000  # values of each function, however small they are
 UNKNOWN = 4 << 30  # bytes for the values on a machine that does not tell its memory
 NEEDED_SECONDS = 60.0  # for which a value that was used is not forgotten: a page may be drawing with it
 OF_TEXT = 54  # bytes that a text and the reference to it take beside its letters
@@ -42,7 +42,7 @@ class Values:
         self._of = {}  # function -> its arguments in that order
         self.bytes = 0
 
-    def used(self, function, arguments: tuple, value, most: int) -> None:
+    def used(self, function, arguments: tuple, value) -> None:
         """Note that a value is used, and forget others if all are too large."""
         name = function, arguments
         with self._lock:
@@ -54,7 +54,7 @@ class Values:
             own = self._of.setdefault(function, OrderedDict())
             own[arguments] = None
             self.bytes += size
-            while len(own) > most:  # the function itself has forgotten them
+            while len(own) > MOST:  # the function itself has forgotten them
                 self._remove((function, next(iter(own))))
             too_many = self._too_many()
         for function_, arguments_ in too_many:

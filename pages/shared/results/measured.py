@@ -17,7 +17,7 @@ INTERVAL = (
 SILENT = "No test row of **{}** has a label, so nothing says how often a prediction is right."
 
 
-@server.shared(max_entries=500)
+@server.shared()
 def headline(key: str):
     """Return the first measures of a run at the usual k, with 95 % intervals: ``measure, k, value, low, high``."""
     run = server.run(key)

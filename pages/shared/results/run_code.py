@@ -32,6 +32,6 @@ def show(record: dict, file_name: str, place: str) -> None:
         )
 
 
-@server.shared(max_entries=100)
+@server.shared()
 def _code(key, files):
     return experiment.code_of(key, json.loads(files))

@@ -113,7 +113,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 
 
-@server.shared(max_entries=1000)
+@server.shared()
 def far_off(key: str, kind: str) -> float:
     """Return the mean error of a run's probabilities on test rows; 0 if it is small, or may be chance."""
     run = server.run(key)

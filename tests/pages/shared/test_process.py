@@ -56,7 +56,7 @@ def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(head
 
 def test_the_view_of_a_page_leaves_the_path_of_imports_alone(monkeypatch):
     monkeypatch.setattr(lifespan, "get_ready", lambda: None)
-    monkeypatch.setattr(lifespan.st, "get_option", lambda name: True)  # headless
+    monkeypatch.setattr(lifespan.st, "get_option", lambda name: name == "server.headless" or "")
     monkeypatch.setattr(sys, "path", sys.path.copy())
 
     async def view():
@@ -255,7 +255,7 @@ def clock(monkeypatch):
 
 def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_not_those_just_used(clock):
     def use(function, name, size):
-        values.used(function, (name,), np.zeros(size, np.uint8), 10)
+        values.used(function, (name,), np.zeros(size, np.uint8))
 
     one, other, values = Function(), Function(), Values(lambda: 35_000)
     for function, name in ((one, "a"), (other, "a"), (one, "b")):
@@ -291,14 +291,14 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
 ])  # fmt: skip
 def test_the_size_of_a_value_counts_each_part_once(made, wanted):
     values = Values(lambda: 1 << 30)
-    values.used(Function(), (), made(), 1)
+    values.used(Function(), (), made())
     assert wanted <= values.bytes < 1.05 * wanted + 5_000
 
 
 def test_a_data_set_that_is_too_large_is_read_again_when_it_is_asked_for(own_cache, monkeypatch, clock):
     made = []
 
-    @server.shared(max_entries=10)
+    @server.shared()
     def numbers(name):
         """Return a large value."""
         made.append(name)
