@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import addresses, first_results, format, fragments, jobs, keeping, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
-from pages.shared.process import garbage, reading
+from pages.shared.process import garbage, reading, turns
 from pages.shared.process.serving import serving
 from pages.shared.streamlit_fixes import address_fields, downloads
 from pages.shared.workspaces import removed, workspace
@@ -114,7 +114,8 @@ def opened() -> bool:
 def around(page, folded, make_comparison) -> None:
     """Show the sidebar and messages, and run the page; called by app.py."""
     try:
-        _draw(page, folded, make_comparison)
+        with turns.turn():
+            _draw(page, folded, make_comparison)
     finally:  # also when the page fails, or is drawn once more
         garbage.tidy_later()
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared.process import turns
 from xmlcore.experiment.engine import looks
 
 LOOKED = "looking.looked"  # key of st.session_state: by kind, a file and settings, and what its beginning says
@@ -13,6 +14,7 @@ def look(kind: str, function, file, **options) -> tuple:
     names = {name: getattr(value, "file_id", value) for name, value in options.items()}
     key = file.file_id, repr(names)
     if known.get(kind, (None,))[0] != key:
+        turns.give_up()
         try:
             known[kind] = key, looks.look(function, file, **options)
         except (ValueError, TypeError, OSError) as error:

@@ -10,7 +10,7 @@ import json
 import streamlit as st
 
 from pages.shared.operator import user_workspaces
-from pages.shared.process import in_memory
+from pages.shared.process import in_memory, turns
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, robustness, store
 from xmlcore.experiment.engine import times
@@ -27,6 +27,7 @@ def shared(show_spinner: bool | str = False):
         # The cache's folder is part of each key: it is an environment variable, and tests change it.
         def of_root(root, *args):
             """Call the function; ``root`` only distinguishes values of different cache folders."""
+            turns.give_up()
             return function(*args)
 
         of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key

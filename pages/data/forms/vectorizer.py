@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.data.forms import uploads
 from pages.shared import fields, format, tables
+from pages.shared.process import turns
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import looks
 from xmlcore.experiment.engine.looks import try_vectorizer
@@ -81,6 +82,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
 
 def _tried(params, texts):
     """Return what a vectoriser gives on texts, or a message why it cannot be used."""
+    turns.give_up()
     try:
         return looks.call(try_vectorizer, params, texts, name="the first documents")
     except ValueError as error:

@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 from benchmarks.library.dashboard_server import Server
 from pages.shared import fragments, frame, server
 from pages.shared.addresses import SCRIPT
-from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading
+from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
 from pages.shared.process.in_memory import Values
 from pages.shared.process.serving import serving
 from xmlcore import experiment, store
@@ -66,6 +66,41 @@ def test_the_view_of_a_page_leaves_the_path_of_imports_alone(monkeypatch):
                 return before == sys.path
 
     assert asyncio.run(view())
+
+
+def drawn_at_once(n_pages, work=lambda: None, seconds=0.5):
+    """Draw pages that do some work and go on until all that get a turn in some seconds have it; return how many did."""
+    drawn, over = [], threading.Event()
+
+    def draw():
+        with turns.turn():
+            drawn.append(True)
+            work()
+            over.wait(30)
+
+    threads = [threading.Thread(target=draw) for _ in range(n_pages)]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + seconds
+    while len(drawn) < n_pages and time.monotonic() < end:
+        time.sleep(0.01)
+    n_drawn = len(drawn)
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert len(drawn) == n_pages
+    return n_drawn
+
+
+def test_two_pages_are_drawn_at_once_and_others_wait_unless_one_computes_something_or_it_takes_too_long(monkeypatch):
+    assert drawn_at_once(5) == 2
+    numbers = iter(range(100))
+    assert drawn_at_once(5, lambda: server.shared()(lambda number: number)(next(numbers)), 30) == 5
+    monkeypatch.setattr(turns, "LONGEST", 0.1)
+    assert drawn_at_once(5, seconds=30) == 5
+    assert drawn_at_once(2, seconds=30) == 2, "no turn is lost or made up"
+    monkeypatch.undo()
+    assert drawn_at_once(5) == 2
 
 
 def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, monkeypatch):
