@@ -65,14 +65,17 @@ def _is_sure(loss) -> bool:
 
 
 def _far(measurements, settings, run, said) -> str:
-    """Return a sentence on the levels between which a result falls far; nothing where it does at the level ``said``."""
-    clean = measurements.value(run, "P@k", 1, 0.0)
-    for less, more in itertools.pairwise((0.0, *settings.levels)):
-        if clean - measurements.value(run, "P@k", 1, more) >= FAR:
-            short, long = noise.level_short(settings.kind, less), noise.level_text(settings.kind, more)
-            where = f"between {short} and {long}" if less else f"by {long}"
-            return "" if more == said else f" {100 * FAR:g} points are lost {format.plain(where)}."
-    return ""
+    """Return a sentence on the levels between which a result surely falls far; nothing where it does at ``said``."""
+    falls, clean = [], measurements.value(run, "P@k", 1, 0.0)
+    for level in settings.levels:
+        far = round(clean - measurements.value(run, "P@k", 1, level), 4) >= FAR
+        falls.append(far and _is_sure(measurements.loss(run, level)))
+    first = next((i for i in range(len(falls)) if all(falls[i:])), None)
+    if first is None or settings.levels[first] == said:
+        return ""
+    less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
+    where = f"between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
+    return f" {100 * FAR:g} points of it are lost {format.plain(where)}."
 
 
 def _rows(settings) -> str:

@@ -69,7 +69,7 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
 
 
-FAR = "5 points are lost between σ = 0.5 and σ = 1."
+FAR = "5 points of it are lost between σ = 0.5 and σ = 1."
 
 
 @pytest.mark.parametrize(
