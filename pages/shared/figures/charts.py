@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.figures import figure_files
+from pages.shared.process import turns
 from pages.shared.results import run_names
 from pages.shared.streamlit_fixes import downloads
 
@@ -135,6 +136,7 @@ def _save(page: bytes, height: int):
 @st.dialog("Figure as PDF")
 def _save_pdf(make, name: str):
     """Make a PDF file by ``make()`` and show a button that downloads it, or say why there is none."""
+    turns.give_up()
     try:
         with st.spinner("Making the PDF"):
             content = make()

@@ -2,6 +2,9 @@
 
 Each time a thread waits, if only to read a small file, it stands behind all others before it goes on. With 50 visitors
 at once, all pages took longer and the server answered nobody for seconds.
+
+A page that begins what may take long gives up its turn: it makes a value that is not in memory, looks at a file of the
+user's in another process, or makes a PDF.
 """
 
 import contextlib
