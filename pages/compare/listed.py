@@ -75,14 +75,14 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
     return Listed(_every(*source), records, source)
 
 
-@server.shared("Reading the results")
+@server.shared("Reading the results", most=8)
 def _kept(keys: str, changed: int) -> pd.DataFrame:
     frame = experiment.runs(keys.split())
     has_labels = frame["PSP@1"].notna()  # a test row of the data set; else no measure says anything
     return frame.assign(**{name: frame[name].where(has_labels) for name in MEASURED})
 
 
-@server.shared()
+@server.shared(most=8)
 def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     """Return the table of runs with what the user gave them: ``records_json`` has it, and the names of data sets."""
     given, known = json.loads(records_json)
@@ -143,7 +143,7 @@ def table(listed: Listed, choice: Listing) -> pd.DataFrame:
     return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))
 
 
-@server.shared()
+@server.shared(most=16)
 def _table(keys: str, changed: int, records_json: str, chosen: str) -> pd.DataFrame:
     """Return the lines of the table; ``chosen`` is the choice in JSON."""
     choice = Listing(**json.loads(chosen))

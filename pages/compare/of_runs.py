@@ -147,7 +147,7 @@ def rows(a: str, b: str, k: int):
     return side_by_side.rows_compared(data, *runs.values(), k)
 
 
-@server.shared()
+@server.shared(most=20)
 def _frontier(lines: str, compared: str, cost: str, axis: str, measure: str, title: str):
     texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
     frame, others = (

@@ -20,25 +20,29 @@ from xmlcore.store import cache_root
 _values = []  # all functions made by shared
 
 
-def shared(show_spinner: bool | str = False):
-    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions."""
+def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
+    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions.
+
+    ``most`` values are kept: few where the arguments are other ones all the time, such as times and lists of results.
+    """
 
     def decorate(function):
         # The cache's folder is part of each key: it is an environment variable, and tests change it.
         def of_root(root, *args):
             """Call the function; ``root`` only distinguishes values of different cache folders."""
-            turns.give_up()
             return function(*args)
 
         of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
-        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=in_memory.MOST)
+        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=most)
         _values.append(kept)
 
         @functools.wraps(function)
         def found(*args):
             names = (str(cache_root()), *args)
+            if not in_memory.values.has(kept, names):  # this session makes it, or waits for another one that does
+                turns.give_up()
             value = kept(*names)
-            in_memory.values.used(kept, names, value)
+            in_memory.values.used(kept, names, value, most)
             return value
 
         return found

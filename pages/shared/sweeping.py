@@ -34,7 +34,7 @@ def task_of(record: dict):
     return _task(json.dumps({name: record[name] for name in ("fingerprint", "params")}, sort_keys=True))
 
 
-@server.shared()
+@server.shared(most=50)
 def _task(record):
     """Return the task of a sweep that is given as JSON; it remembers its trials' tasks."""
     record = json.loads(record)

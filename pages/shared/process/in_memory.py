@@ -24,6 +24,7 @@ SHARE = 0.25  # of the machine's memory, for the values if the variable is not s
 MOST = 1000  # values of each function, however small they are
 UNKNOWN = 4 << 30  # bytes for the values on a machine that does not tell its memory
 NEEDED_SECONDS = 60.0  # for which a value that was used is not forgotten: a page may be drawing with it
+CEILING = 3  # times the bound, above which values are forgotten however lately they were used
 OF_TEXT = 54  # bytes that a text and the reference to it take beside its letters
 
 
@@ -42,7 +43,11 @@ class Values:
         self._of = {}  # function -> its arguments in that order
         self.bytes = 0
 
-    def used(self, function, arguments: tuple, value) -> None:
+    def has(self, function, arguments: tuple) -> bool:
+        """Return whether a value is kept."""
+        return (function, arguments) in self._known
+
+    def used(self, function, arguments: tuple, value, most: int) -> None:
         """Note that a value is used, and forget others if all are too large."""
         name = function, arguments
         with self._lock:
@@ -54,7 +59,7 @@ class Values:
             own = self._of.setdefault(function, OrderedDict())
             own[arguments] = None
             self.bytes += size
-            while len(own) > MOST:  # the function itself has forgotten them
+            while len(own) > most:  # the function itself has forgotten them
                 self._remove((function, next(iter(own))))
             too_many = self._too_many()
         for function_, arguments_ in too_many:
@@ -77,9 +82,9 @@ class Values:
     def _too_many(self):
         """Remove and return the names of the values that are to be forgotten."""
         found, now = [], time.monotonic()
-        while self.bytes > self._bound():
+        while self.bytes > self._bound() and len(self._known) > 1:
             name, known = next(iter(self._known.items()))
-            if now - known.used < NEEDED_SECONDS:
+            if now - known.used < NEEDED_SECONDS and self.bytes <= CEILING * self._bound():
                 break
             self._remove(name)
             found.append(name)

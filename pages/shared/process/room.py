@@ -19,7 +19,7 @@ def inventory() -> store.Inventory:
     return _inventory(store.changes(), time.time() // 60)
 
 
-@server.shared()
+@server.shared(most=1)
 def _inventory(changes, minute):
     """Return what is kept; ``changes`` says when artifacts were made, deleted or pinned last."""
     return store.inventory()

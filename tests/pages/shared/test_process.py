@@ -94,8 +94,10 @@ def drawn_at_once(n_pages, work=lambda: None, seconds=0.5):
 
 def test_two_pages_are_drawn_at_once_and_others_wait_unless_one_computes_something_or_it_takes_too_long(monkeypatch):
     assert drawn_at_once(5) == 2
-    numbers = iter(range(100))
-    assert drawn_at_once(5, lambda: server.shared()(lambda number: number)(next(numbers)), 30) == 5
+    monkeypatch.setattr(turns, "LONGEST", 60.0)
+    slow = server.shared()(lambda number: time.sleep(0.5))
+    assert drawn_at_once(5, lambda: slow(1), 30) == 5, "one makes the value, and the others wait for it"
+    assert drawn_at_once(5, lambda: slow(1)) == 2, "the value is there"
     monkeypatch.setattr(turns, "LONGEST", 0.1)
     assert drawn_at_once(5, seconds=30) == 5
     assert drawn_at_once(2, seconds=30) == 2, "no turn is lost or made up"
@@ -290,7 +292,7 @@ def clock(monkeypatch):
 
 def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_not_those_just_used(clock):
     def use(function, name, size):
-        values.used(function, (name,), np.zeros(size, np.uint8))
+        values.used(function, (name,), np.zeros(size, np.uint8), 10)
 
     one, other, values = Function(), Function(), Values(lambda: 35_000)
     for function, name in ((one, "a"), (other, "a"), (one, "b")):
@@ -303,12 +305,16 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
     use(one, "d", 20_000)
     assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
     one, values = Function(), Values(lambda: 10_000)
-    use(one, "data", 50_000)
-    use(one, "model", 50_000)
+    use(one, "data", 12_000)
+    use(one, "model", 12_000)
     assert one.forgotten == []
+    use(one, "more", 12_000)
+    assert one.forgotten == [("data",)], "however lately it was used"
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    use(one, "model", 50_000)
-    assert one.forgotten == [("data",)]
+    use(one, "more", 12_000)
+    assert one.forgotten == [("data",), ("model",)]
+    use(one, "huge", 500_000)
+    assert one.forgotten[2:] == [("more",)]
 
 
 @pytest.mark.parametrize(("made", "wanted"), [
@@ -326,7 +332,7 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
 ])  # fmt: skip
 def test_the_size_of_a_value_counts_each_part_once(made, wanted):
     values = Values(lambda: 1 << 30)
-    values.used(Function(), (), made())
+    values.used(Function(), (), made(), 1)
     assert wanted <= values.bytes < 1.05 * wanted + 5_000
 
 
