@@ -40,7 +40,7 @@ from xmlcore.store.room import explained
 from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
-USED_SECONDS = 3600  # the last use of an artifact is recorded at most once in so many seconds
+USED_SECONDS = 3600  # the last use of an artifact is recorded once in each hour
 REPLACING, TRIES = 0.02, 9  # seconds after which what is being replaced is there again, and how often it is looked for
 
 
@@ -199,10 +199,10 @@ def verify(kind: str, key: str) -> None:
 
 
 def used(kind: str, key: str, now: bool = False) -> None:
-    """Record that an artifact is used: as the time of its record's file, at most once an hour."""
+    """Record that an artifact is used: as the time of its record's file, once in each hour."""
     file = folder(kind, key) / META
     with contextlib.suppress(OSError):  # it was deleted, or the disk cannot be written to: nothing depends on it
-        if now or time.time() - file.stat().st_mtime > USED_SECONDS:
+        if now or time.time() // USED_SECONDS != file.stat().st_mtime // USED_SECONDS:
             os.utime(file)
 
 
