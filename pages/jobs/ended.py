@@ -25,7 +25,7 @@ COLUMNS = {
         "State", 120, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
     ),
     "Ended": tables.text("Ended", 110),
-    "Expected": tables.text("Expected", 100, help="How long it was expected to take before it began."),
+    "Expected": tables.text("Expected", 100, help="How long it was expected to take on a machine without other work."),
     "Memory": tables.text(
         "Memory", 90, help="The most that its worker process had, also for the program and loaded code."
     ),

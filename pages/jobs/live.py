@@ -133,7 +133,7 @@ def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
     left = jobs.time_left(job, job.plan.seconds, record.get("kind", ""))
     facts += [left] * bool(left)
-    if "expected" not in left:
+    if not left:
         facts += _expected(job)
     if job.memory:
         facts.append(f"{format.size(job.memory)} of memory")
