@@ -88,9 +88,9 @@ def _options(kind, has_test):
     with zeroth:
         name = form.name_field(
             FILES,
-            "like the training file",
-            "If empty, the name of the training file is used, or that of the test file, or what an ARFF file calls its "
-            "data.",
+            "from the files",
+            "If empty, it is the name of the training file or of the test file, unless that is only *train* or the "
+            "like, or what an ARFF file calls its data; else the number of labels.",
         )
     first_index = fields.choice(
         "Ids start at",
