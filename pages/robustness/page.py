@@ -47,9 +47,7 @@ def main(used) -> None:
     with left:
         measurements = measured.measure(alike, titles, settings)
         if measurements is None:
-            drawn = [(titles[r["key"]], run_names.style_model(r)) for r in alike]
-            axis = noise.level_title(settings.kind, settings.options)
-            examples.show(examples.curves, tuple(drawn), tuple(settings.levels), axis)
+            examples.show(examples.curves)
     with right:
         if measurements is not None and KINDS[settings.kind].needs != CERTIFICATE:
             answer.kept(measurements, settings)

@@ -9,16 +9,16 @@ from xmlcore import figures
 from xmlcore.metrics.buckets import BUCKETS
 
 
-def curves(runs=(("PLT", "PLT"), ("ExtendedPLT", "ExtendedPLT")), levels=(0.05, 0.1), level="Noise level"):
-    """Draw measures of runs, pairs of a name and what it has the colour of, that fall with the levels of noise."""
+def curves():
+    """Draw measures of two models that fall with the levels of noise."""
     lines = [
-        {"run": run, "model": model, "sigma": at, "mean": mean, "low": mean - 0.03, "high": mean + 0.03}
-        for number, (run, model) in enumerate(runs)
-        for at in (0.0, *levels)
-        for mean in [0.8 - 0.03 * number - 0.35 / (1 + number) * (at / max(levels)) ** 1.5]
+        {"run": f"model {name}", "model": model, "sigma": at, "mean": mean, "low": mean - 0.03, "high": mean + 0.03}
+        for name, model, first, lost in (("A", "PLT", 0.8, 0.35), ("B", "ExtendedPLT", 0.77, 0.175))
+        for at in (0.0, 0.05, 0.1)
+        for mean in [first - lost * (10 * at) ** 1.5]
     ]
     frame = pd.DataFrame(lines).assign(k=1, bucket="all", measure="P@k", n=3)
-    return figures.robustness_curves(frame, level=level)
+    return figures.robustness_curves(frame, level="Noise level")
 
 
 def bars():
