@@ -19,22 +19,19 @@ from xmlcore import experiment, store
 from xmlcore.jobs import parts
 from xmlcore.jobs.records import ACTIVE
 
-# For kinds of tasks, the phases that tell how long all will take, and what share of its time each is followed by. Jobs
-# of other kinds may train something first, too.
+# For kinds of tasks, phases after which it is known what follows. Jobs of other kinds may train something first, too.
 MAIN_PHASES = {
-    "train": dict.fromkeys(
-        (
-            "Training nodes of trees",
-            "Training trees",
-            "Training a classifier per label",
-            "Growing trees",
-            "Predicting",
-        ),
-        0.0,
-    ),
-    "select": {"Training the network": 0.3, "Scoring features": 0.0, "Growing trees": 0.0},
-    "robustness": {"Changing rows and predicting again": 0.0},
+    "train": {
+        "Training nodes of trees",
+        "Training trees",
+        "Training a classifier per label",
+        "Growing trees",
+        "Predicting",
+    },
+    "select": {"Training the network", "Scoring features", "Growing trees"},
+    "robustness": {"Changing rows and predicting again"},
 }
+AFTER = {"Training the network": 0.3}  # what follows such a phase, as a share of its own time; else next to nothing
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
 FEW = 5  # workspaces with jobs that are kept up to date as often as that; of more, each is less often
@@ -180,10 +177,9 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
     word = "about" if of_all >= of_phase else "at least"
-    after = MAIN_PHASES.get(kind, {}).get(job.phase)
-    if measured and after is not None:
-        weight = min(1.0, 2 * done)
-        left, word = weight * (of_phase + after * spent / done) + (1 - weight) * left, "about"
+    if measured and job.phase in MAIN_PHASES.get(kind, ()):
+        weight, of_phase = min(1.0, 2 * done), of_phase + AFTER.get(job.phase, 0.0) * spent / done
+        left, word = weight * of_phase + (1 - weight) * left, "about"
     if left >= 1:
         return f"{word} {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
