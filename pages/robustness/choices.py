@@ -1,7 +1,7 @@
 """What is measured on the Robustness page: the runs that are compared, and the noise or attack."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -151,7 +151,7 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
     kind = fields.pick(
         "Noise or attack", titles, name, kind if kind in KINDS else "gaussian", take, help="  \n".join(help)
     )
-    if others := _kept_kinds(runs) - {kind}:
+    if others := {one.record["params"]["kind"] for one in _kept(runs)} - {kind}:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption("Measured too:", width="content")
             for other in filter(others.__contains__, KINDS):
@@ -160,10 +160,18 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
         return _choose_settings(data, fingerprint, runs, kind)
 
 
-def _kept_kinds(runs) -> set[str]:
-    """Return the kinds of noise and attacks of which something is kept that was measured of one of the runs."""
+def _kept(runs) -> list:
+    """Return what is kept that was measured of these runs, whatever the noise."""
     keys, kept = {r["key"] for r in runs}, room.inventory().artifacts.values()
-    return {one.record["params"]["kind"] for one in kept if one.kind == FOLDER and one.inputs.get("run") in keys}
+    return [one for one in kept if one.kind == FOLDER and one.inputs.get("run") in keys]
+
+
+def at_other_levels(runs, settings) -> NoiseSettings | None:
+    """Return these settings with the levels at which the runs were measured last; None if there was no such time."""
+    wanted = {r["key"]: settings.task(r).params | {"levels": None} for r in runs}
+    alike = [one for one in _kept(runs) if one.record["params"] | {"levels": None} == wanted[one.inputs["run"]]]
+    last = max(alike, key=lambda one: one.created, default=None)
+    return last and replace(settings, levels=last.record["params"]["levels"])
 
 
 def _choose_settings(data, fingerprint, runs, kind):

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
+from pages.robustness import choices, noise
 from pages.shared import format, tasks
 from pages.shared.results import run_names
 from pages.shared.results.measured import SHOWN_MEASURES
@@ -73,16 +74,23 @@ class UnderNoise:
         return [m for m in MEASURES if m in present]
 
 
-def waiting(runs, names, measurements) -> str:
-    """Return a sentence that names the runs that were chosen but are not measured yet; empty if there are none."""
+def waiting(runs, names, measurements, settings, drawn) -> str:
+    """Return a sentence that names the levels or runs that were chosen but are not measured yet; empty without any."""
+    if drawn is not settings:
+        return f"Not measured yet: {noise.written(settings.levels)}. Until then, the levels before are shown."
     missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
     return f"Not measured yet: {format.listed(missing)}." if missing else ""
 
 
-def measure(runs, names, settings) -> UnderNoise | None:
-    """Return the stored measurements of the runs, or None; start other measurements, or show a button that does."""
-    results = tasks.ready_all(
-        {names[r["key"]]: settings.task(r) for r in runs}, button="Measure", key="robustness.start"
-    )
+def measure(runs, names, settings) -> tuple:
+    """Return the stored measurements of the runs, or None, and their settings: if need be, with the levels before.
+
+    What is not measured is started, or a button shown that starts it.
+    """
+    wanted = {names[r["key"]]: settings.task(r) for r in runs}
+    results = tasks.ready_all(wanted, button="Measure", key="robustness.start")
+    if not results and (before := choices.at_other_levels(runs, settings)):
+        settings = before
+        results = tasks.kept({names[r["key"]]: settings.task(r) for r in runs})
     there = [(names[r["key"]], r, results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
-    return UnderNoise(there) if there else None
+    return UnderNoise(there) if there else None, settings

@@ -45,12 +45,12 @@ def main(used) -> None:
         sentence.markdown(apart)
         return
     with left:
-        measurements = measured.measure(alike, titles, settings)
+        measurements, drawn = measured.measure(alike, titles, settings)
         if measurements is None:
             examples.show(examples.curves)
     with right:
         if measurements is not None and KINDS[settings.kind].needs != CERTIFICATE:
-            answer.kept(measurements, settings)
+            answer.kept(measurements, drawn)
         choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
@@ -61,19 +61,19 @@ def main(used) -> None:
         )
     else:
         milder = choices.milder_noise(alike, titles, settings)
-        waiting = measured.waiting(alike, titles, measurements)
-        said = answer.sentence(name, measurements, settings)
+        waiting = measured.waiting(alike, titles, measurements, settings, drawn)
+        said = answer.sentence(name, measurements, drawn)
         sentence.markdown(said, help=answer.SURELY if "surely" in said else None)
         if said := " ".join(filter(None, (waiting, apart, milder))):
             right.caption(said)
         with left:
-            fragments.alone(answer.curves)(measurements, settings, files, data.n_labels)
+            fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
     further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE
     if measurements is not None and changes_rows:
         further = {
-            "All measures": lambda: all_measures.show(measurements, settings, files),
-            "Head, torso and tail": lambda: details.buckets(measurements, settings, files, data.n_labels),
-            "Prediction time": lambda: details.times(measurements, settings, files),
+            "All measures": lambda: all_measures.show(measurements, drawn, files),
+            "Head, torso and tail": lambda: details.buckets(measurements, drawn, files, data.n_labels),
+            "Prediction time": lambda: details.times(measurements, drawn, files),
         }
     if changes_rows:
         further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)

@@ -85,6 +85,11 @@ def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict
     return results
 
 
+def kept(tasks: dict) -> dict:
+    """Return the results of those tasks that have one."""
+    return {name: value for name, task in tasks.items() if (value := _kept(task)[0]) is not None}
+
+
 def _result_or_start(task, automatic_below, about=""):
     """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)

@@ -325,6 +325,16 @@ def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_n
     assert measured(page) and "Not measured yet: **OneVsRest**." in page.text()
 
 
+def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch):
+    estimate(monkeypatch, "robustness", 125.0)
+    field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
+    text = said_plainly(page.set(field, "0.02, 0.2").text())
+    assert "Not measured yet: 0.02, 0.2." in text and "σ = 0.1 on all features, the P@1" in text
+    assert measured(page) and list(page.at.select_slider(key="robustness.level").options)[-1] == "σ = 0.1"
+    page.press("robustness.start").until(lambda s: "Not measured yet" not in s.text())
+    assert "σ = 0.2 on all features, the P@1" in said_plainly(page.text())
+
+
 def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
     steps, pgd = Parameter("n_steps", "Steps", "Number of steps.", "int", 20, minimum=1), KINDS["pgd"]
     monkeypatch.setitem(KINDS, "pgd", dataclasses.replace(pgd, options=(*pgd.options, steps)))
