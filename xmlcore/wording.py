@@ -5,6 +5,7 @@ from typing import Any
 
 from xmlcore.first_use import pd
 
+_UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 
 
@@ -16,6 +17,36 @@ def size(n_bytes: float) -> str:
             return f"{n_bytes:.{0 if whole else 1}f} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:,.1f} GB"
+
+
+def seconds(value: float) -> str:
+    """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
+    if value < 0.0995:
+        return f"{value * 1000:.0f} ms"
+    if value < 9.95:
+        return f"{value:.1f} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(round(value / 60), 60)
+    return f"{hours:,} h {minutes:02d} min"
+
+
+def duration(value: float) -> str:
+    """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
+    if not value > 0:
+        return "0 s"
+    if value >= 59.5:
+        return seconds(value)
+    factor, unit = next((scale for scale in _UNITS if value * scale[0] >= 0.0995), _UNITS[-1])
+    return f"{_two_digits(value * factor)} {unit}"
+
+
+def _two_digits(value):
+    """Return a number as text with two significant digits; whole parts of three digits or more are kept."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
 def percent(share: float) -> str:

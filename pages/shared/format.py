@@ -6,6 +6,7 @@ downloaded have numbers, with the unit in the column's name.
 
 import contextlib
 import math
+import re
 from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -13,8 +14,6 @@ import streamlit as st
 
 from xmlcore import wording
 from xmlcore.datasets.readers.visible import visible
-
-_UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
 def count(number: int, noun: str = "", many: str | None = None) -> str:
@@ -81,17 +80,7 @@ def ordinal(place: int) -> str:
 
 def seconds(value: float) -> str:
     """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
-    if value < 0.0995:
-        return f"{value * 1000:.0f}\u00a0ms"
-    if value < 9.95:
-        return f"{value:.1f}\u00a0s"
-    if value < 60:
-        return f"{value:.0f}\u00a0s"
-    minutes, rest = divmod(round(value), 60)
-    if minutes < 60:
-        return f"{minutes}\u00a0min {rest:02d}\u00a0s"
-    hours, minutes = divmod(round(value / 60), 60)
-    return f"{hours:,}\u00a0h {minutes:02d}\u00a0min"
+    return _unbroken(wording.seconds(value))
 
 
 def roughly(value: float) -> str:
@@ -104,17 +93,7 @@ def roughly(value: float) -> str:
 
 def duration(value: float) -> str:
     """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
-    if not value > 0:
-        return "0\u00a0s"
-    if value >= 59.5:
-        return seconds(value)
-    factor, unit = next((scale for scale in _UNITS if value * scale[0] >= 0.0995), _UNITS[-1])
-    return f"{_two_digits(value * factor)}\u00a0{unit}"
-
-
-def _two_digits(value):
-    """Return a number as text with two significant digits; whole parts of three digits or more are kept."""
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
+    return _unbroken(wording.duration(value))
 
 
 def size(n_bytes: float) -> str:
@@ -123,7 +102,7 @@ def size(n_bytes: float) -> str:
 
 
 def _unbroken(text: str) -> str:
-    return "\u00a0".join(text.rsplit(" ", 1))
+    return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 
 def zone() -> tzinfo:

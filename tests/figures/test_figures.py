@@ -300,7 +300,7 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     frame = pd.DataFrame({"name": ["a", "b", "c"], "state": ["Done", "Failed", "Done"], "start": start, "end": ends})
     done, failed = figures.timeline(frame).data
     assert list(done.x) == [5000.0, 9000.0] and list(done.y) == [0, 2] and list(failed.x) == [70000.0]
-    assert list(done.text) == [" 5.0 s", " 9.0 s"] and list(failed.text) == [" 70 s"]
+    assert list(done.text) == [" 5.0 s", " 9.0 s"] and list(failed.text) == [" 1 min 10 s"]
     assert done.width == failed.width == 0.8, "of any number of bars"
     assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore import wording
 from xmlcore.figures._axes import LEAST_TICKS
 from xmlcore.figures._style import (
     BLUE,
@@ -47,7 +48,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     wide, place = 0.8 / lanes, lines + 0.8 * ((lane + 0.5) / lanes - 0.5)
     span = (end.groupby(lines).transform("max") - start.groupby(lines).transform("min")).dt.total_seconds()
     is_last = drawn.index.isin(end.groupby(lines).idxmax())
-    beside = np.where(is_last, [f" {_duration(seconds)}" for seconds in drawn.get("took", span)], "")
+    beside = np.where(is_last, [f" {wording.duration(seconds)}" for seconds in drawn.get("took", span)], "")
     figure = new_figure(title, shown=len(firsts), total=len(set(line)))
     part = "part" if "part" in drawn else "name"
     states = dict.fromkeys(drawn["state"])
@@ -61,7 +62,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
             marker={"color": color, "line": edge},
             text=beside[own], textposition="outside", textangle=0, constraintext="none",
             cliponaxis=False, textfont_size=11,
-            customdata=[[whole(name), _duration(s)] for name, s in zip(drawn[part][own], took[own])],
+            customdata=[[whole(name), wording.duration(s)] for name, s in zip(drawn[part][own], took[own])],
             hovertemplate="<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
     names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
@@ -96,10 +97,3 @@ def _lanes(line, start, end) -> tuple[pd.Series, pd.Series]:
         ends[place : place + 1] = [end[at]]
         lane[at] = place
     return lane, line.map({of: len(ends) for of, ends in free.items()})
-
-
-def _duration(seconds) -> str:
-    """Return seconds as people say them: ``0.7 s``, ``53 s``, ``4 min``, ``2.5 h``."""
-    size, unit = next((pair for pair in ((3600, "h"), (60, "min")) if seconds >= 1.5 * pair[0]), (1, "s"))
-    value = seconds / size
-    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"

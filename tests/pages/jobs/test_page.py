@@ -269,8 +269,8 @@ def test_a_sweep_took_the_time_in_which_a_training_ran_in_the_table_and_in_the_f
     monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
     page = ready.go("jobs")
     assert said_plainly(page.frame("Took").set_index("Job")["Took"]["Sweep"]) == "6 min 00 s"
-    (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "6.0 min" in str(trace["text"]))
-    assert bars["text"].count(" 6.0 min") == 1
+    (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "6 min 00 s" in str(trace["text"]))
+    assert bars["text"].count(" 6 min 00 s") == 1
 
 
 def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
