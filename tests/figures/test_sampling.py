@@ -117,6 +117,8 @@ def test_each_point_of_a_sweep_has_its_number_and_none_lies_over_another():
     alike = pd.concat([sweep(1).assign(fit_s=0.2)] * 3, ignore_index=True)
     alike["n_adversarial"] += np.arange(15) * (alike["axis"] == "n_adversarial")
     kappa, pi, _ = figures.sampling_sweep(alike, (10, 2)).data
+    wide = figures.sampling_sweep(near.assign(margin=0.3, accuracy=0.4 + 0.04 * (near["fit_s"] == 0.201)), (10, 2)).data
+    assert len({*wide[0].textposition[:2], wide[1].textposition[0]}) == 3, "long bars make points near each other"
     written = [place for line in (kappa, pi) for text, place in zip(line.text, line.textposition) if text]
     assert len(written) == len(set(written)) < len(kappa.text), "where there is no room, numbers go"
 

@@ -207,8 +207,8 @@ def sampling_sweep(
 
 def _place_numbers(lines, seconds, ends) -> None:
     """Put the number of each point of lines where it lies over no other number or point; without room it goes."""
-    accuracy = np.concatenate([line.y for line in lines])
-    low, high = (accuracy.min(), accuracy.max()) if ends is None else ends
+    bars = np.concatenate([line.y + side * np.nan_to_num(line.error_y.array) for line in lines for side in (-1, 1)])
+    low, high = (bars.min(), bars.max()) if ends is None else ends
     letter = max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) * ROOM[0]
     x = [np.log(np.maximum(line.x, 1e-9)) / letter for line in lines]
     y = [np.asarray(line.y) / max(high - low, 1e-9) / ROOM[1] for line in lines]
