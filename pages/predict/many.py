@@ -36,7 +36,10 @@ GONE = (
     "The link names a row of a file that this model did not predict here, or whose rows are not kept any more. So this "
     "page shows something else."
 )
-_ON_PAGE = ((r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),)  # words of xmlcore, and ours
+_ON_PAGE = (  # words of xmlcore, and ours
+    (r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),
+    (r"Say how it is encoded, such as .*, or save it as UTF-8\.", "Save it as UTF-8."),
+)
 
 
 def ask(predictor) -> asked.Question | None:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import tables
-from tests.pages.making import fields_of, figure, numbers, put_file, train, word_data
+from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
@@ -328,6 +328,12 @@ def test_each_line_of_a_txt_file_is_a_text(texts):
     said = texts.text()
     assert "Read as one text per line." in said and "1 of 4 texts (in line 3) is empty" in said
     assert "first for row 2 of new.txt" in said, "the empty text is the least certain one"
+
+
+def test_a_file_of_another_encoding_is_told_what_helps_on_this_page(texts):
+    upload(texts, "predict.file", "new.csv", "text,note\nein grüner apple,neu\nbanana,alt\n".encode("cp1252"))
+    (said,) = (said_plainly(error.value) for error in texts.until(lambda s: s.at.error).at.error)
+    assert "new.csv, line 2" in said and said.endswith("is not UTF-8. Save it as UTF-8.")
 
 
 @pytest.mark.parametrize(
