@@ -39,6 +39,7 @@ def test_files_without_headers_take_the_largest_ids():
     (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header promises 3 labels"),
     (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header promises 3 labels"),
     (FEATURES, b"3 3\n0:1 x\n\n1\n", "labels, line 2, column 5: 'x' where a label (id:value) belongs. A row of a"),
+    (FEATURES, b"cat\ndog\ncow\n", "Names of labels, one per line, are given as label_names=."),
     (FEATURES, b"3 3\n0:-1\n\n\n", "labels: a label has the value -1"),
     (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
     (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),

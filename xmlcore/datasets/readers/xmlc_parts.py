@@ -22,7 +22,8 @@ from xmlcore.validation import INT32_MAX
 _HEADER = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
 _RULE = {
     "feature": "A row of a file of features is id:value for each feature, separated by spaces.",
-    "label": "A row of a file of labels is id:1 for each label, separated by spaces, or label ids separated by commas.",
+    "label": "A row of a file of labels is id:1 for each label, separated by spaces, or label ids separated by commas. "
+    "Names of labels, one per line, are given as label_names=.",
 }
 
 
