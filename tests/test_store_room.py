@@ -152,6 +152,16 @@ def test_what_was_set_aside_can_be_put_back_until_it_is_removed():
         store.put_back("runs", "../../etc")
 
 
+def test_what_was_set_aside_is_so_until_it_is_put_back_made_again_or_removed():
+    run = made("runs", 1)
+    name = store.set_aside("runs", run)
+    assert store.is_aside("runs", name) and store.put_back("runs", name) and not store.is_aside("runs", name)
+    name = store.set_aside("runs", run)
+    assert made("runs", 1) == run and not store.is_aside("runs", name)
+    name = store.set_aside("runs", run)
+    assert store.is_aside("runs", name) and store.remove_aside() == 2 and not store.is_aside("runs", name)
+
+
 def test_a_replaced_artifact_stays_pinned():
     run = made("runs", 1)
     store.pin("runs", run, by="me")

@@ -115,13 +115,24 @@ def set_aside(kind: str, key: str) -> str | None:
 
 def put_back(kind: str, name: str) -> bool:
     """Undo :func:`set_aside`; an artifact that has been made again since stays."""
-    start = len(ASIDE)
-    if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
-        raise ValueError(f"{name!r:.200} was not returned by set_aside")
-    target = folder(kind, name[start:].rsplit("-", 1)[0])
+    target = _place_of(kind, name)
     with contextlib.suppress(OSError):
         os.rename(target.parent / name, target)
     return (target / META).is_file()
+
+
+def is_aside(kind: str, name: str) -> bool:
+    """Return whether :func:`put_back` would bring something: it was not removed since, nor made again."""
+    target = _place_of(kind, name)
+    return (target.parent / name).is_dir() and not target.exists()
+
+
+def _place_of(kind, name):
+    """Return the folder of an artifact by the name that :func:`set_aside` returned."""
+    start = len(ASIDE)
+    if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
+        raise ValueError(f"{name!r:.200} was not returned by set_aside")
+    return folder(kind, name[start:].rsplit("-", 1)[0])
 
 
 def remove_aside(older_than: float = 0.0) -> int:

@@ -84,7 +84,12 @@ def _last() -> Deletion | None:
     removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
     if removals:
         listed = listed_keys({name: workspace.get(name) for name in FIELDS})
-        removals = [removal for removal in removals if listed_keys(removal.entries) - listed]
+        # Some of what goes from the disk has no entry: a copy of a published data set, trainings of a sweep.
+        removals = [
+            removal
+            for removal in removals
+            if listed_keys(removal.entries) - listed or any(store.is_aside(*one) for one in removal.aside)
+        ]
     return removals[-1] if removals else None
 
 

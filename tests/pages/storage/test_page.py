@@ -27,6 +27,12 @@ def artifact(kind, key):
     return store.inventory().artifacts[kind, key]
 
 
+def delete_line(page, title):
+    """Tick the line with this title alone, and delete it."""
+    page.tick(page.at.dataframe[0], table(page).index.tolist().index(title))
+    return page.press("storage.delete").press("storage.confirm")
+
+
 def in_session(page, act):
     """Call a function as a page of the session would."""
     with pytest.MonkeyPatch.context() as patch:
@@ -95,6 +101,18 @@ def test_a_published_data_set_goes_with_its_copy_unless_another_workspace_lists_
     assert store.exists(*chosen.name) and store.exists("catalog", "c" * 32)
 
 
+def test_what_the_workspace_does_not_list_itself_comes_back_with_undo_unless_it_was_made_again(ready, session):
+    store.save("catalog", "c" * 32, {}, name="api-docs")
+    delete_line(ready.go("storage"), "copy as published: api-docs")
+    assert not store.exists("catalog", "c" * 32) and "copy as published: api-docs" not in table(ready.run()).index
+    assert "Deleted: copy as published: api-docs, " in ready.text()
+    session(ready.token).go("storage").press("undo")
+    assert store.exists("catalog", "c" * 32) and "Deleted:" not in ready.run().text()
+    delete_line(ready, "copy as published: api-docs")
+    store.save("catalog", "c" * 32, {}, name="api-docs")
+    assert "Deleted:" not in ready.run().text()
+
+
 def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was_made():
     noon = 12 * 3600.0
     for made, used, told in ((0.0, noon + 1500, noon), (noon + 600, noon + 1500, noon + 600)):
@@ -122,8 +140,7 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
 
 def test_what_was_deleted_is_named_with_the_number_of_results_that_went_with_it(measured):
     page = measured[0].go("storage")
-    page.tick(page.at.dataframe[0], table(page).index.tolist().index("PLT"))
-    page.press("storage.delete").press("storage.confirm")
+    delete_line(page, "PLT")
     assert "Deleted: PLT of words, with 1 result of it, " in page.run().text()
 
 
