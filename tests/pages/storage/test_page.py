@@ -144,6 +144,18 @@ def test_what_was_deleted_is_named_with_the_number_of_results_that_went_with_it(
     assert "Deleted: PLT of words, with 1 result of it, " in page.run().text()
 
 
+def test_after_a_reload_undo_is_still_offered_and_brings_back_what_was_deleted(measured, session):
+    page, key, task = measured
+    listed = workspace_row(page).read()["runs"]
+    delete_line(page.go("storage"), "PLT")
+    assert workspace_row(page).read()["runs"] == [] and not store.exists("runs", key) and not task.exists()
+    page = session(page.token).go("storage")
+    assert "Deleted: PLT of words, with 1 result of it, " in page.text() and "PLT" not in table(page).index
+    page.press("undo")
+    assert workspace_row(page).read()["runs"] == listed and store.exists("runs", key) and task.exists()
+    assert "PLT" in table(page.run()).index and "Deleted:" not in page.text()
+
+
 def test_what_can_be_done_with_ticked_lines_stands_above_them(measured):
     page = measured[0].go("storage")
     page.tick(page.at.dataframe[0], 0)
