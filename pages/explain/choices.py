@@ -18,6 +18,7 @@ LISTED = 100  # most rows found by a search that are offered
 
 def choose_run(fingerprint, runs, titles, key) -> None:
     help = "All results of this workspace on this data set, newest first."
+    titles = fields.cut(titles, fields.FIFTH)
     results.choose("explain.run", fingerprint, runs, titles, key, help, "Result explained", least=1)
 
 

@@ -87,7 +87,7 @@ def choose(fingerprint: str | None, titles: dict, key: str) -> None:
         take(fingerprint, model)
         look(file="")
 
-    fields.pick("Model", titles, CHOSEN, key, picked, help=help)
+    fields.pick("Model", fields.cut(titles, fields.QUARTER), CHOSEN, key, picked, help=help)
 
 
 def take(fingerprint: str | None, key: str) -> None:

@@ -5,6 +5,9 @@ import math
 import streamlit as st
 
 from pages.shared.workspaces import workspace
+from xmlcore.figures import cut_apart
+
+QUARTER, FIFTH = 27, 19  # letters that fit into a select box of this share of a page of 1280 pixels
 
 
 def choice(label: str, options, key: str, default=None, *, place=st, widget: str = "selectbox", **settings):
@@ -55,6 +58,12 @@ def pick(label: str, options: dict, key: str, value, take, *, widget: str = "sel
         take(st.session_state[key])
 
     return getattr(st, widget)(label, list(options), format_func=options.get, key=key, on_change=chosen, **settings)
+
+
+def cut(titles: dict, letters: int) -> dict:
+    """Return texts by value, cut in the middle where a select box would cut their end; different ones stay so."""
+    short = cut_apart(titles.values(), letters)
+    return {value: short[text] for value, text in titles.items()}
 
 
 def whole(label: str, low: int, high: int | None, key: str, default: int | None, *, place=st, **settings) -> int | None:

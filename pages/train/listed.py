@@ -29,6 +29,7 @@ def choose(runs, shown) -> None:
     titles = run_names.names(runs)
     help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
     help += run_names.footnote(titles.values())
+    titles = fields.cut(titles, fields.QUARTER)
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
 
 

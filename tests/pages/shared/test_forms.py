@@ -4,9 +4,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import forms, presets, settings
+from pages.shared import fields, forms, presets, settings
 from pages.shared.fields import whole_number
 from pages.shared.workspaces import workspace
+from tests.pages.making import fields_of, train
 from xmlcore import experiment
 
 
@@ -96,3 +97,20 @@ def test_a_choice_is_kept_when_its_options_change_and_its_first_value_is_none_of
     assert page.run().text[0].value == "0.1"
     page.session_state["options"] = [0.1, 0.2]
     assert not page.run().exception and page.text[0].value == "0.1"
+
+
+@pytest.mark.parametrize(("name", "widget", "letters"), [
+    ("predict", "predict.model", fields.QUARTER),
+    ("train", "train.shown", fields.QUARTER),
+    ("explain", "explain.run", fields.FIFTH),
+])  # fmt: skip
+def test_long_names_of_results_are_cut_in_the_middle_and_differ_in_narrow_select_boxes(ready, name, widget, letters):
+    first, _ = train(ready), train(ready, C=3.0)
+    with fields_of(ready) as listed:
+        for number, run in enumerate(listed["runs"], 1):
+            run["name"] = f"PLT (Loss of the node classifiers automatic, C {number})"
+    box = ready.go(name).at.selectbox(key=widget)
+    assert sorted(option[-4:] for option in box.options) == ["C 1)", "C 2)"]
+    assert all(option.startswith("PLT (") and "…" in option and len(option) == letters for option in box.options)
+    assert ready.set(widget, first).at.selectbox(key=widget).value == first
+    assert "PLT (Loss of the node classifiers automatic, C 1)" in ready.text(), "the page has the whole name"
