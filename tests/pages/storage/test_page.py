@@ -201,6 +201,8 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     assert [item.kind for item in goes] == ["trials"] * 2
     in_session(ready, lambda: delete.delete(goes, found, "a sweep"))
     assert other.exists() and one.plan().done == 2 and other.plan().done == 1  # the first sweep has the other one
+    ready.go("storage").press("undo")
+    assert other.plan().done == 2
 
 
 def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
