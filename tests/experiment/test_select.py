@@ -45,7 +45,8 @@ def test_scores_belong_to_their_features_when_all_are_kept(words, method):
 
 @pytest.mark.parametrize("per_label", [True, False])
 def test_standard_errors_and_scores_are_those_of_the_features_kept(words, per_label):
-    params = {**FEW, "pattern": "FALS" if per_label else "FAMS", "scoring": "sampled", "n_scored_rows": 20}
+    n_rows = 25  # more than the warm-up has
+    params = {**FEW, "pattern": "FALS" if per_label else "FAMS", "scoring": "sampled", "n_scored_rows": n_rows}
     found = experiment.select(words, "FALS", params)
     fitted = experiment.selector("FALS", params).fit(words.X_train, words.Y_train)
     for label in (0, 5):

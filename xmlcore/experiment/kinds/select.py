@@ -162,10 +162,12 @@ def warm_up_selector(method: str, params: dict) -> float:
     start = time.perf_counter()
     X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
     Y = [[row % 3] for row in range(24)]
-    small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8}
+    small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8, "n_scored_rows": 8}
     # The piece "FALS" has all selections, see experiment/warm_up.py.
     with turn("FALS"), warnings.catch_warnings(action="ignore"):
-        selector(method, params | {name: value for name, value in small.items() if name in params}).fit(X, Y)
+        selector(method, params | {name: value for name, value in small.items() if params.get(name) is not None}).fit(
+            X, Y
+        )
     return time.perf_counter() - start
 
 
