@@ -23,7 +23,7 @@ def show(measurements, settings, files) -> None:
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
-    st.caption("In percent." if best is None else "In percent; the best of each k is bold.")
+    st.caption("Measures in percent" + ("." if best is None else "; the best of each k is bold."))
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
         charts.csv_button(
@@ -45,12 +45,12 @@ def _columns(table, measures, level, level_text):
             (measure, f"{short} noisy", f"{short} at {level_text}, %: mean over repeats."),
             (
                 f"{measure} drop",
-                f"{short} lost",
-                f"Share of {short} without noise lost, %; negative is gained.",
+                f"{short} lost, % of it",
+                f"Share of {short} without noise that is lost, in percent of it; negative is gained.",
             ),
         ):
             shown[column] = 100 * table[column]
-            loss = label.endswith("lost")
+            loss = column.endswith("drop")
             config[column] = tables.number(label, 60 + 8 * len(short), None if loss else "%.2f", help)
             signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."

@@ -19,6 +19,8 @@ SURELY = (
     "this can be sure although bands overlap: each is of one level alone."
 )
 
+RISING = "With more noise, a model may rank other labels, and so be right more often."
+
 
 def sentence(name, measurements, settings) -> str:
     last, runs = settings.levels[-1], list(measurements.results)
@@ -40,14 +42,18 @@ def sentence(name, measurements, settings) -> str:
     if not lost:
         return f"With {perturbed}, as without it, no first label is right."
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
-    where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
     turns = (
         f"{'surely ' * bool(sure)}{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to"
         if clean != noisy
         else "stays at"
     )
-    text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
-    text += _far(measurements, settings, run, level)
+    text = f"With {perturbed}, the P@1 of **{format.plain(run)}** {turns} **{noisy}**."
+    further = [_far(measurements, settings, run, level)]
+    if level != last:
+        at_last = format.percent(measurements.value(run, "P@k", 1, last))
+        further.append(f"is **{at_last}** at {format.plain(noise.level_text(settings.kind, last))}")
+    if further := [part for part in further if part]:
+        text += f" It {', and '.join(further)}."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     if alike := [f"**{format.plain(one)}**" for one in others]:
@@ -55,7 +61,8 @@ def sentence(name, measurements, settings) -> str:
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        text += f" **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+        where = "" if level == last else f" at {format.plain(noise.level_text(settings.kind, level))}"
+        text += f" **{format.plain(worst)}** falls furthest{where}: from {clean} to {noisy}."
     return text
 
 
@@ -65,17 +72,18 @@ def _is_sure(loss) -> bool:
 
 
 def _far(measurements, settings, run, said) -> str:
-    """Return a sentence on the levels between which a result surely falls far; nothing where it does at ``said``."""
-    falls, clean = [], measurements.value(run, "P@k", 1, 0.0)
-    for level in settings.levels:
-        far = round(clean - measurements.value(run, "P@k", 1, level), 4) >= FAR
-        falls.append(far and _is_sure(measurements.loss(run, level)))
+    """Return between which levels a result surely falls far, or that it does not; nothing where it does at ``said``."""
+    clean = measurements.value(run, "P@k", 1, 0.0)
+    far = [round(clean - measurements.value(run, "P@k", 1, level), 4) >= FAR for level in settings.levels]
+    if not any(far):
+        return f"loses less than {100 * FAR:g} points at every level"
+    falls = [is_far and _is_sure(measurements.loss(run, level)) for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
         return ""
     less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
     where = f"between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
-    return f" {100 * FAR:g} points of it are lost {format.plain(where)}."
+    return f"loses {100 * FAR:g} points {format.plain(where)}"
 
 
 def _rows(settings) -> str:
@@ -121,8 +129,7 @@ def curves(measurements, settings, files, n_labels) -> None:
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
         if rising := rises(measurements, settings, measure, k):
-            why = "With more noise, a model may rank other labels, and so be right more often."
-            st.caption(f"{shown} rises for {rising}. {why}")
+            st.caption(f"{shown} rises for {rising}.", help=RISING)
 
 
 def rises(measurements, settings, measure: str, k: int) -> str:

@@ -77,7 +77,7 @@ class UnderNoise:
 def waiting(runs, names, measurements, settings, drawn) -> str:
     """Return a sentence that names the levels or runs that were chosen but are not measured yet; empty without any."""
     if drawn is not settings:
-        return f"Not measured yet: {noise.written(settings.levels)}. Until then, the levels before are shown."
+        return f"{noise.written(settings.levels)} are not measured together yet, so the levels before are shown."
     missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
     return f"Not measured yet: {format.listed(missing)}." if missing else ""
 

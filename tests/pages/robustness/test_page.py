@@ -69,7 +69,7 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
 
 
-FAR = "5 points of it are lost between σ = 0.5 and σ = 1."
+FAR = "It loses 5 points between σ = 0.5 and σ = 1, and is **54.0 %** at σ = 1."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ FAR = "5 points of it are lost between σ = 0.5 and σ = 1."
     [
         (200, 0.11, 1.0, "Whether it or **B** loses a larger share is not sure."),
         (200, 0.90, 1.0, "**B** falls furthest: from 60.0 % to 6.0 %."),  # the level is not that of B
-        (200_000, 0.11, 0.5, f"{FAR} **B** falls furthest: from 60.0 % to 56.7 %."),
+        (200_000, 0.11, 0.5, f"{FAR} **B** falls furthest at σ = 0.5: from 60.0 % to 56.7 %."),
         (200_000, 0.10, 0.5, f"{FAR} Whether it or **B** loses a larger share is not sure."),
     ],
 )
@@ -329,9 +329,9 @@ def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch)
     estimate(monkeypatch, "robustness", 125.0)
     field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
     text = said_plainly(page.set(field, "0.02, 0.2").text())
-    assert "Not measured yet: 0.02, 0.2." in text and "σ = 0.1 on all features, the P@1" in text
+    assert "0.02, 0.2 are not measured together yet, so" in text and "σ = 0.1 on all features, the P@1" in text
     assert measured(page) and list(page.at.select_slider(key="robustness.level").options)[-1] == "σ = 0.1"
-    page.press("robustness.start").until(lambda s: "Not measured yet" not in s.text())
+    page.press("robustness.start").until(lambda s: "not measured together" not in s.text())
     assert "σ = 0.2 on all features, the P@1" in said_plainly(page.text())
 
 
