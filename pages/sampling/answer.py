@@ -67,8 +67,8 @@ def cards(view, study) -> None:
             "Training",
             format.duration(times["fit_s"]),
             f"From {model.n_pairs_:,} pairs: {copies} of examples, each against {_adversaries(view)} (κ = "
-            f"{view.kappa:,}). In {risk} of them the true label does not have the larger f: the empirical risk. The "
-            f"model takes {format.size(view.run.size['model_bytes'])}, a prediction "
+            f"{view.kappa:,}{view.fewer}). In {risk} of them the true label does not have the larger f: the empirical "
+            f"risk. The model takes {format.size(view.run.size['model_bytes'])}, a prediction "
             f"{format.duration(times['predict_ms_per_row'] / 1000)} a row.",
         ),
     ]

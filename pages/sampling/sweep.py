@@ -42,8 +42,9 @@ def sweep(view, name) -> None:
         more = ", trained anew with other settings" if study else f" alone: “{button}” below adds others"
         circle = f"is the result {format.plain(name)}: its accuracy and the time of its training"
         if study:
-            took = format.duration(view.run.times["fit_s"])
+            took = f"{format.duration(view.run.times['fit_s'])}, perhaps beside other work"
             circle = f"has the settings of {format.plain(name)}, trained anew with the others: the result took {took}"
+        more += f"; κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
             figure,
@@ -103,7 +104,7 @@ def _choose(view):
         )
     with middle:
         examples = values.field(
-            "Other π, rows per label",
+            "Other π, examples per label",
             f"sampling.examples {short}",
             first[1],
             "Expected copies of examples that each label gives, with commas between them; the result’s own is always "
@@ -131,7 +132,6 @@ def _kappa_help(view) -> str:
     )
     if view.near:
         text += f" Here adversaries are other candidates: {view.most_kappa:,} at most, and all of them from there on."
-    requested = view.run.params["n_adversarial"]
-    if requested > view.most_kappa:
-        text += f" The result was requested with κ = {requested:,}, so κ = {view.most_kappa:,} was used."
+    if view.fewer:
+        text += f" The result has κ = {view.kappa:,}{view.fewer}."
     return text

@@ -24,7 +24,9 @@ class SampledRun:
         self.files = f"{format.file_name(name)}-{MODEL}-{self.key[:6]}"  # how names of downloaded files begin
         self.n_present = int(np.count_nonzero(model.class_size_))
         self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
-        self.kappa = min(run.params["n_adversarial"], self.most_kappa)
+        requested = run.params["n_adversarial"]
+        self.kappa = min(requested, self.most_kappa)
+        self.fewer = f" of {requested:,} asked for" if requested > self.most_kappa else ""
         self.q = min(run.params["n_candidates"], self.n_present)
         self.examples = float(run.params["examples_per_class"])
         self.near = run.params.get("adversaries") == "candidates"

@@ -33,7 +33,7 @@ SHARES = {
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
-MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "rows per label"}
+MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "examples per label"}
 ROOM = (0.03, 0.06)  # of the axes, which a character and a line of the numbers beside points take
 BESIDE = {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1),
           "top center": (0, 1), "bottom center": (0, -1)}  # fmt: skip

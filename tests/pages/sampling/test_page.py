@@ -281,7 +281,7 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
     assert "each against 9 other labels" in page.at.metric[4].help
     field = f"sampling.kappa {key[:8]}"
-    assert "was requested with κ = 10, so κ = 9 was used" in page.at.text_input(key=field).help
+    assert "The result has κ = 9 of 10 asked for." in page.at.text_input(key=field).help
     assert swept(page, "κ")[0] == [2, 9]
     assert page.at.text_input(key=field).label.endswith("up to 9")
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value

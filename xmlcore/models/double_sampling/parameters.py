@@ -31,7 +31,7 @@ ABOUT = About(
 
 PARAMETERS = (
     Parameter(
-        "examples_per_class", "Examples per label",
+        "examples_per_class", "Examples per label, π",
         "Expected number of training examples of each label: rows of small labels are drawn several times, "
         "and of large labels only some rows are drawn. The paper uses 1 or 2; use more if there are few "
         "labels.",
