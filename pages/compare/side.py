@@ -251,7 +251,7 @@ def _coordinates(lines, measure, file_name, of_sweeps) -> None:
     of_models = side_by_side.settings_of_models(lines, measure)
     if not of_models:
         st.caption(
-            "The tab *Trials* says which settings matter."
+            "Settings that were tried are in the tab *Trials*."
             if of_sweeps
             else "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
             "columns*, choose *settings, seeds together* under *One line for*, or train a model with other settings."

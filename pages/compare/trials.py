@@ -31,15 +31,18 @@ def section(fingerprint: str, file_name: str) -> None:
 
 def _sentence(found, effects) -> str:
     """Return which settings matter, over how many, for Markdown."""
-    model, n = found.task.params["model"], format.count(int(effects["n_settings"].max()), "setting")
+    model, measure = found.task.params["model"], found.task.params["measure"]
+    n = format.count(int(effects["n_settings"].max()), "setting")
     said = [
         f"**{format.plain(found.varied[effect.parameter].split(',')[0])}** {_share(effect)}"
         for effect in effects.itertuples()
         if not effect.why
     ]
     if not said:
-        return f"What matters cannot be said: {n} of {format.plain(model)} with a result are too few or too alike."
-    return f"What matters for {found.task.params['measure']}, over {n} of {format.plain(model)}: {format.listed(said)}."
+        low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
+        spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
+        return f"{n} of {format.plain(model)} with a result are too few or too alike to say what matters: {spread}."
+    return f"What matters for {measure}, over {n} of {format.plain(model)}: {format.listed(said)}."
 
 
 def _share(effect) -> str:

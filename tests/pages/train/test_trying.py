@@ -136,7 +136,7 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_exampl
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     assert "is the best of 2 settings" in ready.run().text() and not example()
     said = ready.go("compare").text()
-    assert "Trials* says which settings matter." in said and "three lines" not in said and "What matters" in said
+    assert "in the tab *Trials*." in said and "three lines" not in said and "what matters" in said.lower()
 
 
 @pytest.mark.sections("Trials")
