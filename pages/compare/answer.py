@@ -34,14 +34,18 @@ def sentence(lines, choice, of_figures: str | None) -> None:
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
     _best(measured_lines[measured_lines["fingerprint"] == first], choice)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
-    text = []
+    text, named = [], []
     for fingerprint in others[:3]:
         best = measured_lines[measured_lines["fingerprint"] == fingerprint].head(1)
-        name, value = best["title"].iloc[0], format.percent(best[choice.measure].iloc[0])
-        text.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
+        value = format.percent(best[choice.measure].iloc[0])
+        named.append(best["title"].iloc[0])
+        text.append(f"**{format.plain(named[-1])}** on {format.plain(best['dataset'].iloc[0])} ({value})")
     if text:
         more = f" These are {len(text)} of {len(others)} other data sets." if len(others) > len(text) else ""
-        st.markdown(f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}")
+        st.markdown(
+            f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}",
+            help=run_names.footnote(named) or None,
+        )
 
 
 def _best(lines, choice) -> None:
