@@ -98,10 +98,10 @@ def show(form: Form, *about) -> Request | None:
 
 
 def draw(form: Form, *about) -> None:
-    """Show the progress of what a form has started, why it failed, and the form; without files it is run alone."""
+    """Show a form, the progress of what it has started, and why that failed; without files it is run alone."""
+    (show if form.chosen else fragments.alone(show))(form, *about)
     jobs.watch(jobs.active(form.kind))
     uploads.failures(form.kind, form.failure)
-    (show if form.chosen else fragments.alone(show))(form, *about)
 
 
 def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
