@@ -22,7 +22,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
         return
     st.caption(
         "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
-        "settings and its measures. This page opens it again, and so does load_model in a notebook."
+        "settings and its measures. This page opens it again, and so does load_model in a notebook; `xmlcore serve` "
+        "lets other programs ask it."
     )
     params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
     task = experiment.task("pack_model", {"run": chosen.key}, params)

@@ -37,8 +37,8 @@ def choose_test_row(data, run, key: str) -> int:
             args=(mistakes, row),
             disabled=mistakes.size == 0,
             key=f"{key}.mistake",
-            help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
-            "shows the next.",
+            help="Shows a row whose first predicted label is wrong: the one with the highest score first. Some such "
+            "labels are right, and missing in the data. Each press shows the next.",
         )
     worst = ", the worst mistake" if mistakes.size and row == mistakes[0] else ""
     st.markdown(f"**{test_row_name(data, row)}**{worst}")

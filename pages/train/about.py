@@ -70,9 +70,11 @@ def _chosen(run, name):
     trials = pd.DataFrame(run.trials)
     samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
     sizes = " or ".join(f"{rows:,}" for rows in samples)
+    # A sample shows only roughly which C is best.
+    between = " C lies between the best trial’s and the published one." if "C" in run.chosen else ""
     st.caption(
         f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
-        f"in {format.duration(seconds)}: {values}."
+        f"in {format.duration(seconds)}: {values}.{between}"
     )
     more = " The first sample decides the shape of the tree; the second, all rows of some labels, decides the rest."
     more = more if len(samples) > 1 else ""
@@ -83,6 +85,5 @@ def _chosen(run, name):
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
-        f"training rows; test rows are not used.{more} The C used for all rows lies between the best one here and the "
-        "published one, because a sample shows only roughly which C is best.",
+        f"training rows; test rows are not used.{more}",
     )
