@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared.workspaces import workspace
 from xmlcore.figures import cut_apart
 
-QUARTER, FIFTH = 27, 19  # letters that fit into a select box of this share of a page of 1280 pixels
+QUARTER, FIFTH = 34, 24  # letters that fit into a select box of this share of a page of 1440 pixels
 
 
 def choice(label: str, options, key: str, default=None, *, place=st, widget: str = "selectbox", **settings):
