@@ -3,15 +3,15 @@
 import streamlit as st
 
 from pages.data import choose
-from pages.shared import addresses, format
+from pages.shared import addresses, format, jobs
 from pages.shared.workspaces import dataset_list, workspace
 
 CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
-INTRODUCTION = "**New here?** Each row of data has several labels out of very many; models learn to predict them."
-API_DOCS = "In **api-docs**, a row is the documentation of a Python function, its labels are its parameters."
+INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
+API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s parameters."
 OTHER = "The data in use: **{}**."
-ADDRESS = "The address of this page leads back to your work: keep it."
+ADDRESS = "Keep the address of this page: it leads back to your work."
 
 
 def show(used: dict | None) -> None:
@@ -27,12 +27,11 @@ def show(used: dict | None) -> None:
             add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
             st.button("Add a data set", key="data.start.add", icon=":material/add:", type="tertiary", **add)
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}
-            st.button("Close for good", icon=":material/close:", type="tertiary", **close)
+            st.button("Close", icon=":material/close:", type="tertiary", **close)
 
 
 def is_closed() -> bool:
-    unasked = workspace.get("unasked")
-    trained = any(not unasked.get(run["key"]) for run in workspace.get("runs"))
+    trained = not all(map(jobs.is_unasked, workspace.get("runs")))
     return _is_closed_for_good() or trained or workspace.only_looks()
 
 

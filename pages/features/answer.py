@@ -48,9 +48,7 @@ def sentence(view, label) -> str:
     if view.selection.shared:
         return f"{by}, {what} that best tell all labels apart: {best}."
     rare = int((drawn["with_label"] < drawn["without_label"]).sum())
-    rarer = (
-        f" Of the {len(drawn)} drawn, {rare} (orange) {'is' if rare == 1 else 'are'} rarer in its rows than in others."
-    )
+    rarer = f" Of the {len(drawn)} drawn, {rare} (orange) {'is' if rare == 1 else 'are'} rarer in its rows."
     return f"{by}, {what} that best tell rows of {name}: {best}.{rarer if rare else ''}"
 
 
@@ -60,7 +58,7 @@ def cards(view) -> None:
     same = "The same for all" if selection.shared else "For each of"
     of = f"{same} {format.count(selection.n_labels, 'label')}, of {features}: those {WHY[_kind(selection)]}."
     shown = [
-        (f"{selection.title} keeps per label", f"{selection.n_selected:,} of {selection.n_features:,}", of),
+        ("Kept per label", f"{selection.n_selected:,} of {selection.n_features:,}", of),
         (
             "Kept by any label",
             f"{selection_union(view.key):,}",

@@ -32,7 +32,7 @@ def main(used) -> None:
     with right:
         label = choices.choose_label(view)
         view.weighted = choices.choose_order(view)
-        view.n_bars = fields.radio("Features drawn", answer.BARS, "features.drawn", 15)
+        view.n_bars = fields.choice("Features drawn", answer.BARS, "features.drawn", 15)
         if len(past) > 1:
             choices.choose_selection(view)
         results.mark(record)

@@ -12,11 +12,12 @@ from xmlcore import datasets, experiment
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MOST_WORDS, MOST_ON_PAGE, MOST_CONTROLS = 120, 300, 25
 BARE = ("Jobs",)  # has nothing to draw while nothing runs
-# Counts words outside titles, tables and figures, and controls; what is hidden does not count.
+# Counts words outside titles, tables, texts of rows and figures, and controls; what is hidden does not count.
 MEASURE = """() => {
   const main = document.querySelector("[data-testid=stMain]"), fold = window.innerHeight;
-  const drawn = ".js-plotly-plot, .hl-text", help = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar]";
-  const apart = `h1, table, style, [data-testid=stDataFrame], [data-testid=stIconMaterial], ${drawn}, ${help}`;
+  const drawn = ".js-plotly-plot, .hl-text", data = "table, [role=region], [data-testid=stDataFrame]";
+  const help = "[data-testid=stTooltipIcon], [data-testid=stElementToolbar]";
+  const apart = `h1, style, ${data}, [data-testid=stIconMaterial], ${drawn}, ${help}`;
   const isSeen = element => {
     const box = element.getBoundingClientRect();
     const hidden = {opacityProperty: true, visibilityProperty: true};
@@ -92,22 +93,24 @@ def test_every_page_is_looked_at_before_it_is_read(tab, prepared, data):
     assert wrong == []
 
 
-def test_pages_with_first_results_are_looked_at_before_they_are_read(tab, prepared, data):
+def test_pages_of_a_first_visit_are_looked_at_before_they_are_read(tab, prepared, data):
     address = prepared(data, trained=1)  # its cache is that of the dashboard from here on
     workspace = SimpleNamespace(token=address[-32:])
-    double, plt = making.train(workspace, "DoubleSampling", data), making.written(workspace)["runs"][0]["key"]
-    making.select(workspace, "ChiSquared", data)  # FALS takes minutes
-    widgets = {}
-    for task, fields in first_results.table(data.fingerprint):
-        if task.kind == "robustness" and task.inputs["run"] in (plt, double):
-            experiment.keep(task)
-            widgets |= fields
+    making.train(workspace, "DoubleSampling", data)
+    making.train(workspace, "LdSM", data, n_estimators=2)  # with fewer trees and epochs than first results have
+    making.select(workspace, "FALS", data, n_epochs=1, n_hidden=4, scoring="sampled", n_scored_rows=50)
+    noise, fields = next(one for one in first_results.table(data.fingerprint) if one[0].kind == "robustness")
     with making.fields_of(workspace) as kept:
-        kept["widgets"] |= widgets
+        for record in kept["runs"]:
+            experiment.keep(experiment.task("robustness", {"run": record["key"]}, noise.params))
+        for record in kept["runs"] + kept["selections"]:
+            record["asked"] = -1.0  # nobody asked for it
+        kept["widgets"] |= fields
     one = tab(f"/train{address}")
     wrong = []
-    for page, said in (("Train", "against training time"), ("Compare", "2 side by side"), ("Robustness", "the P@1 of"),
-                       ("Features", "tell rows of"), ("Sampling", "sampled rows")):  # fmt: skip
+    for page, said in (("Train", "against training time"), ("Data", "New here?"), ("Compare", "3 side by side"),
+                       ("Robustness", "the P@1 of"), ("Features", "tell rows of"), ("Sampling", "sampled rows"),
+                       ("Trees", "nodes")):  # fmt: skip
         one.go(page)
         one.text(said)
         wrong += unlike_the_rule(one, page, "light", 1440)

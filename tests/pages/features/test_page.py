@@ -99,7 +99,7 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     rare = np.count_nonzero((occurrence < others) & (occurrence > 0))
     assert (f"Of the {n} drawn, {rare} (orange)" in said) == (rare > 0)
     about = page.at.metric[0].help
-    assert page.metrics()["FALS keeps per label"] == "4 of 24"
+    assert page.metrics()["Kept per label"] == "4 of 24"
     assert "For each of 8 labels, of 24 features: those with" in about
     assert "Scores are exact: from all training rows" in page.text() and "Scores are" not in page.metrics()
     drawn = figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"]
@@ -169,7 +169,7 @@ def test_other_selections_are_described_by_what_they_are(ready):
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
     making.select(ready, "ChiSquared", data=bare, n_features=2)
-    assert ready.go("features").metrics()["Chi-squared keeps per label"] == "2 of 24"
+    assert ready.go("features").metrics()["Kept per label"] == "2 of 24"
 
 
 @pytest.mark.sections("Other methods")
@@ -182,10 +182,10 @@ def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
 def test_the_form_selects_by_another_method_and_a_count(page):
     page.set("features.method", "ChiSquared").set("features.way", "count")
     page.set("features.count 24", 3)
-    page.press("features.select").until(lambda s: s.metrics().get("Chi-squared keeps per label") == "3 of 24")
+    page.press("features.select").until(lambda s: s.metrics().get("Kept per label") == "3 of 24")
     options = page.at.selectbox(key="features.selection").options
     assert len(options) == 2 and options[0].startswith("Chi-squared")
-    assert page.set("features.selection", page_key(page, "FALS")).metrics()["FALS keeps per label"] == "4 of 24"
+    assert page.set("features.selection", page_key(page, "FALS")).metrics()["Kept per label"] == "4 of 24"
     assert page.go("data").go("features").at.selectbox(key="features.selection").value == page_key(page, "FALS")
 
 
@@ -201,7 +201,7 @@ def test_settings_that_do_not_go_together_and_numbers_that_cannot_be_start_nothi
     page.set("features.share", 5.0)
     assert "Share, k/D is 5, but must be above 0 and at most 1" in errors()
     page.press("features.select")
-    assert "The selection was not started" in page.text() and page.metrics()["FALS keeps per label"] == "4 of 24"
+    assert "The selection was not started" in page.text() and page.metrics()["Kept per label"] == "4 of 24"
     page.set("features.way", "count").set("features.count 24", 25)
     assert "must be from 1 to 24" in errors()
     page.at.number_input(key="features.count 24").set_value(3)
