@@ -8,7 +8,7 @@ import pytest
 
 from pages.data import start
 from pages.data.forms import formats, uploads
-from tests.pages.making import put_file, train
+from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
 from xmlcore.datasets import DatasetFormatError, read_matrix
@@ -158,6 +158,11 @@ def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for
     assert start.OTHER.format("fruit") in ready.text()
     train(ready)
     assert "New here?" in ready.run().text(), "what is being read does not move"
+    with fields_of(ready) as fields:  # it was begun in the background
+        fields["runs"][0]["asked"], fields["unasked"] = 0.0, {fields["runs"][0]["key"]: True}
+    assert "New here?" in ready.go("train").go("data").text(), "nobody has trained a model yet"
+    with fields_of(ready) as fields:
+        fields["runs"][0]["asked"] = 1.0  # by pressing Train
     assert "New here?" not in ready.go("train").go("data").text(), "a model is trained"
     ready = session()
     ready.press("data.start.close")
