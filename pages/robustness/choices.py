@@ -123,7 +123,8 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
-    return f"{names} {take} less of the {'attack' if KINDS[settings.kind].is_attack else 'noise'}."
+    of = "attack" if KINDS[settings.kind].is_attack else "noise, though a little may harm more than much"
+    return f"{names} {take} less of the {of}."
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
