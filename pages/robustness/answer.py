@@ -40,20 +40,15 @@ def sentence(name, measurements, settings) -> str:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
-        return f"With {perturbed}, as without it, no first label is right."
+        return "Without noise no first label is right, so nothing can be lost."
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     turns = (
         f"{'surely ' * bool(sure)}{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to"
         if clean != noisy
         else "stays at"
     )
-    text = f"With {perturbed}, the P@1 of **{format.plain(run)}** {turns} **{noisy}**."
-    further = [_far(measurements, settings, run, level)]
-    if level != last:
-        at_last = format.percent(measurements.value(run, "P@k", 1, last))
-        further.append(f"is **{at_last}** at {format.plain(noise.level_text(settings.kind, last))}")
-    if further := [part for part in further if part]:
-        text += f" It {', and '.join(further)}."
+    where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
+    text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     if alike := [f"**{format.plain(one)}**" for one in others]:
@@ -61,9 +56,12 @@ def sentence(name, measurements, settings) -> str:
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        where = "" if level == last else f" at {format.plain(noise.level_text(settings.kind, level))}"
-        text += f" **{format.plain(worst)}** falls furthest{where}: from {clean} to {noisy}."
-    return text
+        text += f" **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+    further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
+    if level != last and np.isfinite(at_last):
+        further.append(f"is **{format.percent(at_last)}** at {format.plain(noise.level_text(settings.kind, last))}")
+    who = f"P@1 of **{format.plain(run)}**" if len(runs) > 1 else "It"
+    return f"{text} {who} {', and '.join(further)}." if further else text
 
 
 def _is_sure(loss) -> bool:
@@ -71,19 +69,20 @@ def _is_sure(loss) -> bool:
     return share > high - share
 
 
-def _far(measurements, settings, run, said) -> str:
+def _far(measurements, settings, run, said) -> list:
     """Return between which levels a result surely falls far, or that it does not; nothing where it does at ``said``."""
     clean = measurements.value(run, "P@k", 1, 0.0)
     far = [round(clean - measurements.value(run, "P@k", 1, level), 4) >= FAR for level in settings.levels]
-    if not any(far):
-        return f"loses less than {100 * FAR:g} points at every level"
+    lowest = min(measurements.value(run, "P@k", 1, level) for level in settings.levels)
+    if not any(far) and len(far) > 1 and 2 * FAR <= clean and lowest < clean:
+        return [f"loses less than {100 * FAR:g} points at every level"]
     falls = [is_far and _is_sure(measurements.loss(run, level)) for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
-        return ""
+        return []
     less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
-    where = f"between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
-    return f"loses {100 * FAR:g} points {format.plain(where)}"
+    where = f"somewhere between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
+    return [f"has lost {100 * FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
 
 
 def _rows(settings) -> str:

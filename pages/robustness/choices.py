@@ -127,7 +127,7 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     return f"{names} {take} less of the {of}."
 
 
-def remember_runs(fingerprint: str, keys: list[str]) -> None:
+def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
     workspace.remember(f"robustness.runs {fingerprint}", keys)
 
 
@@ -168,11 +168,14 @@ def _kept(runs) -> list:
 
 
 def at_other_levels(runs, settings) -> NoiseSettings | None:
-    """Return these settings with the levels at which the runs were measured last; None if there was no such time."""
+    """Return these settings with the levels at which this workspace measured most of the runs, and last; or None."""
     wanted = {r["key"]: settings.task(r).params | {"levels": None} for r in runs}
-    alike = [one for one in _kept(runs) if one.record["params"] | {"levels": None} == wanted[one.inputs["run"]]]
-    last = max(alike, key=lambda one: one.created, default=None)
-    return last and replace(settings, levels=last.record["params"]["levels"])
+    own, measured = {key for _, key in workspace.get("made")}, {}
+    for one in _kept(runs):
+        if one.key in own and one.record["params"] | {"levels": None} == wanted[one.inputs["run"]]:
+            measured.setdefault(tuple(one.record["params"]["levels"]), []).append(one.created)
+    best = max(measured, key=lambda levels: (len(measured[levels]), max(measured[levels])), default=None)
+    return best and replace(settings, levels=list(best))
 
 
 def _choose_settings(data, fingerprint, runs, kind):

@@ -33,7 +33,8 @@ def buckets(measurements, settings, files, n_labels) -> None:
         "R": (
             "recall",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
-            "have at least one such label; bands are 95\u00a0% intervals over repeats.",
+            "have at least one such label (the Train page counts labels, whatever the row); "
+            "bands are 95\u00a0% intervals over repeats.",
         ),
     }
     for place, (letter, (name, caption)) in zip(st.columns(2, gap="large"), texts.items()):

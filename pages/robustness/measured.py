@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from pages.robustness import choices, noise
+from pages.robustness import choices
 from pages.shared import format, tasks
 from pages.shared.results import run_names
 from pages.shared.results.measured import SHOWN_MEASURES
@@ -76,10 +76,10 @@ class UnderNoise:
 
 def waiting(runs, names, measurements, settings, drawn) -> str:
     """Return a sentence that names the levels or runs that were chosen but are not measured yet; empty without any."""
-    if drawn is not settings:
-        return f"{noise.written(settings.levels)} are not measured together yet, so the levels before are shown."
+    said = "" if drawn is settings else "These levels are not measured together yet, so earlier ones are shown. "
     missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
-    return f"Not measured yet: {format.listed(missing)}." if missing else ""
+    where = "yet" if drawn is settings else "there"
+    return f"{said}Not measured {where}: {format.listed(missing)}." if missing else said
 
 
 def measure(runs, names, settings) -> tuple:

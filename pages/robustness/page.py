@@ -34,6 +34,8 @@ def main(used) -> None:
             choices.watch_trainings(fingerprint, past)
         else:
             sentence.markdown("Choose at least one result to see how it holds up under noise.")
+            take = {"on_click": choices.remember_runs, "args": (fingerprint, None)}
+            left.button("Choose the newest of each model", "robustness.newest", **take)
         return
     silent = of_results.silent(data, name)
     if silent and KINDS[settings.kind].needs != CERTIFICATE:

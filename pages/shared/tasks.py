@@ -4,6 +4,7 @@ Pages call :func:`shown`. :func:`ready` returns the result instead of drawing it
 results of several tasks that are drawn together.
 """
 
+import contextlib
 import time
 
 import streamlit as st
@@ -86,8 +87,13 @@ def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict
 
 
 def kept(tasks: dict) -> dict:
-    """Return the results of those tasks that have one."""
-    return {name: value for name, task in tasks.items() if (value := _kept(task)[0]) is not None}
+    """Return the results of those tasks that have one which can be read and has no mark; nothing is made again."""
+    results = {}
+    for name, task in tasks.items():
+        with contextlib.suppress(store.StoreError):
+            if task.exists() and experiment.provenance(task) not in MARKS:
+                results[name] = server.loaded(task)
+    return results
 
 
 def _result_or_start(task, automatic_below, about=""):

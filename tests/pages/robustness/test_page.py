@@ -69,7 +69,7 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
 
 
-FAR = "It loses 5 points between σ = 0.5 and σ = 1, and is **54.0 %** at σ = 1."
+FAR = "P@1 of **A** has lost 5 points somewhere between σ = 0.5 and σ = 1, and is **54.0 %** at σ = 1."
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ FAR = "It loses 5 points between σ = 0.5 and σ = 1, and is **54.0 %** at σ = 
     [
         (200, 0.11, 1.0, "Whether it or **B** loses a larger share is not sure."),
         (200, 0.90, 1.0, "**B** falls furthest: from 60.0 % to 6.0 %."),  # the level is not that of B
-        (200_000, 0.11, 0.5, f"{FAR} **B** falls furthest at σ = 0.5: from 60.0 % to 56.7 %."),
-        (200_000, 0.10, 0.5, f"{FAR} Whether it or **B** loses a larger share is not sure."),
+        (200_000, 0.11, 0.5, f"**B** falls furthest: from 60.0 % to 56.7 %. {FAR}"),
+        (200_000, 0.10, 0.5, f"Whether it or **B** loses a larger share is not sure. {FAR}"),
     ],
 )
 def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_and_names_who_surely_falls_more(
@@ -198,6 +198,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
     assert page.go("data").go("robustness").at.multiselect(key="robustness.runs").value == keys
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
+    assert page.press("robustness.newest").at.multiselect(key="robustness.runs").value
 
 
 def test_results_that_nobody_asked_for_have_a_star_and_come_after_the_user_s_own(ready, key):
@@ -329,10 +330,23 @@ def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch)
     estimate(monkeypatch, "robustness", 125.0)
     field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
     text = said_plainly(page.set(field, "0.02, 0.2").text())
-    assert "0.02, 0.2 are not measured together yet, so" in text and "σ = 0.1 on all features, the P@1" in text
+    assert "These levels are not measured together yet" in text and "σ = 0.1 on all features, the P@1" in text
     assert measured(page) and list(page.at.select_slider(key="robustness.level").options)[-1] == "σ = 0.1"
+    train(page, "OneVsRest")
+    text = page.go("data").go("robustness").text()
+    assert measured(page) and "earlier ones are shown. Not measured there: **OneVsRest**." in text
     page.press("robustness.start").until(lambda s: "not measured together" not in s.text())
     assert "σ = 0.2 on all features, the P@1" in said_plainly(page.text())
+    page.set(field, "0.02, 0.3")
+    assert legend(figure(page, "P@1 under")) == ["OneVsRest", "PLT"], "the levels that most results have"
+
+
+def test_what_others_have_measured_is_not_shown_as_the_levels_before(page, monkeypatch):
+    estimate(monkeypatch, "robustness", 125.0)
+    with fields_of(page) as fields:
+        fields["made"] = []
+    field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
+    assert not measured(page.set(field, "0.02, 0.3"))
 
 
 def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
