@@ -43,6 +43,11 @@ def test_scores_belong_to_their_features_when_all_are_kept(words, method):
     assert found.n_selected == 30 and (np.diff(found.selected_scores, axis=1) <= 0).all()
 
 
+def test_a_selection_is_not_refused_for_what_its_warm_up_gives(words):
+    params = {"n_layers": 5, "n_epochs": 5, "random_state": 2, "n_features": 3}
+    assert experiment.select(words, "FALS", params).n_selected == 3
+
+
 @pytest.mark.parametrize("per_label", [True, False])
 def test_standard_errors_and_scores_are_those_of_the_features_kept(words, per_label):
     n_rows = 25  # more than the warm-up has
