@@ -39,8 +39,7 @@ def show(page, folded: bool):
 
 def folds_methods() -> bool:
     """Return whether the pages of methods are folded: until somebody has asked for a model or for a selection."""
-    unasked = workspace.get("unasked")
-    return all(unasked.get(record["key"]) for record in (*workspace.get("runs"), *workspace.get("selections")))
+    return all(map(jobs.is_unasked, (*workspace.get("runs"), *workspace.get("selections"))))
 
 
 def _automatic():

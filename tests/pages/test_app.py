@@ -139,13 +139,13 @@ def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
     assert links == [""] * len(links) != [], "what the address says already would be one more step for Back"
     ready.go("trees")
     assert folded() == [True], "the page is there, and its link is in sight"
-    key = train(ready, data=word_data())
+    train(ready, data=word_data())
     with fields_of(ready) as fields:
-        fields["unasked"] = {key: True}
+        fields["runs"][0]["asked"] = 0.0
     ready.run()
     assert folded(), "nobody asked for this one"
     with fields_of(ready) as fields:
-        fields["unasked"] = {}
+        fields["runs"][0]["asked"] = 1.0
     ready.run()
     assert not folded()
 

@@ -10,6 +10,8 @@ from xmlcore.experiment.engine import given
 # Kinds of tasks, with the source of what they make.
 KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
 
+LONG_AGO = 1.0  # seconds since 1970 at which what a file brings was asked for: nothing gives way to it
+
 
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
     """List a data set that a task has made in the workspace, and say so."""
@@ -56,7 +58,7 @@ def list_import(result) -> None:
 
     entries = dict(result.contents)
     for kind in result_list.FIELDS:
-        entries[kind] = [record | {"asked": 0.0} for record in entries[kind]]
+        entries[kind] = [record | {"asked": LONG_AGO} for record in entries[kind]]
     workspace.update(lambda data: records.add(data, entries))
     sets = format.count(len(result.contents["known"]), "data set")
     rest = sum(len(result.contents.get(name, ())) for name in ("runs", "selections", "sweeps", "made"))
