@@ -79,7 +79,7 @@ def undo() -> None:
 
 
 def _last() -> Deletion | None:
-    """Return what was removed last and is not there again; nothing that was removed too long ago."""
+    """Return what was removed last and of which something is not there again; nothing removed too long ago."""
     since = time.time() - room.UNDO_SECONDS
     removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
     if removals:
