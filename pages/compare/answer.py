@@ -58,7 +58,8 @@ def _best(lines, choice) -> None:
         return
     first = [f"**{format.plain(title)}**" for title in leaders["title"]]
     named = format.listed(first if len(first) < 4 else [*first[:2], f"{len(first) - 2:,} more"])
-    have, among = "has" if len(first) == 1 else "share", format.count(len(lines), WORDS[choice.lines])
+    have = "has" if len(first) == 1 else "share"
+    among = format.count(len(lines), "result" if (lines["n"] == 1).all() else WORDS[choice.lines])
     text = [f"On {where}, {named} {have} the highest {measure} of {among}: {value}."]
     a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
     following = f"**{format.plain(lines['title'].iloc[1])}**"

@@ -1,12 +1,14 @@
 """What the Compare page shows first, made before it is opened."""
 
+import dataclasses
+
 from pages.compare import listed, more, of_runs, side
 
 
 def make(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
     every = listed.every_of(runs, known, widgets)
-    choice = _choice(every.frame, widgets)
+    choice = dataclasses.replace(_choice(every.frame, widgets), used=used or "")
     lines = listed.table(every, choice)
     measured = lines[lines[choice.measure].notna()]
     here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)

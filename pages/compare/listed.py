@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -36,6 +37,7 @@ class Listing:
     text: str = ""
     archived: bool = False
     more: tuple = ()  # further columns
+    used: str = ""  # fingerprint of the data set in use, whose lines come first
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +130,7 @@ def choose(frame) -> Listing:
         if frame["archived"].any():
             archived = fields.switch("Archived, too", "compare.archived", False)
         columns = more.choose()
-    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, columns)
+    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, columns, workspace.get("dataset") or "")
 
 
 def clear() -> None:
@@ -173,7 +175,7 @@ def _texts(frame) -> pd.Series:
 
 
 def grouped(frame, choice: Listing) -> pd.DataFrame:
-    """Return the lines of the table, best first on each data set: see :data:`LINES`."""
+    """Return the lines of the table, those of the data set in use and the best first: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
     lines = lines.join(frame.set_index("key")[[*(name for name in GIVEN if name != "created"), *CALLED]], on="key")
@@ -185,6 +187,7 @@ def grouped(frame, choice: Listing) -> pd.DataFrame:
         lines = lines.assign(run=run, named=named, title=lines["setting_title"])
     lines = lines.assign(title=lines["title"] + lines["star"].where(lines["n"] == 1, ""))
     lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
+    lines = lines.iloc[np.argsort(lines["fingerprint"] != choice.used, kind="stable")]
     if choice.lines == "model":
         lines = lines.drop_duplicates(["fingerprint", "model"])
     return lines.reset_index(drop=True)
@@ -195,7 +198,7 @@ def chosen(frame, lines, choice: Listing, ticked: set) -> pd.DataFrame:
     if ticked == {key for keys in here["keys"] for key in keys}:
         return here
     kind = "result" if choice.lines == "result" else "settings"
-    return grouped(frame[frame["key"].isin(ticked)], Listing(choice.measure, kind))
+    return grouped(frame[frame["key"].isin(ticked)], Listing(choice.measure, kind, used=choice.used))
 
 
 def _titles(frame) -> pd.DataFrame:

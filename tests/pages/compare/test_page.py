@@ -108,7 +108,7 @@ def test_results_of_the_same_measure_share_the_first_place(ready, words, monkeyp
         record["name"] = f"result {number}"
     said = plainly(listed(ready, made, words))
     who = r"result \d and result \d" if n == 2 else r"result \d, result \d and 3 more"
-    assert re.search(rf"On \S+, {who} share the highest P@1 of {n} settings: [\d.]+\s%\. result", said), said
+    assert re.search(rf"On \S+, {who} share the highest P@1 of {n} results: [\d.]+\s%\. result", said), said
     assert not any(claim in said for claim in ("It leads", "has the same", "may be chance"))
 
 
@@ -555,7 +555,7 @@ def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
     assert "File of other, line 2: cell 1 of the line: '9' is no label of the data set" in said
     ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
     give(page, "other", ranked.encode())
-    page.until(lambda s: "of 2 settings" in s.text())
+    page.until(lambda s: "of 2 results" in s.text())
     assert not page.at.error
     measured = page.frame("run", "P@1").set_index("run")
     assert measured["P@1"].nunique() == 1 and {"other", "PLT"} == set(measured.index)
