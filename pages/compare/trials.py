@@ -41,7 +41,8 @@ def _sentence(found, effects) -> str:
     if not said:
         low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
-        return f"{n} of {format.plain(model)} with a result are too few or too alike to say what matters: {spread}."
+        why = format.listed(list(dict.fromkeys(effects["why"])))
+        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
     return f"What matters for {measure}, over {n} of {format.plain(model)}: {format.listed(said)}."
 
 

@@ -83,8 +83,11 @@ def _say_best(task, result):
         sure = ", with one seed: how far chance moves it is not known"
     else:
         sure = ""  # training has no chance in it
+    first = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]
+    first = [f"**{format.plain(_words(task, setting))}**" for setting in dict.fromkeys(first)]
+    best = f"{first[0]} is the best" if len(first) == 1 else f"{format.listed(first[:4])} are equal, and the best"
     st.markdown(
-        f"**{format.plain(_words(task, result.best_setting))}** is the best of "
+        f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
         f"**{hundredths(result.value)}\u00a0%** on {result.n_held_out:,} training rows that were held out{sure}."
     )

@@ -11,7 +11,7 @@ from xmlcore.typing import DataFrame
 GROUPS = 6  # at most, of the values of a number that has too many for a group each
 LEAST_IN_GROUP = 2  # settings with a value, on average, so that what other settings change can be told from it
 LEAST_LEFT = 3  # degrees of freedom within groups
-FEW, ONE_VALUE, NONE = "too few settings for its values", "one value only", "all trainings are equal"
+FEW, ONE_VALUE, NONE = f"each value needs {LEAST_IN_GROUP} settings", "one value only", "all trainings are equal"
 
 
 def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":

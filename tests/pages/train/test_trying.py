@@ -64,7 +64,7 @@ def start(page, values="0.01, 3"):
 @pytest.mark.sections("Settings tried")
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     assert page.at.session_state["train.section"] == "Label by label"
-    start(page).until(lambda s: "is the best of 2 settings" in s.text())
+    start(page).until(lambda s: "the best of 2 settings" in s.text())
     assert page.at.session_state["train.section"] == "Settings tried"
     assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
@@ -80,14 +80,14 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
 
 @pytest.mark.sections("Settings tried")
 def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page):
-    start(page, "0.02, 2").until(lambda s: "is the best of 2 settings" in s.text())
+    start(page, "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
     with fields_of(page) as fields:
         key, fields["sweeps"] = fields["sweeps"][-1]["key"], []
     kept = [("sweeps", key), *(("trials", trial) for trial in experiment.load("sweep", key).trials["key"])]
     for artifact in kept:
         came_with_a_file(*artifact)
     sweeps._computed.cache_clear()
-    start(page.go("jobs").go("train"), "0.02, 2").until(lambda s: "is the best of 2 settings" in s.text())
+    start(page.go("jobs").go("train"), "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
     assert not any("imported" in store.info(*artifact) for artifact in kept)
 
 
@@ -115,7 +115,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     with fields_of(page) as fields:
         fields["sweeps"] = [record]
     assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.run().text()
-    page.press(f"resume-sweep-{task.key}").until(lambda s: "is the best of 3 settings" in s.text())
+    page.press(f"resume-sweep-{task.key}").until(lambda s: "the best of 3 settings" in s.text())
     assert len(store.entries("trials")) == 3
 
 
@@ -134,7 +134,7 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_exampl
     experiment.keep(task)
     with fields_of(ready) as fields:
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
-    assert "is the best of 2 settings" in ready.run().text() and not example()
+    assert "the best of 2 settings" in ready.run().text() and not example()
     said = ready.go("compare").text()
     assert "in the tab *Trials*." in said and "three lines" not in said and "what matters" in said.lower()
 
