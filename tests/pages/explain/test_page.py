@@ -81,7 +81,7 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monke
     with monkeypatch.context() as patch:  # this model makes no mistakes
         patch.setattr(predictions, "worst_mistakes", lambda ranking, Y, most=None: np.array([5, 2]))
         assert "worst" not in page.set("explain.row", 2).text()
-        assert "**Test row 5**, the worst mistake" in page.press("explain.row.mistake").text()
+        assert "**Test row 5**, the surest mistake" in page.press("explain.row.mistake").text()
     assert "No test row has" in page.search("explain.query", "no such thing").text()
     page.search("explain.label.query", "*5*")
     assert figure(page, "Features of topic *5*") and "Contributions to **topic *5***" in page.text()
