@@ -152,7 +152,9 @@ def label_options(names, ranked, true, k: int) -> dict[int, str]:
 def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
     """Return cards on how alike two explanations are; ``of`` says which are compared."""
     order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
-    same = f"Share of the {top} features that contribute most which are the same {of}."
+    same = (
+        f"The {top} features that contribute most {of}: those in both, as a share of those in either (Jaccard index)."
+    )
     return [("Rank correlation", format.number(spearman), order), (f"Same top {top}", share(overlap), same)]
 
 
