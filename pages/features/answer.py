@@ -48,7 +48,8 @@ def sentence(view, label) -> str:
     if view.selection.shared:
         return f"{by}, {what} that best tell all labels apart: {best}."
     rare = int((drawn["with_label"] < drawn["without_label"]).sum())
-    rarer = f" Of the {len(drawn)} drawn, {rare} (orange) {'is' if rare == 1 else 'are'} rarer in its rows."
+    are = "is" if rare == 1 else "are"
+    rarer = f" Of the {len(drawn)} drawn, {rare} (orange) {are} rarer in its rows than elsewhere."
     return f"{by}, {what} that best tell rows of {name}: {best}.{rarer if rare else ''}"
 
 

@@ -70,8 +70,9 @@ def _chosen(run, name):
     trials = pd.DataFrame(run.trials)
     samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
     sizes = " or ".join(f"{rows:,}" for rows in samples)
-    # A sample shows only roughly which C is best.
-    between = " C lies between the best trial’s and the published one." if "C" in run.chosen else ""
+    # A sample shows only roughly which C is best, and more rows need another one.
+    between = " C follows that of the best trial, adapted to all rows and drawn towards the published one."
+    between *= "C" in run.chosen
     st.caption(
         f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
         f"in {format.duration(seconds)}: {values}.{between}"
