@@ -7,7 +7,7 @@ from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
-ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper on FALS": False}
+ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper": False}
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 
 

@@ -140,7 +140,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ra
     assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(f"{often}, {some}, ")
     best = [never, some, often]
-    page.set("features.order", "Score alone, as in the paper on FALS")
+    page.set("features.order", "Score alone, as in the paper")
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
     assert f"rows of label **topic *5***: **{never}**, " in said_plainly(page.text())
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
@@ -151,7 +151,7 @@ def test_what_is_counted_is_said_of_the_features_that_are_drawn(page, monkeypatc
     monkeypatch.setattr(answer, "BARS", (1, 15))
     page.run().set("features.drawn", 1)
     assert re.search("Showing 1 of [2-4] kept features that rows of the label have.", page.text())
-    assert "Showing 1 of 4 kept features." in page.set("features.order", "Score alone, as in the paper on FALS").text()
+    assert "Showing 1 of 4 kept features." in page.set("features.order", "Score alone, as in the paper").text()
 
 
 @pytest.mark.sections("Labels and features", "Other seeds")
