@@ -43,6 +43,8 @@ def show(fingerprint: str, model: str) -> None:
             _values_field(model, offered[name])
         _how(fingerprint, model)
         _start(fingerprint, model, {name: offered[name] for name in names})
+    if sweeping.kept(fingerprint):
+        st.caption(f"Tried before: *{TRIED}*, below.")
 
 
 def _how(fingerprint, model) -> None:
