@@ -63,6 +63,10 @@ _ON_PAGE = (
     (r"Give the ARFF file, and this one as labels=\.\.\.", "Choose the ARFF file, and this one at “Label file”."),
     (r"Leave labels= out\.", "Clear “Label file”."),
     (r"are given as label_names=\.", "belong at “Label names”."),
+    (
+        r"leave out the file of labels, or give it as label_names= if",
+        "leave “Label file” empty, or choose that file at “Label names” if",
+    ),
     (r"If this is none, leave labels= out, or give the file.*", "If this is none, choose the files again."),
     (r"labels= is the file with the labels of the training rows.*", "“Label file of the test rows” is missing"),
     (r"Say which columns are labels: labels=.*", "Say at “Labels are” which columns are labels."),

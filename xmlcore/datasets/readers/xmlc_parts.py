@@ -20,11 +20,10 @@ from xmlcore.datasets.readers.xmlc import (
 from xmlcore.validation import INT32_MAX
 
 _HEADER = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
-_NAMES = "Names of labels, one per line, are given as label_names=."
 _RULE = {
     "feature": "A row of a file of features is id:value for each feature, separated by spaces.",
     "label": "A row of a file of labels is id:1 for each label, separated by spaces, or label ids separated by commas. "
-    + _NAMES,
+    "Names of labels, one per line, are given as label_names=.",
 }
 
 
@@ -118,7 +117,8 @@ def _error(reader, status, source, noun, n_rows, width, has_header):
         return DatasetFormatError(
             source,
             f"{shown_line(reader.text, at)} where a row of features belongs",
-            f"{_RULE['feature']} If the rows of this file name their labels, leave out the file of labels. {_NAMES}",
+            "If the rows of this file name their labels, leave out the file of labels, or give it as label_names= if "
+            "it has names.",
             line,
             1,
         )
