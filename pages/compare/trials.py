@@ -25,7 +25,8 @@ def section(fingerprint: str, file_name: str) -> None:
         return
     effects = experiment.main_effects(found.trials, list(found.varied))
     st.markdown(_sentence(found, effects), help=HELP.format(found.task.params["measure"]))
-    notes = {effect.parameter: _share(effect) for effect in effects.itertuples()}
+    alone = len(found.varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
+    notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
     trials.draw(found, f"{file_name}-trials-{record['key'][:6]}", "compare.trials.figure", notes)
 
 
@@ -41,6 +42,9 @@ def _sentence(found, effects) -> str:
     if not said:
         low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
+        if len(found.varied) == 1:
+            (varied,) = found.varied.values()
+            return f"Only **{format.plain(varied.split(',')[0])}** varies, in {n} of {format.plain(model)}: {spread}."
         why = format.listed(list(dict.fromkeys(effects["why"])))
         return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
     return f"What matters for {measure}, over {n} of {format.plain(model)}: {format.listed(said)}."

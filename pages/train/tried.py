@@ -80,7 +80,7 @@ def _say_best(task, result):
         shown = f"{hundredths(line['low'])} to {hundredths(line['high'])}"
         sure = f", mean of {line['n_seeds']} seeds (95\u00a0% interval {shown})"
     elif "random_state" in experiment.full_params(result.model):
-        sure = ", with one seed: how far chance moves it is not known"
+        sure = ", with one seed: what another one would change is not known"
     else:
         sure = ""  # training has no chance in it
     first = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]

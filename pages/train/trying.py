@@ -43,8 +43,8 @@ def show(fingerprint: str, model: str) -> None:
             _values_field(model, offered[name])
         _how(fingerprint, model)
         _start(fingerprint, model, {name: offered[name] for name in names})
-    if sweeping.kept(fingerprint):
-        st.caption(f"Tried before: *{TRIED}*, below.")
+    if any(sweeping.state(record) == "done" for record in sweeping.kept(fingerprint)):
+        st.caption(f"What came of it: *{TRIED}*, below.")
 
 
 def _how(fingerprint, model) -> None:
@@ -83,7 +83,7 @@ def _start(fingerprint, model, varied) -> None:
     n_settings, n_trials = len(task.settings), task.n_trials
     seconds = server.estimated_seconds(task)
     time = "" if seconds is None else f", {tasks.takes(seconds, task)}"
-    state = "Tried already: the button opens *Settings tried*, below." if task.exists() else ""
+    state = "Tried already." if task.exists() else ""
     st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
 
 

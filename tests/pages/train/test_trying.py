@@ -135,9 +135,9 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_exampl
     with fields_of(ready) as fields:
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     assert "the best of 2 settings" in ready.run().text() and not example()
-    assert "Tried before: *Settings tried*, below." in ready.text()
+    assert "What came of it: *Settings tried*, below." in ready.text()
     said = ready.go("compare").text()
-    assert "in the tab *Trials*." in said and "three lines" not in said and "what matters" in said.lower()
+    assert "in the tab *Trials*." in said and "three lines" not in said and "Only **C** varies, in 2 settings" in said
 
 
 @pytest.mark.sections("Trials")
