@@ -44,7 +44,9 @@ def cards(key: str) -> list[tuple]:
         return shown
     trials = len(run.trials)
     whose = "settings by trials" if trials else "default settings"
-    whose = "own settings" if settings.changed(run.model, run.params) else whose
+    whose = (
+        ("own and by trials" if run.trials else "own settings") if settings.changed(run.model, run.params) else whose
+    )
     about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
     return [*shown, ("Training", format.duration(run.times["fit_s"]), about + _compile_help(run.times), whose)]
 
