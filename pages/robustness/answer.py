@@ -51,12 +51,13 @@ def sentence(name, measurements, settings) -> str:
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
-    if alike := [f"**{format.plain(one)}**" for one in others]:
-        text += f" Whether {format.listed(alike)} {'loses' if len(alike) == 1 else 'lose'} a larger share is not sure."
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > high:
         clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        text += f" **{format.plain(worst)}** falls furthest: from {clean} to {noisy}."
+        where = f" at {format.plain(noise.level_text(settings.kind, level))}" * (level != last)
+        text += f" **{format.plain(worst)}** falls furthest{where}: from {clean} to {noisy}."
+    if alike := [f"**{format.plain(one)}**" for one in others]:
+        text += f" Whether {format.listed(alike)} {'loses' if len(alike) == 1 else 'lose'} a larger share is not sure."
     further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
     if level != last and np.isfinite(at_last):
         further.append(f"has **{format.percent(at_last)}** at {format.plain(noise.level_text(settings.kind, last))}")

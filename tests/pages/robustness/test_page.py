@@ -77,7 +77,7 @@ FAR = "**A** has lost 5 points somewhere between σ = 0.5 and σ = 1, and has **
     [
         (200, 0.11, 1.0, "Whether **B** loses a larger share is not sure."),
         (200, 0.90, 1.0, "**B** falls furthest: from 60.0 % to 6.0 %."),  # the level is not that of B
-        (200_000, 0.11, 0.5, f"**B** falls furthest: from 60.0 % to 56.7 %. {FAR}"),
+        (200_000, 0.11, 0.5, f"**B** falls furthest at σ = 0.5: from 60.0 % to 56.7 %. {FAR}"),
         (200_000, 0.10, 0.5, f"Whether **B** loses a larger share is not sure. {FAR}"),
     ],
 )
@@ -150,7 +150,7 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
-    assert "**DoubleSampling** takes negative values as 0, so it gets less of the noise, though" in page.text()
+    assert "**DoubleSampling** takes negative values as 0, so it gets less of the noise; a" in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert "negative values" not in page.text()
 
