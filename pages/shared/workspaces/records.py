@@ -91,7 +91,7 @@ def free_name(wanted: str, taken: list[str]) -> str:
 
 def _is_known(entry) -> bool:
     """Return whether an entry has all that an entry of a data set needs."""
-    return _has(entry, "name", "source", "notes") and isinstance(entry["name"], str)
+    return _has(entry, "name", "source", "notes") and _are_texts((entry["name"], entry["source"]))
 
 
 def _is_result(record, *names) -> bool:

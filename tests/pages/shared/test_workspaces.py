@@ -340,3 +340,10 @@ def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(mon
     monkeypatch.setattr(stored, "read", lambda token: data | {"shown": {"f": [1], "g": "a"}})
     read = workspace_records.read("token")
     assert read[kind] == [whole] and read["shown"] == {"g": "a"}
+
+
+def test_a_data_set_whose_name_or_source_is_no_text_is_left_out(monkeypatch):
+    whole = KNOWN["f"]
+    known = {"f": whole, "g": whole | {"source": {}}, "h": whole | {"name": 5}}
+    monkeypatch.setattr(stored, "read", lambda token: {"version": workspace_records.VERSION, "known": known})
+    assert workspace_records.read("token")["known"] == KNOWN
