@@ -34,7 +34,7 @@ def labels_and_features(view) -> None:
 
 
 def _choose(view):
-    ways = [FREQUENT, ALIKE, GROUPED]
+    ways = [FREQUENT, GROUPED] if view.closest is None else [FREQUENT, ALIKE, GROUPED]
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     way = fields.choice("Shown", ways, "features.heat", FREQUENT, place=left)
     most = min(MOST_LABELS, view.selection.n_labels)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.features import answer, compare, words
+from pages.features import answer, compare, labels, words
 from pages.shared import server
 from pages.shared.figures import charts
 from tests.pages import making
@@ -220,6 +220,14 @@ def test_values_and_features_that_selections_do_not_fit_are_said(page, monkeypat
     page.run()
     page.set("features.method", "ChiSquared")
     assert any("needs values of at least 0" in error.value for error in page.at.error)
+
+
+@pytest.mark.sections("Labels and features")
+def test_one_label_has_nothing_in_common_with_others(ready):
+    data = word_data()
+    one = datasets.Dataset("one", data.X_train, data.Y_train[:, [0]], data.X_test, data.Y_test[:, [0]])
+    making.select(ready, "ChiSquared", one)
+    assert ready.go("features").at.selectbox(key="features.heat").options == [labels.FREQUENT, labels.GROUPED]
 
 
 @pytest.mark.sections("Labels and features")
