@@ -14,6 +14,8 @@ from pages.shared.results import measured as of_results
 from pages.shared.results import results, run_names
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
+BESIDE = 3  # levels whose table fits beside the curves; one of more is below them
+
 
 def main(used) -> None:
     data, fingerprint, name = used
@@ -37,8 +39,8 @@ def main(used) -> None:
             take = {"on_click": choices.remember_runs, "args": (fingerprint, None)}
             left.button("Choose the newest of each model", "robustness.newest", **take)
         return
-    silent = of_results.silent(data, name)
-    if silent and KINDS[settings.kind].needs != CERTIFICATE:
+    silent, changes_rows = of_results.silent(data, name), KINDS[settings.kind].needs != CERTIFICATE
+    if silent and changes_rows:
         sentence.markdown(silent)
         return
     titles = run_names.names(past)
@@ -51,8 +53,7 @@ def main(used) -> None:
         if measurements is None:
             examples.show(examples.curves)
     with right:
-        if measurements is not None and KINDS[settings.kind].needs != CERTIFICATE:
-            answer.kept(measurements, drawn)
+        beside = st.container()
         choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
@@ -70,7 +71,10 @@ def main(used) -> None:
             right.caption(said)
         with left:
             fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
-    further, changes_rows = {}, KINDS[settings.kind].needs != CERTIFICATE
+        if changes_rows:
+            with beside if len(drawn.levels) <= BESIDE else left:
+                answer.kept(measurements, drawn)
+    further = {}
     if measurements is not None and changes_rows:
         further = {
             "All measures": lambda: all_measures.show(measurements, drawn, files),

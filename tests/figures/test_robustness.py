@@ -60,7 +60,7 @@ def test_curves_are_in_percent_with_the_interval_as_a_band_or_say_what_is_lost()
     assert not bands(figure)
     assert lines(figure)["PLT"].customdata[1][0] == ""
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.001, 0.01, 0.05, 0.1))).layout.xaxis
-    assert list(axis.ticktext) == ["0", "", "0.01", "0.05", "0.1"]
+    assert list(axis.ticktext) == ["0", "<br>0.001", "0.01", "0.05", "0.1"]
     assert list(axis.tickvals) == [0, 0.001, 0.01, 0.05, 0.1]
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.5))).layout.xaxis
     assert list(axis.ticktext) == ["0", "0.5"]

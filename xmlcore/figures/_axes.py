@@ -104,14 +104,18 @@ def far_apart(points, share: float) -> list[int]:
 
 
 def spaced_axis(values) -> dict:
-    """Return an axis with a tick at each value, and its number where it is far enough from the next one."""
+    """Return an axis with a tick at each value; its number is a line lower if it would touch the next one."""
     points = np.sort(pd.unique(values)).astype(float)
     if points.size == 0:
         return {}
-    span, named = float(points[-1] - points[0]) or 1.0, far_apart(points, 0.09)
+    span, near = float(points[-1] - points[0]) or 1.0, 0.09
+    named = far_apart(points, near)
+    others = np.setdiff1d(np.arange(points.size), named)
+    lower = others[spread_from_the_last(points[others], near * span)]
+    above = {**dict.fromkeys(named, ""), **dict.fromkeys(lower, "<br>")}
     return {
         "tickvals": points,
-        "ticktext": [f"{point:g}" if at in named else "" for at, point in enumerate(points)],
+        "ticktext": [f"{above[at]}{point:g}" if at in above else "" for at, point in enumerate(points)],
         "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
         "zeroline": False,
     }
