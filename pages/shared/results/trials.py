@@ -10,8 +10,10 @@ import streamlit as st
 from pages.shared import fields, format, server, sweeping
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures, store
+from xmlcore import experiment, figures, metrics, store
 from xmlcore.experiment.engine.sweeps import settings_table
+from xmlcore.metrics.calibration import wilson
+from xmlcore.metrics.measures import MEAN
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,27 @@ def draw(found: Tried, name: str, place: str, notes: dict[str, str] | None = Non
         return
     measure, varied = found.task.params["measure"], found.varied
     labels = {key: varied[key] for key in notes or varied}
+    figure = figures.sweep_values(found.trials, labels, measure, notes)
+    if margin := _margin(found.result):
+        figure.update_layout(title_subtitle_text=margin)
     charts.show_figure(
-        figures.sweep_values(found.trials, labels, measure, notes),
+        figure,
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. The star is the "
-        "best training on most rows.",
+        "best training on most rows. Other rows held out would move the points, mostly together: all are of the same "
+        "rows.",
         key=place,
     )
+
+
+def _margin(result) -> str:
+    """Return by how much other rows held out might move the best; empty if unknown, as for quotients over rows."""
+    if result is None or result.best is None:
+        return ""
+    name, _, _ = result.measure.rpartition("@")
+    if metrics.MEASURES[f"{name}@k"].kind != MEAN:
+        return ""
+    low, high = wilson(result.value, result.n_held_out)  # of values between 0 and 1 none vary more than 0 and 1
+    return f"{result.n_held_out:,} rows held out: up to ±{50 * (high - low):.1f} points by chance"
