@@ -174,7 +174,8 @@ def _show_tables(found, file_name, key):
     }
     shown = table.assign(**in_words)
     percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
-    shown = shown.assign(**percent, state=table["state"].map(STATES))
+    trained = {column: table[column].where(table["seconds"] > 0) for column in ("n_seeds", "seconds")}
+    shown = shown.assign(**percent, **trained, state=table["state"].map(STATES))
     shown = shown.sort_values(["rung", "mean"], ascending=[False, False], kind="stable")
     one_seed = ["low", "high"] if len(task.params["seeds"]) == 1 else []
     tables.show(
