@@ -6,6 +6,8 @@ import plotly.graph_objects as go
 from xmlcore.figures._axes import small_looks_small
 from xmlcore.figures._style import BLUE, GREY, VERMILION, add_band, add_line, need_columns, new_figure
 
+POINT = {"size": 12, "color": VERMILION, "symbol": "diamond"}
+RING = {"size": 20, "color": GREY, "symbol": "circle-open", "line": {"width": 2}}  # seen around the point
 OF_CUT = ("micro P", "micro R", "labels")
 
 
@@ -38,7 +40,7 @@ def precision_recall(
     for of, at in (least or {}).items():
         add = figure.add_hline if of == "micro P" else figure.add_vline
         add(100 * at, line={"color": GREY, "dash": "dot", "width": 1.5}, annotation_text=f"at least {100 * at:.4g} %")
-    for (name, line), color in zip((points or {}).items(), (VERMILION, GREY)):
+    for (name, line), mark in zip((points or {}).items(), (POINT, RING)):
         if line is None:
             continue
         figure.add_scatter(
@@ -46,7 +48,7 @@ def precision_recall(
             y=[100 * line["micro P"]],
             name=name,
             mode="markers",
-            marker={"size": 14, "color": color, "symbol": "diamond" if color == VERMILION else "circle-open"},
+            marker=mark,
             customdata=[[None, line["labels"]]],
             hovertemplate=f"<b>{name}</b><br>{hover}<extra></extra>",
         )
