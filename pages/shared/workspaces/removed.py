@@ -60,7 +60,7 @@ def offer() -> None:
     removal = _last()
     if removal is not None and not workspace.only_looks():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption(f"Deleted: {format.plain(removal.title)}.", width="content")
+            st.caption(f"Deleted {format.plain(removal.title)}.", width="content")
             actions.button("Undo", key="undo", on_click=undo, type="tertiary", icon=":material/undo:")
             if removal.aside:
                 actions.button("Free the space now", key="undo.free", on_click=_free, type="tertiary")

@@ -395,7 +395,7 @@ def test_archived_and_deleted_results_come_back(ready, words):
     assert not any(one.get("archived") for one in records(page).values())
     before = records(page)
     ticked(page, list(before)[:3]).press("compare.delete")
-    assert len(records(page)) == 3 and "Deleted: PLT (Seed 0), PLT (Seed 1) and PLT (Seed 2)." in page.text()
+    assert len(records(page)) == 3 and "Deleted PLT (Seed 0), PLT (Seed 1) and PLT (Seed 2)." in page.text()
     assert records(page.press("undo")) == before
 
 

@@ -34,10 +34,10 @@ def test_data_sets_are_listed_and_removed_only_when_that_is_confirmed_and_come_b
     assert "its 1 result from this workspace?" in two.press("manage.remove").text() and len(known(two)) == 2
     snapshot = two.press("manage.confirm").run().at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"] and snapshot["runs"] == []
-    assert "Deleted: other." in two.text() and "No data set is in use" in two.text()
+    assert "Deleted other." in two.text() and "No data set is in use" in two.text()
     after = two.press("undo").at.session_state["workspace.snapshot"]
     assert all(after[name] == before[name] for name in ("known", "runs", "dataset"))
-    assert "Deleted: other." not in two.text()
+    assert "Deleted other." not in two.text()
     assert len(known(two.press("manage.remove").press("manage.keep"))) == 2
 
 

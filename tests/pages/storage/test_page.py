@@ -105,12 +105,12 @@ def test_what_the_workspace_does_not_list_itself_comes_back_with_undo_unless_it_
     store.save("catalog", "c" * 32, {}, name="api-docs")
     delete_line(ready.go("storage"), "copy as published: api-docs")
     assert not store.exists("catalog", "c" * 32) and "copy as published: api-docs" not in table(ready.run()).index
-    assert "Deleted: copy as published: api-docs, " in ready.text()
+    assert "Deleted copy as published: api-docs, " in ready.text()
     session(ready.token).go("storage").press("undo")
-    assert store.exists("catalog", "c" * 32) and "Deleted:" not in ready.run().text()
+    assert store.exists("catalog", "c" * 32) and "Deleted " not in ready.run().text()
     delete_line(ready, "copy as published: api-docs")
     store.save("catalog", "c" * 32, {}, name="api-docs")
-    assert "Deleted:" not in ready.run().text()
+    assert "Deleted " not in ready.run().text()
 
 
 def test_the_last_use_is_told_to_the_hour_as_it_is_noted_and_never_before_it_was_made():
@@ -128,7 +128,7 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
     in_session(page, lambda: delete.delete(goes, kept, "PLT of words"))
     page.go("storage")
     assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
-    assert "Deleted: PLT of words, " in page.text()
+    assert "Deleted PLT of words, " in page.text()
     page.press("undo").run()
     assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
     kept, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
@@ -141,7 +141,7 @@ def test_deleting_takes_what_was_computed_can_be_undone_and_frees_the_space_if_w
 def test_what_was_deleted_is_named_with_the_number_of_results_that_went_with_it(measured):
     page = measured[0].go("storage")
     delete_line(page, "PLT")
-    assert "Deleted: PLT of words, with 1 result of it, " in page.run().text()
+    assert "Deleted PLT of words, with 1 result of it, " in page.run().text()
 
 
 def test_after_a_reload_undo_is_still_offered_and_brings_back_what_was_deleted(measured, session):
@@ -150,10 +150,10 @@ def test_after_a_reload_undo_is_still_offered_and_brings_back_what_was_deleted(m
     delete_line(page.go("storage"), "PLT")
     assert workspace_row(page).read()["runs"] == [] and not store.exists("runs", key) and not task.exists()
     page = session(page.token).go("storage")
-    assert "Deleted: PLT of words, with 1 result of it, " in page.text() and "PLT" not in table(page).index
+    assert "Deleted PLT of words, with 1 result of it, " in page.text() and "PLT" not in table(page).index
     page.press("undo")
     assert workspace_row(page).read()["runs"] == listed and store.exists("runs", key) and task.exists()
-    assert "PLT" in table(page.run()).index and "Deleted:" not in page.text()
+    assert "PLT" in table(page.run()).index and "Deleted " not in page.text()
 
 
 def test_what_can_be_done_with_ticked_lines_stands_above_them(measured):

@@ -65,13 +65,13 @@ def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the
     assert "my best" in page.go("explain").at.selectbox(key="explain.run").options
     older = page.go("train").at.session_state["workspace.snapshot"]["runs"][0]["key"]
     assert page.set("train.shown", older).at.selectbox(key="train.model").value == "PLT", "the form follows the result"
-    assert "Deleted: PLT." in page.press("train.delete").text()
+    assert "Deleted PLT." in page.press("train.delete").text()
     page = session(page.token).go("train")  # another tab, or a reload
     assert page.press("undo").at.session_state["train.shown"] == older
-    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "undo"]
+    assert "Deleted " not in page.text() and not [b for b in page.at.button if b.key == "undo"]
     page.set("train.shown", newer).press("train.delete")
     monkeypatch.setattr(room, "UNDO_SECONDS", -1)
-    assert "Deleted:" not in page.run().text()
+    assert "Deleted " not in page.run().text()
     assert "On api-docs, PLT ranks" in page.text().replace("**", "")
     page.set("train.model", "OneVsRest").press("train.OneVsRest.submit")
     assert "From the cache" in page.text() and page.at.session_state["train.shown"] == newer
