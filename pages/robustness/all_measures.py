@@ -1,4 +1,4 @@
-"""All measures of the results at one level of noise."""
+"""Measures of the results at one level of noise."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
 
 def show(measurements, settings, files) -> None:
-    st.header("All measures at one level")
+    st.header("Measures at one level of noise")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     level_text = noise.level_text(settings.kind, level)

@@ -53,11 +53,14 @@ def sentence(name, measurements, settings) -> str:
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     worst = max(lost, key=lambda run: lost[run][0])
     if lost[worst][1] > high:
-        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        where = f" at {format.plain(noise.level_text(settings.kind, level))}" * (level != last)
-        text += f" **{format.plain(worst)}** falls furthest{where}: from {clean} to {noisy}."
+        first = _first_far(measurements, settings, worst, level)
+        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, first))
+        there, already = " there" * (first == level), f" already at {noise.level_text(settings.kind, first)}"
+        already = format.plain(already) * (first < level)
+        text += f" **{format.plain(worst)}** loses most{there}: from {clean} to {noisy}{already}."
     if alike := [f"**{format.plain(one)}**" for one in others]:
-        text += f" Whether {format.listed(alike)} {'loses' if len(alike) == 1 else 'lose'} a larger share is not sure."
+        lose = "loses" if len(alike) == 1 else "lose"
+        text += f" Whether {format.listed(alike)} {lose} a larger share than **{format.plain(run)}** is not sure."
     further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
     if level != last and np.isfinite(at_last):
         further.append(f"has **{format.percent(at_last)}** at {format.plain(noise.level_text(settings.kind, last))}")
@@ -70,13 +73,24 @@ def _is_sure(loss) -> bool:
     return share > high - share
 
 
+def _is_far(measurements, run, level) -> bool:
+    return round(measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level), 4) >= FAR
+
+
+def _first_far(measurements, settings, run, most) -> float:
+    """Return the first level up to ``most`` at which a result surely falls far, or else ``most``."""
+    levels = [level for level in settings.levels if level < most]
+    far = (at for at in levels if _is_far(measurements, run, at) and _is_sure(measurements.loss(run, at)))
+    return next(far, most)
+
+
 def _far(measurements, settings, run, said) -> list:
     """Return between which levels a result surely falls far, or that it does not; nothing where it does at ``said``."""
     clean = measurements.value(run, "P@k", 1, 0.0)
-    far = [round(clean - measurements.value(run, "P@k", 1, level), 4) >= FAR for level in settings.levels]
+    far = [_is_far(measurements, run, level) for level in settings.levels]
     lowest = min(measurements.value(run, "P@k", 1, level) for level in settings.levels)
     if not any(far) and len(far) > 1 and 2 * FAR <= clean and lowest < clean:
-        return [f"loses less than {100 * FAR:g} points at every level"]
+        return [f"loses less than {100 * FAR:g} points at every level (others can be set)"]
     falls = [is_far and _is_sure(measurements.loss(run, level)) for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
@@ -136,9 +150,11 @@ def rises(measurements, settings, measure: str, k: int) -> str:
     """Return of which results a measure rises with the noise by more than its bands, and where first; or nothing."""
     found = []
     for run in measurements.results:
-        for less, more in itertools.pairwise(sorted(settings.levels)):
+        levels = sorted(settings.levels)
+        for number, (less, more) in enumerate(itertools.pairwise(levels)):
             if measurements.value(run, measure, k, less, "high") < measurements.value(run, measure, k, more, "low"):
-                ends = (noise.level_text(settings.kind, level) for level in (less, more))
+                highest = max(levels[number:], key=lambda level: measurements.value(run, measure, k, level))
+                ends = (noise.level_text(settings.kind, level) for level in (less, highest))
                 found.append(f"**{format.plain(run)}** from {' to '.join(map(format.plain, ends))}")
                 break
     return format.listed(found) if found else ""

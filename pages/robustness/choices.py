@@ -123,7 +123,7 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
-    of = "attack" if KINDS[settings.kind].is_attack else "noise; a little may harm most"
+    of = "attack" if KINDS[settings.kind].is_attack else "noise: little of it can harm more than much"
     return f"{names} {take} less of the {of}."
 
 

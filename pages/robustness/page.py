@@ -49,8 +49,11 @@ def main(used) -> None:
         sentence.markdown(apart)
         return
     with left:
+        curves, jobs, below = st.container(), st.container(), st.container()
+    with jobs:
         measurements, drawn = measured.measure(alike, titles, settings)
-        if measurements is None:
+    if measurements is None:
+        with below:
             examples.show(examples.curves)
     with right:
         beside = st.container()
@@ -67,17 +70,17 @@ def main(used) -> None:
         waiting = measured.waiting(alike, titles, measurements, settings, drawn)
         said = answer.sentence(name, measurements, drawn)
         sentence.markdown(said, help=answer.SURELY if "surely" in said else None)
-        if said := " ".join(filter(None, (waiting, apart, milder))):
+        if said := "\n\n".join(filter(None, (waiting, apart, milder))):
             right.caption(said)
-        with left:
+        with curves:
             fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
         if changes_rows:
-            with beside if len(drawn.levels) <= BESIDE else left:
+            with beside if len(drawn.levels) <= BESIDE else below:
                 answer.kept(measurements, drawn)
     further = {}
     if measurements is not None and changes_rows:
         further = {
-            "All measures": lambda: all_measures.show(measurements, drawn, files),
+            "At one level": lambda: all_measures.show(measurements, drawn, files),
             "Head, torso and tail": lambda: details.buckets(measurements, drawn, files, data.n_labels),
             "Prediction time": lambda: details.times(measurements, drawn, files),
         }

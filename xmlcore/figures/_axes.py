@@ -117,6 +117,7 @@ def spaced_axis(values) -> dict:
         "tickvals": points,
         "ticktext": [f"{above[at]}{point:g}" if at in above else "" for at, point in enumerate(points)],
         "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
+        "tickangle": 0,
         "zeroline": False,
     }
 
