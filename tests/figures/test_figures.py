@@ -227,14 +227,17 @@ def test_trials_are_named_by_what_differs_and_drawn_in_percent():
     trees = pd.DataFrame(measured | {"arity": [2, 16], "max_leaf_labels": [100, 1200], "loss": ["logistic"] * 2})
     of_trees = figures.trials(trees)
     assert list(of_trees.data[0].y) == ["1: arity 2, C = 2", "2: arity 16, C = 0.5"]
-    assert of_trees.data[0].customdata[1] == "arity 16, at most 1,200 labels per leaf, logistic"
+    assert of_trees.data[0].customdata[1].startswith("arity 16, at most 1,200 labels per leaf, logistic")
     of_two_samples = figures.trials(trees.assign(rows=[500, 600], labels=[900, 100]))
-    assert [len(line.x) for line in of_two_samples.data] == [1] * 6
+    layout = of_two_samples.layout
+    parted = [(line.y0, text.text) for line, text in zip(layout.shapes, layout.annotations)]
+    assert parted == [(-0.5, "on 500 rows of 900 labels"), (0.5, "on 600 rows of 100 labels")]
+    assert not of_trees.layout.shapes, "one sample needs no line"
     scaled = figures.trials(trees.assign(normalize=["rows of length 1", "standardised columns"]))
     assert scaled.data[0].y[0] == "1: arity 2, C = 2,<br>rows of length 1"
     assert type(scaled.layout.height) is int, "Streamlit takes no other height"
-    assert [line.name for line in of_two_samples.data if line.showlegend] == ["P@1", "P@3", "P@5"]
-    assert of_two_samples.data[1].customdata[0].endswith("on 600 rows of 100 labels")
+    assert [points.name for points in of_two_samples.data] == ["P@1", "P@3", "P@5"]
+    assert of_two_samples.data[0].customdata[1].endswith("on 600 rows of 100 labels")
 
 
 def pairs(n=6, rows=200, seed=0):

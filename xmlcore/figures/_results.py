@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -82,7 +83,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
 def trials(frame: pd.DataFrame) -> go.Figure:
     """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
 
-    Lines join trials on the same sample of rows and labels: only these can be compared.
+    A dotted line parts trials on different samples of rows and labels: only those on the same one can be compared.
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in frame
@@ -101,26 +102,27 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     if "normalize" in frame and frame["normalize"].nunique() > 1:
         names = [f"{name},<br>{scaling}" for name, scaling in zip(names, frame["normalize"])]
     frame = frame.assign(trial=[f"{number}: {name}" for number, name in enumerate(names, 1)], about=about)
-    samples = [frame]
+    samples = np.full(len(frame), "", object)
     if {"rows", "labels"} <= set(frame):
-        sizes = [f"<br>on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
-        samples = [
-            part for _, part in frame.assign(about=frame["about"] + sizes).groupby(["labels", "rows"], sort=False)
-        ]
-    color = BLUE  # which is seen on a dark page, too
-    for measure, dash, mark in zip(measures, ("solid", "dash", "dot"), ("circle", "diamond", "square")):
-        for number, part in enumerate(samples):
-            figure.add_scatter(
-                x=100 * part[measure],
-                y=part["trial"],
-                name=measure,
-                legendgroup=measure,
-                showlegend=number == 0,
-                mode="lines+markers",
-                line={"color": color, "width": 2, "dash": dash},
-                marker={"symbol": mark, "size": 8, "color": color},
-                customdata=part["about"],
-                hovertemplate=measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>",
+        samples[:] = [f"on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
+    for measure, mark in zip(measures, ("circle", "diamond", "square")):
+        figure.add_scatter(
+            x=100 * frame[measure],
+            y=frame["trial"],
+            name=measure,
+            mode="markers",
+            marker={"symbol": mark, "size": 8, "color": BLUE},  # which is seen on a dark page, too
+            customdata=[f"{text}<br>{sample}" for text, sample in zip(frame["about"], samples)],
+            hovertemplate=measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>",
+        )
+    begin = [at for at in range(len(samples)) if at == 0 or samples[at] != samples[at - 1]]
+    if len(begin) > 1:
+        for at in begin:
+            figure.add_hline(
+                at - 0.5,
+                line={"color": GREY, "width": 1, "dash": "dot"},
+                annotation={"text": samples[at], "font_size": 11, "yanchor": "top"},
+                annotation_position="top left",
             )
     line = LINE + 12 * any("<br>" in trial for trial in frame["trial"])
     figure.update_layout(showlegend=True, height=AROUND + 30 + line * len(frame))
