@@ -6,14 +6,13 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, answer, more, of_runs, one, pairs, trials
+from pages.compare import across, answer, coordinates, more, of_runs, one, pairs, trials
 from pages.shared import fields, format, sections, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment import side_by_side
 
-AXIS = 24  # letters of a name above an axis of parallel coordinates
 HEAD = 20  # letters of a name above a column
 MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
@@ -77,21 +76,24 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     used = workspace.get("dataset")  # of which there may be no result yet
     of_sweeps = next((data for data in (fingerprint, used) if sweeping.kept(data)), None)
 
-    def sweep():
-        if fingerprint not in (None, of_sweeps):
-            st.caption(f"On {format.plain(tasks.dataset_name(of_sweeps) or 'the data set')}, which is in use.")
-        trials.section(of_sweeps, file_name if of_sweeps == fingerprint else "sweep")
+    def matter():
+        st.header("Which settings matter")
+        if of_sweeps is not None:
+            if fingerprint not in (None, of_sweeps):
+                st.caption(f"On {format.plain(tasks.dataset_name(of_sweeps) or 'the data set')}, which is in use.")
+            trials.section(of_sweeps, file_name if of_sweeps == fingerprint else "sweep")
+        if fingerprint is not None:
+            _coordinates(of, choice.measure, file_name, of_sweeps is not None)
+        elif of_sweeps is None:
+            st.caption(NO_LINES)
 
     def measures():
         _settings(keys, names, wanted)
         _measures(keys, names, picked.styled(), file_name, more.names(choice.more))
 
     def of_two(draw):
-        ask = functools.partial(st.caption, "Tick two or more lines of one data set to put them side by side.")
-        return draw if len(keys) > 1 else of_any(ask)
-
-    def of_any(draw):
-        return functools.partial(st.caption, NO_LINES) if fingerprint is None else draw
+        why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
+        return draw if len(keys) > 1 else functools.partial(st.caption, why)
 
     further = {}
     if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
@@ -99,10 +101,9 @@ def show(picked: Compared, lines, choice, pictures) -> None:
             "Side by side": of_two(measures),
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
-            "Which settings matter": of_any(lambda: _coordinates(of, choice.measure, file_name, of_sweeps)),
         }
-    if of_sweeps is not None:
-        further["Trials"] = sweep
+    if several or of_sweeps is not None:
+        further["Which settings matter"] = matter
     if over:
         further["Over several data sets"] = lambda: (
             across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
@@ -175,7 +176,8 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label.",
+        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label. Macro F1 has its "
+        "interval, which takes seconds, once it is chosen in *Lines and columns*.",
         key="compare.side",
         of=keys,
     )
@@ -246,30 +248,23 @@ def _buckets(keys, names, compared, file_name) -> None:
     )
 
 
-def _coordinates(lines, measure, file_name, of_sweeps) -> None:
-    st.header("Which settings matter")
+def _coordinates(lines, measure, file_name, has_trials) -> None:
     of_models = side_by_side.settings_of_models(lines, measure)
     if not of_models:
-        st.caption(
-            "Settings that were tried are in the tab *Trials*."
-            if of_sweeps
-            else "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
-            "columns*, choose *settings, seeds together* under *One line for*, or train a model with other settings."
-        )
+        if not has_trials:
+            st.caption(
+                "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
+                "columns*, choose *settings, seeds together* under *One line for*, or try several settings on the page "
+                "Train."
+            )
         return
     model = next(iter(of_models))
     if len(of_models) > 1:
         model = fields.radio("Settings of", list(of_models), "compare.coordinates")
-    frame, labels = of_models[model]
-    cut = [label for label in labels.values() if len(label) > AXIS]
-    figure = figures.parameters_compared(frame, labels, measure, f"{measure} of {model} by settings")
-    charts.show_figure(
-        figure,
-        frame,
+    coordinates.draw(
+        of_models[model],
+        f"{measure} of {model} by settings, on the test rows",
         f"{file_name}-settings",
-        f"Each line is one setting of {model}: orange lines are the best in {measure}, blue ones the worst. Draw along "
-        "an axis to keep only the lines through that part; a click on the axis brings all back."
-        + (f" In full, names above the axes are: {format.listed(cut)}." if cut else ""),
-        key="compare.coordinates.figure",
-        of=list(lines.loc[frame.index, "key"]),
+        "compare.coordinates.figure",
+        list(lines.loc[of_models[model][0].index, "key"]),
     )

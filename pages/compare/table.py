@@ -71,8 +71,9 @@ def show(lines, choice, frame, marks: dict) -> None:
     shown = sum(len(keys) for keys in lines["keys"])
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
     datasets = dict(zip(lines["fingerprint"], lines["dataset"]))
-    first = f", first those on {format.plain(datasets[choice.used])}, which is in use" if choice.used in datasets else ""
-    st.caption(f"Showing {shown:,} of {format.count(total, 'result')}{grouped}{first * (len(datasets) > 1)}.")
+    several = len(datasets) > 1 and choice.used in datasets
+    first = f", first those on {format.plain(datasets[choice.used])}, which is in use" if several else ""
+    st.caption(f"Showing {shown:,} of {format.count(total, 'result')}{grouped}{first}.")
 
 
 def _order(columns, choice) -> list[str]:

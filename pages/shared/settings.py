@@ -43,6 +43,14 @@ def words(model: str, params: dict) -> str:
     )
 
 
+def chosen_words(model: str, chosen: dict, depth: int) -> str:
+    """Return what a model of so many levels chose for settings on automatic, in the words of the form."""
+    if depth == 1 and "max_leaf_labels" in chosen:
+        others = {name: value for name, value in chosen.items() if name not in ("arity", "max_leaf_labels")}
+        return "; ".join(filter(None, ["one level, so every label is a child of the root", words(model, others)]))
+    return words(model, chosen)
+
+
 def short_words(model: str, params: dict) -> str:
     """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what tells them apart."""
     if model == experiment.GIVEN:

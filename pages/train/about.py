@@ -57,13 +57,7 @@ def _chosen(run, name):
     """Say which settings the model chose itself, and draw the trials by which it did."""
     if not run.chosen:
         return
-    values = dict(run.chosen)
-    one_level = run.size["depth"] == 1 and values.keys() >= {"arity", "max_leaf_labels"}
-    if one_level:
-        del values["arity"], values["max_leaf_labels"]
-    values = format.plain(settings.words(run.model, values))
-    if one_level:
-        values = f"{values}; one level, so every label is a child of the root" if values else "one level"
+    values = format.plain(settings.chosen_words(run.model, run.chosen, run.size["depth"]))
     if not run.trials:
         st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return

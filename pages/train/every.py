@@ -19,7 +19,7 @@ def show(run, key: str, file_name: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         headline = measured.headline(key).assign(bucket="all")
-        tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=420)
+        tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=600)
     with right:
         answer.measures(run, file_name, "train.every.measures")
     task = experiment.task("measures", {"run": key})

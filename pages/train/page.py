@@ -82,7 +82,7 @@ def _of_result(data, run, record, data_file, file_name):
         "Label by label": lambda: labels.show(data, run, key, file_name),
         "Confusions": lambda: confusions.show(data, run, key, file_name),
         "Single predictions": lambda: rows.show(data, run, key, data_file),
-        "All measures": lambda: every.show(run, key, file_name),
+        "Measures": lambda: every.show(run, key, file_name),
     }
     if run.has_model:
         of_result["More data"] = lambda: more_data.show(run, file_name)

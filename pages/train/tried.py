@@ -8,6 +8,7 @@ from pages.shared.results import trials
 from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment, store
+from xmlcore.experiment.engine.sweeps import kept_trial
 from xmlcore.wording import hundredths
 
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
@@ -85,7 +86,9 @@ def _say_best(task, result):
         sure = ""  # training has no chance in it
     first = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]
     first = [f"**{format.plain(_words(task, setting))}**" for setting in dict.fromkeys(first)]
-    best = f"{first[0]} is the best" if len(first) == 1 else f"{format.listed(first[:4])} are equal, and the best"
+    more = [f"{len(first) - 3:,} more"] if len(first) > 4 else []
+    first = [*first[:3], *more] if more else first
+    best = f"{first[0]} is the best" if len(first) == 1 else f"{format.listed(first)} are equal, and the best"
     st.markdown(
         f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
@@ -172,20 +175,22 @@ def _show_tables(found, file_name, key):
     in_words = {
         name: [settings.words(model, {name: value}).split(" = ", 1)[-1] for value in table[name]] for name in varied
     }
-    shown = table.assign(**in_words)
+    shown = table.assign(**in_words, chosen=_chosen(found))
     percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
     trained = {column: table[column].where(table["seconds"] > 0) for column in ("n_seeds", "seconds")}
     shown = shown.assign(**percent, **trained, state=table["state"].map(STATES))
     shown = shown.sort_values(["rung", "mean"], ascending=[False, False], kind="stable")
     one_seed = ["low", "high"] if len(task.params["seeds"]) == 1 else []
+    empty = [column for column in ("error", "chosen") if not shown[column].any()]
     tables.show(
-        shown.drop(columns=one_seed + ([] if (table["error"] != "").any() else ["error"])),
+        shown.drop(columns=one_seed + empty),
         f"train.tried.{key[:8]}",
         {
             **{name: tables.text(label, 130) for name, label in varied.items()},
             "mean": tables.number(f"{measure}, %", 80, "%.2f", "Mean over seeds, on the rows held out."),
             "low": tables.number("from", 65, "%.2f", "95\u00a0% interval over seeds, by Student’s t."),
             "high": tables.number("to", 65, "%.2f"),
+            "chosen": tables.text("Chosen by the model", 300, "For what is on automatic; with several seeds, for one."),
             "n_seeds": tables.number("Seeds", 65),
             "rows": tables.number("Rows", 75, "localized", "Training rows of its last round."),
             "seconds": tables.number("Seconds", 80, "%.1f", "Of all its trainings."),
@@ -195,3 +200,12 @@ def _show_tables(found, file_name, key):
         most=320,
     )
     charts.csv_button("All trainings, CSV", found.trials, f"{name}-trainings", "A line for each training")
+
+
+def _chosen(found) -> list[str]:
+    """Return for each line of the table what was chosen for settings on automatic, in its last round."""
+    model, last = found.task.params["model"], found.trials.drop_duplicates("setting", keep="last").set_index("setting")
+    kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in found.table["setting"]]
+    there = [one is not None and not one.error for one in kept]
+    words = settings.chosen_words
+    return [words(model, one.chosen, one.size["depth"]) if good else "" for one, good in zip(kept, there)]

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import f_oneway
 
 from xmlcore.experiment import main_effects
-from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE
+from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE, SAME
 
 
 def grid(effect_a=0.0, effect_b=0.0, noise=0.01, seeds=1, seed=0, n_a=3, n_b=4):
@@ -31,6 +31,12 @@ def test_shares_and_p_are_those_of_the_analysis_of_variance_over_means_of_settin
         assert found.loc[name, "p"] == pytest.approx(f_oneway(*groups).pvalue)
         eta = sum(len(g) * (g.mean() - means["value"].mean()) ** 2 for g in groups) / (11 * means["value"].var())
         assert found.loc[name, "share"] == pytest.approx(max(1 - (1 - eta) * 11 / (12 - len(groups)), 0))
+
+
+def test_a_setting_that_changes_nothing_is_told_from_one_whose_influence_is_small():
+    for share, why in ((0.0, SAME), (1e-6, "")):
+        found = main_effects(grid(0.05, share, noise=0.0), ["b", "a"]).set_index("parameter")["why"]
+        assert found.to_dict() == {"a": "", "b": why}
 
 
 def test_settings_without_influence_have_about_no_share_also_when_few_were_tried():

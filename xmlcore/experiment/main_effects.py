@@ -11,7 +11,8 @@ from xmlcore.typing import DataFrame
 GROUPS = 6  # at most, of the values of a number that has too many for a group each
 LEAST_IN_GROUP = 2  # settings with a value, on average, so that what other settings change can be told from it
 LEAST_LEFT = 3  # degrees of freedom within groups
-FEW, ONE_VALUE, NONE = f"each value needs {LEAST_IN_GROUP} settings", "one value only", "all trainings are equal"
+FEW, ONE_VALUE = f"each value needs {LEAST_IN_GROUP} settings", "one value only"
+NONE, SAME = "all trainings are equal", "no difference"  # in any two settings that differ in one parameter only
 
 
 def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
@@ -55,6 +56,8 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     for name in parameters:
         groups = _groups(settings[name])
         share, p, why = _explained(means.to_numpy(np.float64), groups)
+        if not why and _is_idle(means, settings[name], settings[[other for other in parameters if other != name]]):
+            share, p, why = np.nan, np.nan, SAME
         lines.append((name, share, p, len(means), int(groups.max(initial=-1)) + 1, why))
     found = pd.DataFrame(lines, columns=["parameter", "share", "p", "n_settings", "n_groups", "why"])
     return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
@@ -72,6 +75,14 @@ def _groups(values) -> np.ndarray:
     if n_groups < 2:
         return groups
     return np.asarray(pd.qcut(values.astype(float), n_groups, labels=False, duplicates="drop"))
+
+
+def _is_idle(means, values, others) -> bool:
+    """Return whether settings that differ in one parameter only are all equal; False where there are no such."""
+    alike = others.astype(str).agg(" ".join, axis=1) if len(others.columns) else pd.Series("", index=means.index)
+    several = means[values.astype(str).groupby(alike).transform("nunique") > 1]
+    spread = several.groupby(alike).agg(np.ptp)
+    return len(spread) > 0 and bool((spread <= 1e-12).all())
 
 
 def _explained(values, groups) -> tuple[float, float, str]:

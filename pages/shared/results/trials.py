@@ -12,8 +12,15 @@ from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics, store
 from xmlcore.experiment.engine.sweeps import settings_table
+from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
+
+HELP = (
+    "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
+    "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
+    f"parameters also act together. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more."
+)
 
 
 @dataclass(frozen=True)
@@ -68,11 +75,15 @@ def read(record) -> Tried | None:
     return Tried(task, None, plan, pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings))
 
 
-def draw(found: Tried, name: str, place: str, notes: dict[str, str] | None = None) -> None:
-    """Draw the measure against each parameter, with ``notes`` in their order; nothing before a training is done."""
+def draw(found: Tried, name: str, place: str) -> None:
+    """Say which settings matter and draw the measure against each; nothing before a training is done."""
     if not found.trials["value"].notna().any():
         return
     measure, varied = found.task.params["measure"], found.varied
+    effects = experiment.main_effects(found.trials, list(varied))
+    st.markdown(_sentence(found, effects), help=HELP.format(measure))
+    alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
+    notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
     labels = {key: varied[key] for key in notes or varied}
     figure = figures.sweep_values(found.trials, labels, measure, notes)
     if margin := _margin(found.result):
@@ -98,3 +109,27 @@ def _margin(result) -> str:
         return ""
     low, high = wilson(result.value, result.n_held_out)  # of values between 0 and 1 none vary more than 0 and 1
     return f"{result.n_held_out:,} rows held out: up to ±{50 * (high - low):.1f} points by chance"
+
+
+def _sentence(found, effects) -> str:
+    """Return which settings matter, over how many, for Markdown."""
+    model, measure = found.task.params["model"], found.task.params["measure"]
+    n = format.count(int(effects["n_settings"].max()), "setting")
+    names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
+    said = [f"{names[effect.parameter]} {_share(effect)}" for effect in effects.itertuples() if not effect.why]
+    if not said:
+        low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
+        spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
+        if len(found.varied) == 1:
+            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}."
+        why = format.listed(list(dict.fromkeys(effects["why"])))
+        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
+    same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
+    none = f" {format.listed(same)} made no difference in any." if same else ""
+    return f"What matters for {measure}, over {n} of {format.plain(model)}: {format.listed(said)}.{none}"
+
+
+def _share(effect) -> str:
+    if effect.why:
+        return effect.why
+    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (perhaps chance)")

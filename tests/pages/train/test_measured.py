@@ -75,7 +75,7 @@ def test_of_four_labels_there_is_no_measure_at_5(ready):
 
 
 @pytest.mark.parametrize("model", ["PLT", "LdSM"])
-@pytest.mark.sections("All measures", "Calibration")
+@pytest.mark.sections("Measures", "Calibration")
 def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilities(ready, model):
     key = train(ready, model)
     page = ready.go("train")

@@ -43,6 +43,7 @@ class Trial:
     n_held_out: int
     size: dict = field(default_factory=dict)  # as :attr:`Run.size`
     error: str = ""  # why these settings cannot be trained; empty if they can
+    chosen: dict = field(default_factory=dict)  # as :attr:`Run.chosen`; empty in trials of earlier versions
 
 
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -113,11 +114,11 @@ class TrainTrial(Task):
     def run(self, progress=silent, files=None):
         p = self.params
         data = without_held_out(self.dataset(progress), p["validation"], p["seed"], p["n_rows"])
-        value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test, "size": {}}
+        value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test}
         try:
             made, _ = run_and_model(data, p["model"], p["params"], p["k"], progress)
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]
         times.add(estimates.training(data, made.model, made.params), seconds)
-        return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "error": ""}
+        return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "chosen": made.chosen}
