@@ -35,6 +35,11 @@ def turn_to(scope: str, title: str) -> None:
     st.session_state.setdefault(_LAST, {})[f"{scope}.section"] = st.session_state[f"{scope}.section"] = title
 
 
+def is_asked(scope: str, title: str) -> bool:
+    """Return whether a button or the address has asked for a section."""
+    return title in (st.session_state.get(f"{scope}.section"), _asked())
+
+
 def scroll_to(element: str) -> None:
     """Scroll to the element, as CSS names it, in which this is drawn."""
     st.html(_SCROLL.format(element, time.monotonic()), unsafe_allow_javascript=True)

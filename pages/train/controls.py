@@ -2,12 +2,14 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, fields, format, forms, jobs, server, settings, tasks
+from pages.shared import actions, begin, fields, format, forms, jobs, sections, server, settings, tasks
 from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment
+
+_DRAWN = "train.drawn"  # key of the session's state: the model that was chosen when this was drawn last
 
 
 def show(data, fingerprint, shown_key) -> None:
@@ -39,8 +41,16 @@ def show(data, fingerprint, shown_key) -> None:
         else:
             _say_what_train_does(task, problems, fingerprint, shown_key, pressed)
         begin.watch_training(fingerprint)
+    drawn, to = st.session_state.get(_DRAWN), ("train", trying.TRIED)
+    st.session_state[_DRAWN] = model
     if not nothing_to_learn:
-        trying.show(fingerprint, model)
+        turn = sections.turn_to
+        if st.button(
+            "Try several settings", "try.open", type="tertiary", icon=":material/tune:", on_click=turn, args=to
+        ):
+            st.rerun()  # the whole page, with its sections
+    if drawn not in (None, model) and sections.is_asked(*to):
+        st.rerun()  # the section has the form of another model
 
 
 def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.shared import actions, begin, format, fragments, jobs, sections, sweeping
 from pages.shared.figures import examples
 from pages.shared.results import measured, results, run_names
+from pages.shared.workspaces import workspace
 from pages.train import (
     about,
     answer,
@@ -54,7 +55,8 @@ def main(used) -> None:
             fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
     data_file = format.file_name(name)
     further = {} if run is None else _of_result(data, run, record, data_file, file_name)
-    if sweeping.kept(fingerprint):
+    can_try = not workspace.only_looks() and (run is not None or sections.is_asked("train", trying.TRIED))
+    if sweeping.kept(fingerprint) or can_try and data.Y_train.nnz:
         further[trying.TRIED] = lambda: tried.show(fingerprint, data_file)
     if further:
         sections.show("train", further)

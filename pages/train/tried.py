@@ -2,21 +2,39 @@
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, presets, settings, sweeping, tables, tasks
+from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import trials
 from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment, store
+from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.experiment.engine.sweeps import kept_trial
 from xmlcore.wording import hundredths
 
+WHAT = (
+    f"Each setting is trained on {100 * (1 - VALIDATION.default):g}\u00a0% of the training rows and measured on "
+    "the others; test rows are not used."
+)
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 
 
 def show(fingerprint: str, file_name: str) -> None:
     records = sweeping.kept(fingerprint)
-    st.header(trying.TRIED)
+    if not workspace.only_looks() and server.dataset(fingerprint).Y_train.nnz:
+        form, found = st.columns([1, 2], gap="large")
+        with form:
+            trying.show(fingerprint, st.session_state["train.model"])
+    else:
+        found = st.container()
+    with found:
+        if records:
+            _show(records, fingerprint, file_name)
+        else:
+            st.caption(WHAT)
+
+
+def _show(records, fingerprint, file_name):
     record = trials.choose(fingerprint, records, "tried")
     before = _seen(record)
     if before:

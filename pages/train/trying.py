@@ -16,7 +16,7 @@ from xmlcore.parameters import AUTO
 
 SWEEP = experiment.KINDS["sweep"]
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
-TRIED = "Settings tried"  # title of the section that shows what came of it
+TRIED = "Several settings"  # title of the section
 BUDGET = 20  # combinations drawn at random, at first
 _BETWEEN = re.compile(r"\bto\b|\.\.|–")  # what stands in a range: "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
@@ -31,20 +31,17 @@ class ValuesError(ValueError):
 def show(fingerprint: str, model: str) -> None:
     info = experiment.MODELS[model]
     offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
-    with st.expander("Try several settings", key=f"try.{model}.form", icon=":material/tune:"):
-        first = {"PLT": ("C",), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
-        names = fields.several(
-            "Settings to vary",
-            {name: parameter.label for name, parameter in offered.items()},
-            f"try.{model}.names",
-            [name for name in first if name in offered],
-        )
-        for name in names:
-            _values_field(model, offered[name])
-        _how(fingerprint, model)
-        _start(fingerprint, model, {name: offered[name] for name in names})
-    if any(sweeping.state(record) == "done" for record in sweeping.kept(fingerprint)):
-        st.caption(f"What came of it: *{TRIED}*, below.")
+    first = {"PLT": ("C",), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
+    names = fields.several(
+        f"Settings of {model} to vary",
+        {name: parameter.label for name, parameter in offered.items()},
+        f"try.{model}.names",
+        [name for name in first if name in offered],
+    )
+    for name in names:
+        _values_field(model, offered[name])
+    _how(fingerprint, model)
+    _start(fingerprint, model, {name: offered[name] for name in names})
 
 
 def _how(fingerprint, model) -> None:

@@ -131,6 +131,7 @@ def test_a_job_says_what_is_left_or_that_it_takes_longer_than_expected():
         assert said_plainly(", ".join(live._facts(job, {}))) == said
 
 
+@pytest.mark.sections("Several settings")
 def test_a_job_and_a_sweep_were_expected_to_take_the_compiling_that_their_buttons_named(ready, monkeypatch):
     monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 17.0)
     estimate(monkeypatch, "train", 4.0)

@@ -61,11 +61,11 @@ def start(page, values="0.01, 3"):
     return page.set("try.OneVsRest.C", values).press("try.OneVsRest.start")
 
 
-@pytest.mark.sections("Settings tried")
+@pytest.mark.sections("Several settings")
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     assert page.at.session_state["train.section"] == "Label by label"
     start(page).until(lambda s: "the best of 2 settings" in s.text())
-    assert page.at.session_state["train.section"] == "Settings tried"
+    assert page.at.session_state["train.section"] == "Several settings"
     assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
     assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
@@ -78,7 +78,7 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
 
 
-@pytest.mark.sections("Settings tried")
+@pytest.mark.sections("Several settings")
 def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_difference_is_said(page):
     data = word_data()  # of so few labels that automatic makes one level, whatever the arity
     params = {"model": "PLT", "grid": {"C": [0.1, 1.0, 10.0], "arity": [4, 8]}, "seeds": [0]}
@@ -91,7 +91,7 @@ def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_
     assert len(chosen) == 6 and chosen.str.startswith("one level, so every label").all()
 
 
-@pytest.mark.sections("Settings tried")
+@pytest.mark.sections("Several settings")
 def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page):
     start(page, "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
     with fields_of(page) as fields:
@@ -104,10 +104,22 @@ def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page
     assert not any("imported" in store.info(*artifact) for artifact in kept)
 
 
+@pytest.mark.sections("Several settings")
+def test_settings_can_be_tried_before_the_first_result_and_not_by_who_only_looks(ready, session):
+    use(ready, word_data())
+    keys = lambda page: {field.key for field in page.at.text_input}  # noqa: E731
+    assert "try.PLT.C" not in keys(ready.go("train"))
+    page = ready.press("try.open")
+    assert page.at.session_state["train.section"] == "Several settings" and "try.PLT.C" in keys(page)
+    assert "try.OneVsRest.C" in keys(page.set("train.model", "OneVsRest"))
+    assert not any(key.startswith("try.") for key in keys(session(page.look_only()).go("train")))
+
+
+@pytest.mark.sections("Several settings")
 def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
     before = len(server.jobs())
     assert "-3 is not allowed" in start(page, "1, -3").at.error[0].value.replace("\\", "").replace("−", "-")
-    assert len(server.jobs()) == before and "Settings tried" not in page.text()
+    assert len(server.jobs()) == before and "trainings done" not in page.text()
 
 
 def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
@@ -118,7 +130,7 @@ def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
     assert set(drivers) == {running, failed}
 
 
-@pytest.mark.sections("Settings tried")
+@pytest.mark.sections("Several settings")
 def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
     data = word_data()
     params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
@@ -132,7 +144,7 @@ def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page
     assert len(store.entries("trials")) == 3
 
 
-@pytest.mark.sections("Settings tried", "Which settings matter")
+@pytest.mark.sections("Several settings", "Which settings matter")
 def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_example(ready):
     def example():
         return any(title.startswith("Example") for title in titles(ready))
@@ -148,7 +160,6 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_instead_of_an_exampl
     with fields_of(ready) as fields:
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     assert "the best of 2 settings" in ready.run().text() and not example()
-    assert "What came of it: *Settings tried*, below." in ready.text()
     said = ready.go("compare").text()
     assert "three lines" not in said and "Only **C** varies, in 2 settings" in said
 
