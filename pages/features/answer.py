@@ -13,6 +13,7 @@ from pages.shared.rows import explaining
 from xmlcore import figures
 
 BARS = (10, 15, 20, 50)  # numbers of features that can be drawn
+ALIKE = 1.25  # a feature's share of a label's rows by that of others, below which it tells little
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE = {  # titles of the axis of scores
     "gradient": "Score, mean squared gradient",
@@ -43,14 +44,17 @@ def sentence(view, label) -> str:
         table, by = table[table["weighted_score"] > 0], f"{by} × share of the label’s rows"
         if table.empty:
             return f"None of the features kept for {name} occurs in its rows."
-    best = format.listed([f"**{format.plain(feature)}**" for feature in table["name"].head(3)])
-    drawn = table.head(view.n_bars)
+    first, drawn = table.head(3), table.head(view.n_bars)
+    best = [f"**{format.plain(feature)}**" for feature in first["name"]]
     if view.selection.shared:
-        return f"{by}, {what} that best tell all labels apart: {best}."
+        return f"{by}, the {what} that matter most for all labels together are {format.listed(best)}."
+    share, elsewhere = first["with_label"].to_numpy(), first["without_label"].to_numpy()
+    as_often = (share >= elsewhere) & (share < ALIKE * elsewhere)
+    best = [f"{one} (hardly rarer elsewhere)" if alike else one for one, alike in zip(best, as_often)]
     rare = int((drawn["with_label"] < drawn["without_label"]).sum())
     are = "is" if rare == 1 else "are"
     rarer = f" Of the {len(drawn)} drawn, {rare} (orange) {are} rarer in its rows than elsewhere."
-    return f"{by}, {what} that best tell rows of {name}: {best}.{rarer if rare else ''}"
+    return f"{by}, the {what} that matter most for {name} are {format.listed(best)}.{rarer if rare else ''}"
 
 
 def cards(view) -> None:
