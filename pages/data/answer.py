@@ -76,8 +76,14 @@ def _tail(data, counts):
         return ""
     if has_long_tail(counts):
         tail = counts[label_buckets(counts) == "tail"]
-        share, most = format.percent(tail.size / counts.size), format.count(max(int(tail.max()), 1), "training row")
-        return f" with a long tail of {tail.size:,} labels ({share}), which have at most {most} each"
+        share, most = format.percent(tail.size / counts.size), format.count(int(tail.max()), "training row")
+        none = int(np.count_nonzero(tail == 0))
+        if none == tail.size:
+            of = " without a training row"
+        else:
+            of = f": {none:,} without a training row, the others with" if none else ", which have"
+            of += f" at most {most} each"
+        return f" with a long tail of {tail.size:,} labels ({share}){of}"
     number = int(np.count_nonzero(counts <= RARE))
     if not number:
         return f", each with {int(counts.min()):,} training rows or more" if counts.size > 1 else ""

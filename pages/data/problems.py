@@ -84,7 +84,9 @@ def in_short(described, examination) -> None:
         return
     summary = described.summary | examination.summary
     numbers = {absent: summary[key] for key, _, _, absent, _, _ in LOOKED_FOR if summary[key]}
-    named = [f"{absent} ({number:,})" for absent, number in list(numbers.items())[:NAMED]]
+    first = LOOKED_FOR[0][3]  # makes measures wrong, however few these are
+    named = sorted(numbers, key=lambda absent: (absent != first, -numbers[absent]))
+    named = [f"{absent} ({numbers[absent]:,})" for absent in named[:NAMED]]
     if len(numbers) > NAMED:
         named.append(f"{len(numbers) - NAMED} more")
     if not named:

@@ -41,15 +41,24 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
     assert not any("scrollIntoView" in html.proto.body for html in page.run().at.get("html")), "it is done once"
 
 
-@pytest.mark.parametrize("rows, words", [([100] * 3 + [20] * 10 + [3] * 60, "3 training rows"),
-                                         ([1000] + [0] * 59, "1 training row")])  # fmt: skip
-def test_the_sentence_and_the_figure_have_the_same_tail(rows, words):
+@pytest.mark.parametrize(
+    "rows, words",
+    [
+        ([100] * 3 + [20] * 10 + [3] * 60, "%), which have at most 3 training rows each"),
+        (
+            [100] * 3 + [20] * 10 + [3] * 60 + [0] * 9,
+            ": 9 without a training row, the others with at most 3 training rows each",
+        ),
+        ([1000] + [0] * 59, "%) without a training row"),
+    ],
+)
+def test_the_sentence_and_the_figure_have_the_same_tail_and_say_what_has_no_row(rows, words):
     counts = np.array(rows)
     figure = figures.label_frequency(pd.DataFrame({"n_train": counts, "bucket": label_buckets(counts)}))
     tail = figure.layout.meta["buckets"]["tail"]
     said = said_plainly(answer._tail(SimpleNamespace(n_train=100), counts))
-    assert f"a long tail of {tail} labels" in said and said.endswith(f"have at most {words} each")
-    assert np.sort(counts)[tail - 1] == (int(words[0]) if counts.min() else 0)
+    assert f"a long tail of {tail} labels" in said and said.endswith(words)
+    assert np.sort(counts)[tail - 1] == (3 if 3 in rows else 0)
 
 
 @pytest.mark.sections("all")
