@@ -12,6 +12,11 @@ from xmlcore.experiment import side_by_side
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
 RARE = "PSP@5"  # the measure of how well rare labels are predicted
+OF_DIFFERENCES = (
+    f"Each point is how much better or worse a result is than {{first}}; lines are 95\u00a0% intervals, by drawing the "
+    f"test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if both were equally "
+    f"good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases (permutation test)."
+)
 COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
     "fit_s": ("Training time", "Training, seconds", 1.0),
     "training_bytes": ("Training memory", "Training memory, MB", 1e6),
@@ -154,10 +159,7 @@ def _differences(keys, names, measure, file_name, compared) -> None:
         of_runs.differences_figure(keys, compared, measure),
         frame,
         f"{file_name}-differences",
-        f"Each point is how much better or worse a result is than {names[keys[0]]}; lines are 95\u00a0% intervals, by "
-        f"drawing the test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if both "
-        f"were equally good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases "
-        "(permutation test).",
+        OF_DIFFERENCES.format(first=names[keys[0]]),
         key="compare.differences",
         of=keys,
     )

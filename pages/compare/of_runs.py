@@ -184,6 +184,17 @@ def _differences_figure(keys: str, compared: str, measure: str):
     return figures.differences(differences(list(named), named, measure), title, styled).update_layout(height=HEIGHT)
 
 
+@server.shared("Testing the differences")
+def _bucket_differences(keys: str, k: int):
+    return side_by_side.differences_of_buckets(*_read(keys), f"micro R@{k}")
+
+
+def bucket_differences(keys: list[str], names: dict, k: int):
+    """Return by how much the recall of head, torso and tail labels differs from the first result's, with intervals."""
+    frame = _bucket_differences(" ".join(keys), k)
+    return frame.assign(run=frame["run"].map(names))
+
+
 def differences_figure(keys: list[str], compared, measure: str):
     return _differences_figure(" ".join(keys), json.dumps(compared.to_dict("list")), measure)
 

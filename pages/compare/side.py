@@ -236,16 +236,29 @@ def _buckets(keys, names, compared, file_name) -> None:
         measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
         ks = of_runs.ks(keys[0])
         k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
-    frame = of_runs.buckets(keys, names, k)
-    charts.show_figure(
-        figures.buckets_compared(frame, measure, compared=compared),
-        frame,
-        f"{file_name}-buckets-at-{k}",
-        "Head labels are the most frequent in training, tail labels the rarest: see the Data page. Recall is the share "
-        "of the true labels that are predicted, precision the share of the predictions that are right.",
-        key="compare.buckets.figure",
-        of=keys,
-    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        frame = of_runs.buckets(keys, names, k)
+        charts.show_figure(
+            figures.buckets_compared(frame, measure, compared=compared),
+            frame,
+            f"{file_name}-buckets-at-{k}",
+            "Head labels are the most frequent in training, tail labels the rarest: see the Data page. Recall is the "
+            "share of the true labels that are predicted, precision the share of the predictions that are right.",
+            key="compare.buckets.figure",
+            of=keys,
+        )
+    with right:
+        frame = of_runs.bucket_differences(keys, names, k)
+        (first,) = figures.cut_apart([names[keys[0]]], of_runs.NAME).values()
+        charts.show_figure(
+            figures.differences(frame, f"Recall, better or worse than {first}", compared),
+            frame,
+            f"{file_name}-recall-of-buckets-at-{k}",
+            answer.OF_DIFFERENCES.format(first=names[keys[0]]),
+            key="compare.buckets.differences",
+            of=keys,
+        )
 
 
 def _coordinates(lines, measure, file_name, has_trials) -> None:

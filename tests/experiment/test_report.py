@@ -90,6 +90,17 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
 
 
+def test_the_recall_of_buckets_differs_between_runs_by_what_their_bars_show(kept):
+    data, keys = kept
+    runs = {key: experiment.load("train", key) for key in (keys[0], keys[3])}
+    bars = side_by_side.buckets_side_by_side(data, runs, 5).pivot(index="bucket", columns="run", values="recall")
+    found = side_by_side.differences_of_buckets(data, runs, "micro R@5").set_index("measure")
+    assert set(found.index) == set(bars.dropna().index)
+    for bucket, line in found.iterrows():
+        shown = bars.loc[bucket, keys[3]] - bars.loc[bucket, keys[0]]
+        assert line["difference"] == pytest.approx(shown) and line["low"] <= shown <= line["high"]
+
+
 def test_the_half_width_of_an_interval_over_seeds_is_that_of_before_its_ends_were_cut():
     lines = pd.DataFrame({"P@1": [0.9, 0.5, 0.05, 0.9], "P@1 low": [0.7, 0.4, 0.0, np.nan],
                           "P@1 high": [1.0, 0.6, 0.2, np.nan]})  # fmt: skip

@@ -106,12 +106,12 @@ def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFr
     return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
 
 
-def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") -> "Difference":
-    """Test whether two runs differ in a measure, by swapping their predictions of random test rows."""
+def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1", labels=None) -> "Difference":
+    """Test whether two runs differ in a measure, of some labels or all, by swapping predictions of random test rows."""
     name, k = measure.split("@")
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     rankings = (wide(run, int(k)) for run in (a, b))
-    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), inv_ps=inv_ps)
+    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), inv_ps=inv_ps, labels=labels)
     return found if int(k) <= min(a.k, b.k) else replace(found, difference=np.nan, p_value=np.nan)
 
 
@@ -120,12 +120,27 @@ def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[s
 
     ``difference`` is the run's measure less the first one's, ``low`` and ``high`` are its 95 % interval.
     """
+    return _with_the_first(dataset, runs, {measure: (measure, None) for measure in measures})
+
+
+def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: str = "micro R@5") -> "DataFrame":
+    """Compare runs with the first of them in a measure of head, torso and tail labels, as :func:`differences` does.
+
+    ``measure`` has the bucket. Buckets without a label in the test rows are left out: there, nothing is defined.
+    """
+    buckets, tested = label_buckets(_training_rows(dataset)), np.unique(dataset.Y_test.indices)
+    there = [bucket for bucket in BUCKETS if (buckets[tested] == bucket).any()]
+    return _with_the_first(dataset, runs, {bucket: (measure, buckets == bucket) for bucket in there})
+
+
+def _with_the_first(dataset, runs, wanted) -> "DataFrame":
+    """Return the differences of runs from the first, a line for each title of ``wanted``: measures and labels."""
     (_, first), *others = runs.items()
     lines = []
     for name, run in others:
-        for measure in measures:
-            test = difference_of(dataset, run, first, measure)
-            line = {"run": name, "model": model_style(run.model, run.params), "measure": measure}
+        for title, (measure, labels) in wanted.items():
+            test = difference_of(dataset, run, first, measure, labels)
+            line = {"run": name, "model": model_style(run.model, run.params), "measure": title}
             line |= {"difference": test.difference, "low": test.low, "high": test.high, "p_value": test.p_value}
             lines.append(line)
     columns = ["run", "model", "measure", "difference", "low", "high", "p_value"]

@@ -417,6 +417,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, (
         "both are in sight"
     )
+    assert figure(page, "Recall, better or worse than ") is not None
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
     before = [element.proto.id for element in page.at.dataframe if "created" in element.value]
     page.press("compare.untick")
