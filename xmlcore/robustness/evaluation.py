@@ -127,6 +127,7 @@ def evaluate(
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
     entries = changes[-1].entries(X) if changes else X.shape[1]
     blocks = blocks_of_noisy_rows(X, entries, ATTACK_ROWS if KINDS[perturbation].is_attack else None)
+    progress(PHASE, 0.0, "one row first, which compiles code")
     _warm_up(model, X, Y, changes, attacked, ks[-1], n_jobs)
     records = []
     for repeat in range(n_repeats):
