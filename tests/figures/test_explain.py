@@ -51,6 +51,21 @@ def test_bars_and_what_they_start_from_add_up_to_the_score_with_the_others_as_tw
     assert {trace.width for trace in figure.data} == {0.75}
 
 
+@pytest.mark.parametrize(("parts", "n", "own"), [
+    ([9.0, 8, 7, 6, 5, 4, -0.2, -0.1, -0.05], 5, [0, 1, 2, 6, 7]),
+    ([9.0, 8, 7, 6, 5, 4, -0.2, 0, 0], 5, [0, 1, 2, 3, 6]),
+    ([-9.0, -8, -7, 1, 0.5, 0.2, 0.1], 4, [0, 1, 3, 4]),
+    ([9.0, 8, 7, 6, -5], 3, [0, 1, 4]),
+    ([9.0, 8, 7, -6], 1, [0]),
+])  # fmt: skip
+def test_the_features_that_speak_most_on_either_side_have_bars_of_their_own(parts, n, own):
+    frame = pd.DataFrame({"name": [f"w{i}" for i in range(len(parts))], "value": 1.0, "contribution": parts})
+    figure = figures.contribution_bars(frame, n)
+    assert [text.split()[0] for text in figure.layout.yaxis.ticktext[: len(own)]] == [f"w{i}" for i in own]
+    assert figure.layout.meta["shown"] == len(own) and figure.layout.meta["others"] == len(parts) - len(own)
+    assert sum(x for trace in figure.data for x in trace.x if x is not None) == pytest.approx(sum(parts))
+
+
 def test_sizes_are_bars_and_means_or_second_contributions_marks():
     frame = pd.DataFrame({"name": ["a", "b", "c"], "mean_abs": [3.0, 2, 1], "mean": [3.0, -2, 0], "n_rows": [5, 4, 3]})
     figure = figures.importance_bars(frame, 2)
@@ -141,7 +156,7 @@ def test_deletion_and_stability_are_means_of_rows_with_intervals_where_there_are
 
 def test_the_legend_is_not_hatched_where_only_the_other_features_lower_the_score():
     frame = pd.DataFrame({"name": list("abcdef"), "value": 1.0, "contribution": [5, 4, 3, 2, -1, -1.0]})
-    figure = figures.contribution_bars(frame, 4)
+    figure = figures.contribution_bars(frame, 1)
     shapes = {bar.name: bar.marker.pattern.shape for bar in figure.data if bar.showlegend is not False}
     assert list(shapes) == ["raises the score", "lowers the score"]
     assert not any(shape and shape[0] for shape in shapes.values()), "Plotly shows the first one"

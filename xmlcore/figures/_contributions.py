@@ -24,6 +24,7 @@ from xmlcore.figures._style import (
 )
 
 ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
+OF_EACH_SIGN = 2  # features that have bars of their own, however small they are beside those of the other sign
 
 
 def contribution_bars(
@@ -44,8 +45,8 @@ def contribution_bars(
         Columns ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives them; names only if
         it gets them.
     n : int
-        Number of features with a bar of their own. The positive others share one bar, and so do the negative ones: all
-        bars add up to what the features contribute.
+        Number of features with a bar of their own: the largest, but at least two of each sign if n is 4 or more. The
+        positive others share one bar, and so do the negative ones: all bars add up to what the features contribute.
     unit : str
         The score that contributions add up to.
     {title}
@@ -64,8 +65,8 @@ def contribution_bars(
         the largest value of a bar, or 0).
     """
     need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
-    shown = frame.head(n) if len(frame) > n + 1 else frame  # "1 other" would be no shorter than the feature itself
-    rest = frame["contribution"].iloc[len(shown) :]
+    own = _has_own_bar(frame["contribution"].to_numpy(), n)
+    shown, rest = frame[own], frame["contribution"][~own]
     names = list(shown["name"])
     texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
     hovers = [
@@ -108,6 +109,17 @@ def contribution_bars(
         )
     figure.update_layout(showlegend=True)
     return figure
+
+
+def _has_own_bar(contributions, n):
+    """Return which contributions, the largest first, have bars of their own."""
+    if len(contributions) <= n + 1:  # "1 other" would be no shorter than the feature itself
+        return np.ones(len(contributions), dtype=bool)
+    own = np.zeros(len(contributions), dtype=bool)
+    for mine in (contributions > 0, contributions < 0):
+        own[np.flatnonzero(mine)[: min(OF_EACH_SIGN, n // 2)]] = True
+    own[np.flatnonzero(~own)[: n - own.sum()]] = True
+    return own
 
 
 def magnitude_bars(
