@@ -43,20 +43,21 @@ def sentence(view) -> str:
     text += f" with {explaining.total(view.kind, view.attrs['total'])}"
     has = {True: "has this label", False: "does not have this label"}[view.label in view.true]
     text += f". The row {has}. "
-    return text + _reasons(view.contributions, explaining.RAISED[view.kind]) + "."
+    return text + _reasons(view.contributions, view.kind) + "."
 
 
-def _reasons(contributions, unit) -> str:
+def _reasons(contributions, kind) -> str:
+    unit, most = explaining.RAISED[kind], f"most{explaining.ON_THE_WAY.get(kind, '')}"
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
-        return "None of the row’s features has any influence on the label’s score"
+        return "None of the row’s features contributes to the label’s score"
     text = ""
     if not pushing.empty:
-        most = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
-        text = f"What raises {unit} most: {most}"
+        named = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
+        text = f"What raises {unit} {most}: {named}"
     if not against.empty:
-        text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it most: "
+        text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
         text += _named_value(against.iloc[0])
     return text
 

@@ -18,7 +18,7 @@ DIFFERENCE = {  # what contributions add up to, by the kind of score
     "log_score": "the log ratio of scores",
     "margin": "the difference of the margins",
     "margin_score": "the difference of the margins",
-    "share": "the P difference, points",  # percentage points; short, for a phone
+    "share": "the difference of P, points",  # percentage points; short, for a phone
     "score": "the difference of f",
 }
 
@@ -36,25 +36,24 @@ def contrast(view) -> None:
     st.markdown(_sentence(view, found, names, other))
     if found.empty:
         return
-    drawn = found if raw.attrs["additive"] else found.head(explaining.BARS)
     cut = figures.cut_apart(names, LEGEND)
     labels = [html.escape(cut[name], quote=False) for name in names]
     if labels[0] == labels[1]:  # two labels of one name
         labels = ["this label", "the other"]
     figure = figures.contribution_bars(
-        drawn,
+        found,
         explaining.BARS,
         unit=DIFFERENCE[view.kind],
         title="What speaks for which label",
         wording=(f"for {labels[0]}", f"for {labels[1]}"),
-        start=explaining.start(raw.attrs) if raw.attrs["additive"] else None,
+        start=explaining.start(raw.attrs),
     )
     charts.show_figure(
         figure,
         found,
         f"{view.file}-label{view.label}-not-{other}",
         f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
-        + _reading(raw.attrs, figure.layout.meta, len(found)),
+        + _reading(raw.attrs, figure.layout.meta["others"]),
         counted="features",
         key="explain.contrast",
     )
@@ -71,17 +70,11 @@ def _sentence(view, found, names, other) -> str:
     return f"{text} What speaks most {'; '.join(parts)}."
 
 
-def _reading(attrs, meta, n_features) -> str:
-    if not attrs["additive"]:
-        return (
-            "A bar is how much the difference of both P falls when this feature alone is left out of the row, in "
-            f"percentage points. Such bars do not add up. Showing {meta['shown']:,} of "
-            f"{format.count(n_features, 'feature')}."
-        )
+def _reading(attrs, n_others) -> str:
     if not math.isfinite(attrs["total"]):
         return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
-    others = " Hatched: the sums of all others." if meta["others"] else ""
-    more = ""
+    others = " Hatched: the sums of all others." if n_others else ""
+    more = explaining.divided(attrs["kind"])
     if attrs["kind"] == "score":
         more = " Values are differences, too."
     if attrs["kind"] in ("log_proba", "log_score"):

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.explain._names import names_of, with_names
-from xmlcore.explain._removal import BLOCK_ENTRIES
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_row
@@ -37,7 +36,7 @@ def contrast(
         A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
         ``name`` (if names are known), ``value`` and ``contribution``. ``attrs`` has ``kind`` (as in
         :func:`xmlcore.explain.contributions`), ``baseline`` and ``total`` (the difference of the scores without
-        features, and for x), and ``additive``: whether the baseline and the contributions add up to the total.
+        features, and for x). The baseline and the contributions add up to the total.
 
     {explained_raises}
     ValueError
@@ -45,14 +44,10 @@ def contrast(
 
     Notes
     -----
-    *PLT, OneVsRest, DoubleSampling.* A contribution is the feature's contribution to ``label`` minus that to ``other``
+    A contribution is the feature's contribution to ``label`` minus that to ``other``
     (:func:`xmlcore.explain.attributions`), so they add up: to log P(label) - log P(other) for label trees, where nodes
-    that both paths share cancel out; to the difference of the margins; and to the difference of f, with the difference
-    of the two pairs' features as ``value``.
-
-    *LdSM.* Its leaves are not linear in the features. A contribution is how much P(label) - P(other) falls when the
-    feature alone is left out of the row. These do not add up: features that can stand in for each other get too
-    little, and features that are only effective together get too much.
+    that both paths share cancel out; to the difference of the margins, or of P for LdSM; and to the difference of f,
+    with the difference of the two pairs' features as ``value``.
     """
     kind = kind_of(model)
     model = unwrapped(model)
@@ -60,44 +55,19 @@ def contrast(
     most = model.n_labels_ - 1
     labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
-    if kind == "share":
-        features, values, parts, baseline, total = _left_out(model, x, labels)
-    else:
-        both = attributions(model, sp.vstack([x, x], format="csr"), labels)
-        names = names if both.names is None else both.names
-        values, parts = both.values, both.contributions
-        n = parts.indptr[1]  # both rows have the same features
-        features = parts.indices[:n]
-        values = values.data[:n] - values.data[n:] if kind == "score" else values.data[:n]
-        parts = parts.data[:n] - parts.data[n:]
-        with np.errstate(invalid="ignore"):  # two labels that are impossible have no difference
-            baseline, total = both.baseline[0] - both.baseline[1], both.total[0] - both.total[1]
+    both = attributions(model, sp.vstack([x, x], format="csr"), labels)
+    names = names if both.names is None else both.names
+    values, parts = both.values, both.contributions
+    n = parts.indptr[1]  # both rows have the same features
+    features = parts.indices[:n]
+    values = values.data[:n] - values.data[n:] if kind == "score" else values.data[:n]
+    parts = parts.data[:n] - parts.data[n:]
+    with np.errstate(invalid="ignore"):  # two labels that are impossible have no difference
+        baseline, total = both.baseline[0] - both.baseline[1], both.total[0] - both.total[1]
     order = np.lexsort((features, -np.abs(parts)))
     frame = pd.DataFrame(
         {"feature": features[order].astype(np.int64), "value": values[order], "contribution": parts[order]}
     )
     frame = with_names(frame, names)
-    frame.attrs = {"kind": kind, "baseline": float(baseline), "total": float(total), "additive": kind != "share"}
+    frame.attrs = {"kind": kind, "baseline": float(baseline), "total": float(total)}
     return frame
-
-
-def _left_out(model, x, labels):
-    """Explain the difference of two labels' probabilities by leaving out one feature of a row at a time."""
-    n = x.nnz
-    empty = sp.csr_array(x.shape, dtype=x.dtype)
-    baseline, total = _differences(model, sp.vstack([empty, x], format="csr"), labels)
-    without = np.empty(n)
-    step = max(1, BLOCK_ENTRIES // max(n, 1))
-    for start in range(0, n, step):
-        missing = np.arange(start, min(start + step, n))
-        kept = np.tile(np.arange(n), missing.size).reshape(missing.size, n)
-        kept = kept[kept != missing[:, None]]
-        ptr = (n - 1) * np.arange(missing.size + 1)
-        rows = sp.csr_array((x.data[kept], x.indices[kept], ptr), shape=(missing.size, x.shape[1]))
-        without[missing] = _differences(model, rows, labels)
-    return x.indices, x.data.astype(np.float64), total - without, baseline, total
-
-
-def _differences(model, X, labels):
-    proba = sp.csr_array(model.predict_proba(X))[:, labels].toarray().astype(np.float64)
-    return proba[:, 0] - proba[:, 1]

@@ -23,8 +23,9 @@ OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
          "share": "P, percentage points", "score": "f"}  # fmt: skip
-# The same in a sentence on what raises and lowers it.
-RAISED = UNITS | {"log_score": "the log score", "share": "P, in percentage points,"}
+# The same in a sentence on what raises and lowers it, and what of its steps that is about.
+RAISED = UNITS | {"log_score": "the log score", "share": "P"}
+ON_THE_WAY = {"share": " on the way down the trees, in percentage points"}
 PERCENT = ("log_proba", "margin", "share")  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f"}
@@ -204,7 +205,17 @@ def adds_up(attrs: dict) -> str:
         return f"The bars add up to {total(kind, attrs['total'])} of the row and this label."
     before = total(kind, max(baseline, 0.0) if kind == "share" else baseline)
     after = total(kind, attrs["total"])
-    return f"In {UNITS[kind]}, the bars add up from {before} of a row without features to {after}."
+    return f"In {UNITS[kind]}, the bars add up from {before} of a row without features to {after}.{divided(kind)}"
+
+
+def divided(kind: str) -> str:
+    """Return a sentence on what bars are not, after a space; nothing where they are what a feature adds by itself."""
+    if kind != "share":
+        return ""
+    return (
+        " They divide what the steps down the trees change among the features that favour these steps. A row without "
+        "one of them may go another way, and P change by more or less: see *What if*."
+    )
 
 
 def totals(before: dict, after: dict) -> str:

@@ -239,7 +239,7 @@ def test_noise_changes_contributions_and_none_does_not(page):
 
 
 @pytest.mark.sections("Another result", "Path", "Another label")
-def test_two_models_explain_the_same_label_side_by_side_and_bars_of_ldsm_do_not_add_up(ready):
+def test_two_models_explain_the_same_label_side_by_side(ready):
     ldsm, twin = train(ready, "LdSM", n_estimators=2), train(ready, noise_sigma=0.1)
     train(ready)
     page = ready.go("explain")
@@ -249,9 +249,22 @@ def test_two_models_explain_the_same_label_side_by_side_and_bars_of_ldsm_do_not_
     assert ends[0] == ends[1]
     page.set("explain.second", ldsm)
     assert figure(page, "LdSM") and figure(page, "PLT trained with noise σ = 0.1") is None
-    assert "Such bars do not add up" in page.set("explain.run", ldsm).text()
+    page.set("explain.run", ldsm)
     assert {"leaf", "share", "change"} <= set(page.frame("depth", "node", "share").columns)
     assert figure(page, "Ways to topic")
+
+
+@pytest.mark.sections("Another label")
+def test_ldsm_explains_a_label_and_why_not_another_alike_and_says_what_its_bars_are(ready):
+    key = train(ready, "LdSM", n_estimators=2)
+    page = ready.go("explain")
+    label, other = (int(page.at.selectbox(key=f"explain.{which}").value) for which in ("label", "other"))
+    fitted, x = experiment.load_run_model(key), word_data().X_test[[0]]
+    one, two = (explain.contributions(fitted, x, j).attrs for j in (label, other))
+    expected = 100 * sum(sign * (attrs["total"] - attrs["baseline"]) for sign, attrs in ((1, one), (-1, two)))
+    assert sum(bars(figure(page, "What speaks for which label"))) == pytest.approx(expected, abs=1e-4)
+    assert "What raises P most on the way down the trees, in percentage points: " in page.text()
+    assert page.text().count("A row without one of them may go another way") == 2, "below both figures"
 
 
 @pytest.mark.sections("Whole model")
