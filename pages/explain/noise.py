@@ -19,7 +19,7 @@ MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute muc
 def under_noise(view) -> None:
     st.header("Does it hold under noise?")
     gaussian, seed = _choose(view)
-    noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
+    noisy = gaussian.apply(view.x, rows=np.array([REPEATS * view.row]), seed=seed)  # the first copy of _stability
     changed = explain.contributions(view.model, noisy, view.label)
     named = explaining.named(changed, view.data, view.kind)
     compared = explain.side_by_side(view.contributions, named, TOP)
@@ -70,7 +70,7 @@ def _stability(view, gaussian, seed):
     tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
     st.caption(
         f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, stability['total'])}. The figure "
-        "and the table show one further copy."
+        "and the table show the first of them."
     )
     charts.csv_button(
         "Noisy copies, CSV", stability, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"

@@ -8,11 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from pages.explain import contrast
+from pages.explain import noise as noise_of_page
 from pages.shared import server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
-from xmlcore import datasets, experiment, explain, metrics
+from xmlcore import datasets, experiment, explain, metrics, robustness
 from xmlcore.ranking import Ranking
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
@@ -236,6 +237,18 @@ def test_noise_changes_contributions_and_none_does_not(page):
     assert {"Rank correlation", "Same top 10"} <= set(page.set(field, 0.5).metrics())
     before = figure(page, title)
     assert figure(page.press("explain.noise.again"), title) != before
+
+
+@pytest.mark.sections("Noise")
+def test_the_noisy_copy_that_is_shown_is_one_of_those_whose_scores_have_the_range_that_is_said(page, model):
+    page.set("explain.row", 4)
+    page.set(next(n.key for n in page.at.number_input if n.key.startswith("explain.sigma")), 0.5)
+    x, label = word_data().X_test[[4]], int(page.at.selectbox(key="explain.label").value)
+    noise = robustness.GaussianNoise(0.5, "nonzero")
+    copies = explain.stability(model, x, label, noise, noise_of_page.REPEATS, row=4)
+    shown = page.frame("rank_before", "after").set_index("name")["after"][f"topic *{label}*"]
+    assert shown == pytest.approx(explain.probability(copies.attrs["kind"], copies["total"][0]), rel=1e-4)
+    assert page.text().count("show the first of them") == 1
 
 
 @pytest.mark.sections("Another result", "Path", "Another label")
