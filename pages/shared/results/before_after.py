@@ -51,7 +51,7 @@ def show(names, model, before, after, k: int, key: str) -> str | None:
 
 
 def moved(labels, names, kind: str, k: int) -> str:
-    """Return which labels come, go or change their rank, or else which score moves most; for Markdown."""
+    """Return which labels come, go or change their rank, and which score moves most; for Markdown."""
     parts = []
     for name, line in zip(names, labels.itertuples()):
         was, now = line.rank_before, line.rank_after
@@ -65,10 +65,9 @@ def moved(labels, names, kind: str, k: int) -> str:
     if len(parts) > MOST_NAMED + 1:
         more = len(parts) - MOST_NAMED
         parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
-    if parts:
-        return f"{format.listed(parts)}."
     i = int(np.argmax((labels["after"] - labels["before"]).abs().to_numpy()))
     before, after = (explaining.score(kind, labels[way].iloc[i]) for way in ("before", "after"))
     if before == after:
-        return "No rank changes, and no score changes enough to be seen."
-    return f"No rank changes. **{format.plain(names[i])}** moves most, from {before} to {after}."
+        return f"{format.listed(parts)}." if parts else "No rank changes, and no score changes enough to be seen."
+    ranks = format.listed(parts) if parts else "No rank changes"
+    return f"{ranks}. **{format.plain(names[i])}** moves most, from {before} to {after}."
