@@ -163,6 +163,7 @@ def _meanings() -> str:
 
 def _numbers(found, name) -> None:
     one = found.line(name)
+    st.caption("Large numbers: on the test rows.")
     if name in CHOICES:
         without = "by the best scores" if "@" in name else "cut at 0.5"
         tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])

@@ -450,6 +450,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     precision = {metric.label: metric.value for metric in page.at.metric}["Precision"]
     assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
     assert drawn(page)["predict, now"] == pytest.approx((100 * now["micro R"], 100 * now["micro P"]))
+    assert page.text().count("Large numbers: on the test rows.") == 1
     page.set("predict.decide.by", "As much recall as a least precision leaves").set(
         "predict.decide.least precision", 80.0
     )
