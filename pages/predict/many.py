@@ -1,11 +1,13 @@
 """The rows of a file, predicted by a worker."""
 
+import contextlib
 import functools
 import re
 
 import streamlit as st
 
 from pages.predict import asked, listed
+from pages.predict.predictor import all_predicted_files
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
@@ -20,6 +22,8 @@ from xmlcore.models.rules import decision_of
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
 DECISION = 12  # letters of a decision in the choice of a file
+OF_FILES = ("predict", "predict_opened")  # kinds of tasks: by a result, and by a model from a file
+NO_FILE = {"file": ""}  # of the view
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
@@ -44,17 +48,19 @@ _ON_PAGE = (  # words of xmlcore, and ours
 
 def ask(predictor) -> asked.Question | None:
     """Let files be predicted, show the rows of one, and return the row looked at: at first the least certain one."""
-    files = [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
+    files, named = _predicted(predictor), _named(predictor)
     with st.expander("Another file", icon=":material/upload_file:") if files else st.container():
         _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     _failures(predictor)
-    of_link = next((file for file in files if now().file and file["key"].startswith(now().file)), None)
-    if now().file and of_link is None:
+    if now().file and named is None:
         st.caption(GONE)
-    if not files:
+    file = named or next(iter(files), None)
+    if file is None:
         return None
-    file = of_link or files[0]
+    if file not in files:
+        _of_another_model(predictor, file, files)
+        return None
     if len(files) > 1:
         names = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(files, 1)}
         about = f"File, of {len(files):,} predicted with this model"
@@ -63,13 +69,67 @@ def ask(predictor) -> asked.Question | None:
     predicted = _loaded(predictor, file["key"])
     if predicted is None:
         return None
-    row = now().given if of_link else None
+    row = now().given if named else None
     if row is not None and row >= len(predicted.ranking.labels):
         row = None
         st.caption(GONE)
     row = listed.show(predictor, predicted, file["name"], functools.partial(_look_at, file["key"]), row)
     _again(predictor, file, predicted)
     return None if row is None else _question(predictor, file, predicted, row)
+
+
+def looked_at(predictor) -> dict:
+    """Return the fields of the view that say which file is looked at, also where that is the newest one."""
+    named = _named(predictor)
+    file = named or next(iter(_predicted(predictor)), None)
+    return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
+
+
+def _predicted(predictor) -> list[dict]:
+    return [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
+
+
+def _named(predictor) -> dict | None:
+    """Return the file that the view names; one that only another model has predicted has the key of that as ``by``."""
+    files = _predicted(predictor)
+    for file in files if now().file else ():
+        if file["key"].startswith(now().file):
+            return file
+    for other in all_predicted_files() if now().file else ():
+        if other["key"].startswith(now().file) and (content := _content(other["key"])):
+            return next((file for file in files if _content(file["key"]) == content), other)
+    return None
+
+
+def _content(key: str) -> list | None:
+    """Return what of the parameters of kept predictions says which file it is, and how it is read."""
+    for kind in OF_FILES:
+        with contextlib.suppress(store.StoreError):
+            params = store.info(experiment.KINDS[kind].folder, key)["params"]
+            return [params.get(name) for name in ("files", "of", "first_index", "text")]
+    return None
+
+
+def _of_another_model(predictor, file: dict, files: list) -> None:
+    """Say that only another model has predicted a file, and let this one predict it, if both have the same features."""
+    fingerprint = predictor.run and predictor.run.fingerprint
+    alike = file["by"] in [run["key"] for run in workspace.get("runs") if run["fingerprint"] == fingerprint]
+    task = _task_again(predictor, file) if alike else None
+    if task is not None and jobs.active(key=task.key):
+        return  # its progress is shown above
+
+    def start():
+        tasks.start(task)
+        _list(predictor, file["name"], task.key)
+
+    name = format.plain(file["name"])
+    then = "" if task is not None else " Choose the file again above, to predict it with this one."
+    st.markdown(f"**{format.plain(predictor.title)}** has not predicted {name}: another model has.{then}")
+    with st.container(horizontal=True):
+        if task is not None:
+            actions.button(f"Predict {name} with this model", key="predict.file.also", on_click=start)
+        if files:
+            st.button("Show what this model has predicted", key="predict.file.own", on_click=_look_at, args=("",))
 
 
 def _look_at(key: str, row: int | None = None) -> None:
@@ -134,21 +194,30 @@ def _decision(predictor) -> dict:
 
 
 def _remember(predictor, name: str, key: str) -> None:
+    _list(predictor, name, key)
+    look(file="")  # the newest one, as soon as it is predicted
+
+
+def _list(predictor, name: str, key: str) -> None:
     others = [other for other in predictor.predicted_files() if other["key"] != key]
     file = {"key": key, "name": name, **_decision(predictor)}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
-    look(file="")  # the newest one, as soon as it is predicted
+
+
+def _task_again(predictor, file: dict):
+    """Return the task that predicts the rows of earlier predictions by the decision in force; None if it cannot."""
+    try:
+        params = store.info(experiment.KINDS[predictor.of_files].folder, file["key"])["params"]
+        params = {**params, **_decision(predictor), "again": file["key"]}
+        return experiment.task(predictor.of_files, predictor.inputs, params)
+    except (store.StoreError, KeyError, ValueError, TypeError):  # also settings of a later version
+        return None
 
 
 def _again(predictor, file: dict, predicted: Predictions) -> None:
     """Offer to predict a file again where its predictions are not by the decision in force."""
-    try:
-        params = store.info(experiment.KINDS[predictor.of_files].folder, file["key"])["params"]
-        params = {**params, **_decision(predictor), "again": file["key"]}
-        task = experiment.task(predictor.of_files, predictor.inputs, params)
-    except (store.StoreError, KeyError, ValueError, TypeError):  # also settings of a later version
-        return
-    if task.key == file["key"] or jobs.active(key=task.key):
+    task = _task_again(predictor, file)
+    if task is None or task.key == file["key"] or jobs.active(key=task.key):
         return
 
     def start():

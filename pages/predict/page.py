@@ -33,7 +33,7 @@ def main() -> None:
     key = predictor.chosen(fingerprint, runs, opened)
     chosen = predictor.read(key, used, by_key.get(key), titles[key])
     if chosen is None:
-        predictor.choose(fingerprint, titles, key)
+        predictor.choose(fingerprint, titles, key, many.NO_FILE)
         if key in by_key:
             begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         carry.open_model()
@@ -46,7 +46,7 @@ def main() -> None:
         of_model, of_label = st.columns(2)
         asked.choose_count(chosen)
     with of_model:
-        predictor.choose(fingerprint, titles, key)
+        predictor.choose(fingerprint, titles, key, many.looked_at(chosen) if way == asked.FILE else many.NO_FILE)
     if key in by_key:
         results.mark(by_key[key])
     with asking:

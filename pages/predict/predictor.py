@@ -7,13 +7,14 @@ import streamlit as st
 
 from pages.shared import fields, format, server
 from pages.shared.results import decided, results, run_names
-from pages.shared.view import look
+from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
 
+FILES = "predict.files "  # in the workspace's "widgets", how the name of the list of a predictor's files begins
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
 
 
@@ -48,14 +49,23 @@ class Predictor:
 
     def predicted_files(self) -> list[dict]:
         """Return the files it has predicted, newest first: ``key`` (of the predictions), ``name``, ``decision``."""
-        kept = workspace.get("widgets").get(self.list_of_files)
-        kept = kept if isinstance(kept, list) else []
-        return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+        return _files(workspace.get("widgets").get(self.list_of_files))
 
     @property
     def list_of_files(self) -> str:
         """Where the workspace's "widgets" list these files."""
-        return f"predict.files {self.key}"
+        return f"{FILES}{self.key}"
+
+
+def _files(kept) -> list[dict]:
+    kept = kept if isinstance(kept, list) else []
+    return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+
+
+def all_predicted_files() -> list[dict]:
+    """Return the files that all models have predicted, as :meth:`Predictor.predicted_files`, with the key of each."""
+    lists = {name: kept for name, kept in workspace.get("widgets").items() if name.startswith(FILES)}
+    return [file | {"by": name.removeprefix(FILES)} for name, kept in lists.items() for file in _files(kept)]
 
 
 def opened() -> dict[str, str]:
@@ -79,13 +89,15 @@ def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
     return results.chosen(CHOSEN, fingerprint, runs)
 
 
-def choose(fingerprint: str | None, titles: dict, key: str) -> None:
+def choose(fingerprint: str | None, titles: dict, key: str, file: dict) -> None:
+    """Show the choice of the model; another one is asked about the same ``file``, given as the view has it."""
     help = "All results of this workspace on this data set, newest first, and models that were opened from files. "
     help += run_names.footnote(titles.values())
 
     def picked(model):
         take(fingerprint, model)
-        look(file="")
+        shown = workspace.get("shown").get(fingerprint) or ""  # said here, as a view of another result has no file
+        look(result=shown[:DIGITS], **file)
 
     fields.pick("Model", fields.cut(titles, fields.QUARTER), CHOSEN, key, picked, help=help)
 

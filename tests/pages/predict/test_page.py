@@ -211,6 +211,30 @@ def test_a_file_that_is_uploaded_where_a_link_led_is_shown_and_shown_again(page,
     assert "**3 rows** of new.txt" in linked.text(), "not the row looked at before"
 
 
+def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_other_one(page, key):
+    first, *lines = xmlc(word_data(), "test").decode().splitlines()
+    upload(page, "predict.file", "new rows.txt", "\n".join([first, *lines]).encode())
+    page.until(lambda s: "**30 rows** of new rows.txt" in s.text())
+    second = train(page, "OneVsRest")
+    page.go("predict").set("predict.model", key).set("predict.model", second)
+    assert "**OneVsRest** has not predicted new rows.txt: another model has." in page.text()
+    short = "\n".join([" ".join(["3", *first.split()[1:]]), *lines[:3]]).encode()
+    upload(page, "predict.file", "other.txt", short).until(lambda s: "**3 rows** of other.txt" in s.text())
+    page.set("predict.model", key)
+    assert "**PLT** has not predicted other.txt: another model has." in page.text()
+    assert " of new rows.txt" not in page.text() and not any("All predictions" in name for name in page.downloads())
+    assert "**30 rows** of new rows.txt" in page.press("predict.file.own").text()
+    row = tick(page, 2)
+    page.run().set("predict.model", second)
+    assert "has not predicted new rows.txt" in page.text() and " of other.txt" not in page.text()
+    page.press("predict.file.also").until(lambda s: "**30 rows** of new rows.txt" in s.text())
+    label = experiment.load_run_model(second).predict_topk(word_data().X_test[[row]], 1).labels[0, 0]
+    assert f"**OneVsRest** ranks these labels first for row {row} of new rows.txt: **topic *{label}***" in page.text()
+    for model, title in ((key, "PLT"), (second, "OneVsRest")):
+        page.set("predict.model", model)
+        assert f"**{title}** ranks these labels first for row {row} of new rows.txt" in page.text(), "kept for both"
+
+
 def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
