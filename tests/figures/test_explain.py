@@ -163,6 +163,12 @@ def test_the_legend_is_not_hatched_where_only_the_other_features_lower_the_score
     assert figure.data[-1].marker.pattern.shape == ("/",) and list(figure.data[-1].x) == [-2]
 
 
+def test_numbers_beside_bars_are_rounded_alike_and_small_ones_not_to_zero():
+    frame = pd.DataFrame({"name": list("abcd"), "value": 1.0, "contribution": [68.44, 7.0, -0.04, 0.0]})
+    told = [text for trace in figures.contribution_bars(frame).data for text in trace.text]
+    assert told == ["+68.4", "+7.0", "−0.04", "+0.0"]
+
+
 def test_numbers_beside_few_bars_are_not_shrunk_with_the_bars():
     frame = pd.DataFrame({"name": list("abc"), "value": 1.0, "contribution": [5, 4, -1.0]})
     alone, summed = (figures.contribution_bars(frame, start=start) for start in (None, ("bias", -1.5)))

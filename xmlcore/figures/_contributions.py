@@ -92,7 +92,7 @@ def contribution_bars(
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     digits = _digits(max(reached[1], -reached[0]))
     for trace in figure.data:
-        trace.update(text=[_written(x, digits) for x in trace.x if x is not None])
+        trace.update(text=[_beside_bar(x, digits) for x in trace.x if x is not None])
         trace.update(textposition="outside", textfont_size=11)
         trace.update(cliponaxis=False, textangle=0, constraintext="none")  # else numbers of thin bars are tiny
     bar_axes(figure, texts)
@@ -235,6 +235,12 @@ def _digits(largest) -> int:
 
 def _written(value, digits) -> str:
     return signed(round(value, digits) + 0.0, digits)  # never −0.00
+
+
+def _beside_bar(value, digits) -> str:
+    """Return a number whose small values have up to two digits more, so that they are not written as 0."""
+    of_one_digit = _digits(abs(value)) - 2
+    return _written(value, max(digits, min(of_one_digit, digits + 2)))
 
 
 def _number(value) -> str:
