@@ -48,7 +48,8 @@ def cards(key: str) -> list[tuple]:
         ("own and by trials" if run.trials else "own settings") if settings.changed(run.model, run.params) else whose
     )
     about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
-    return [*shown, ("Training", format.duration(run.times["fit_s"]), about + _compile_help(run.times), whose)]
+    about += _compile_help(run.times) + processor_help(run.times)
+    return [*shown, ("Training", format.duration(run.times["fit_s"]), about, whose)]
 
 
 def _interval(line) -> str | None:
@@ -56,6 +57,14 @@ def _interval(line) -> str | None:
     if not np.isfinite(line.low):
         return None
     return "95\u00a0%: " + "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
+
+
+def processor_help(times) -> str:
+    """Return a sentence on the processor time of a training; empty for a run of an earlier version."""
+    worked = times.get("fit_cpu_s")
+    if worked is None:
+        return ""
+    return f" The processors worked {format.duration(worked)} for it, which other work hardly changes."
 
 
 def _compile_help(times) -> str:

@@ -45,6 +45,7 @@ class Watched:
     """What :func:`watched` has seen."""
 
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # that the processors worked for this process, which other programs hardly change
     # "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not tell
     memory: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -53,10 +54,10 @@ class Watched:
 @contextlib.contextmanager
 def watched():
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
-    watch, usage, start = Watched(), Usage(), time.perf_counter()
+    watch, usage, start, worked = Watched(), Usage(), time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True, action="always") as caught:
         yield watch
-    watch.seconds = time.perf_counter() - start
+    watch.seconds, watch.cpu_seconds = time.perf_counter() - start, time.process_time() - worked
     _, peak = usage.now()
     if peak is not None:
         watch.memory = {"peak_bytes": peak, "before_bytes": usage.at_start}
@@ -77,3 +78,4 @@ class Trained(NamedTuple):
     compile_s: float  # time of compiling kernels, which is not part of the seconds
     warnings: list[str]
     memory: dict  # as Run.memory
+    cpu_seconds: float | None = None  # None: not known

@@ -48,6 +48,8 @@ class Run:
     k: int  # largest k of the measures
     measures: "DataFrame"  # ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), as :func:`evaluate` has them
     # "fit_s", "predict_s", "compile_s" (of kernels, not in the others) in seconds, "predict_ms_per_row" in milliseconds
+    # "fit_cpu_s": processor time of "fit_s", in seconds, summed over threads; not in runs of earlier versions, and not
+    # where trees were trained apart
     times: dict
     size: dict  # "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory)
     ranking: Ranking  # the first max(k, 5) labels of each test row
@@ -202,7 +204,7 @@ def run_and_model(
     compile_s = compile_kernels(unfitted)
     with watched() as watch:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    trained = Trained(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory)
+    trained = Trained(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory, watch.cpu_seconds)
     return _measured(dataset, model, params, k, trained, progress)
 
 
@@ -211,6 +213,8 @@ def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Ru
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
+    if trained.cpu_seconds is not None:
+        times["fit_cpu_s"] = trained.cpu_seconds
     result = Run(
         model=model,
         params=params,
