@@ -1,5 +1,7 @@
 """Double sampling with other numbers than a kept run has."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,6 +64,27 @@ def test_the_setting_that_both_lines_share_is_trained_once_for_each_seed(classes
         and own.drop(columns="axis").drop_duplicates()["seed"].nunique() == 2
     )
     assert own["fit_s"].nunique() == 2
+
+
+def test_trainings_take_turns_after_a_warm_up_and_their_processor_time_is_measured(classes, monkeypatch):
+    from xmlcore import DoubleSampling
+
+    made, fit = [], DoubleSampling.fit
+
+    def watched(self, *args, **kwargs):
+        made.append((self.random_state, self.n_adversarial))
+        if self.n_adversarial == 3:
+            time.sleep(0.3)  # as beside other programs
+        return fit(self, *args, **kwargs)
+
+    params = experiment.full_params("DoubleSampling", {"n_adversarial": 3})
+    model = experiment.estimator("DoubleSampling", params).fit(classes.X_train, classes.Y_train)
+    monkeypatch.setattr(DoubleSampling, "fit", watched)
+    sweep = experiment.sampling_study(classes, params, (2, 3), (2.0,), n_repeats=2, model=model)[0]
+    assert made[-5:] == [(0, 2), (0, 2), (0, 3), (1, 2), (1, 3)]
+    assert sweep["seed"].tolist() == [0, 1] * 3 and sweep["n_adversarial"].tolist() == [2, 2, 3, 3, 3, 3]
+    waited = sweep[sweep["n_adversarial"] == 3]
+    assert (waited["fit_s"] > 0.3).all() and (waited["cpu_s"] < 0.2).all() and (sweep["cpu_s"] > 0).all()
 
 
 def test_a_value_that_cannot_be_trained_with_leaves_the_others(classes):

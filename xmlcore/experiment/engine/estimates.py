@@ -303,6 +303,7 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
     trainings = list(dict.fromkeys(trainings))
     shares = [_pairs_share(*training, numbers) for training in trainings]
     seconds = START + wanted["n_repeats"] * (took["fit_s"] * sum(shares) + took["predict_s"] * len(shares))
+    seconds += took["fit_s"] * min(shares, default=0.0)  # the warm-up
     seconds += took["predict_s"]  # the measures of head, torso and tail classes
     for value in wanted["n_candidates"]:
         seconds += took["predict_s"] * (0.6 + 0.3 * value / params["n_candidates"])
