@@ -33,10 +33,14 @@ SHARES = {
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
+LOOKS = {"n_adversarial": (BLUE, "circle"), "examples_per_class": (ORANGE, "diamond")}
+SWEPT = ("accuracy", "macro_f1", "fit_s")  # what a sweep has of each training
+LEAST_SECONDS = 1e-4  # drawn of a training: 0 has no place on a log axis
+RING = (0.9, 0.6)  # half of width and height that the mark of the trained model takes, as ROOM is counted
 MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "examples per label"}
 ROOM = (0.03, 0.06)  # of the axes, which a character and a line of the numbers beside points take
-BESIDE = {"top right": (1, 1), "bottom right": (1, -1), "top left": (-1, 1), "bottom left": (-1, -1),
-          "top center": (0, 1), "bottom center": (0, -1)}  # fmt: skip
+BESIDE = {"top center": (0, 1), "top right": (1, 1), "top left": (-1, 1),
+          "bottom center": (0, -1), "bottom right": (1, -1), "bottom left": (-1, -1)}  # fmt: skip
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -131,60 +135,50 @@ def sampling_sweep(
     *,
     title: str = "Accuracy and time over κ and π",
 ) -> go.Figure:
-    """Draw accuracy against training time: a line over κ and a line over π, the examples per label.
+    """Draw accuracy against training time: points for κ and points for π, the examples per label.
 
-    Points are means over seeds; bars are 95 % intervals (Student's t) of the accuracy, or of one seed its ``margin``.
+    Points are means over seeds. Bars of the accuracy are 95 % intervals (Student's t), or of one seed its ``margin``;
+    those of the time go from the least to the most of the seeds. No line joins points: times of neighbours may be equal
+    but for chance.
 
     Parameters
     ----------
     frame : DataFrame, a row per training
         Columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied), ``n_adversarial``,
         ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``,
-        ``model_bytes``. Optional: ``failed`` (why the training failed, or an empty text); failed trainings are not
-        drawn; ``margin`` (in [0, 1]), how far other test rows would change the accuracy.
+        ``model_bytes``. Optional: ``cpu_s``, processor time in seconds, which is drawn in place of ``fit_s``;
+        ``failed`` (why the training failed, or an empty text); failed trainings are not drawn; ``margin`` (in [0, 1]),
+        how far other test rows would change the accuracy.
     own : tuple of float, optional
         κ and π of the trained model, which has a mark of its own.
     {titled_figure}
-        ``layout.meta`` adds ``seeds`` (largest number of trainings per point) and ``failed`` (number of failed
-        trainings).
+        ``layout.meta`` adds ``seeds`` (largest number of trainings per point), ``failed`` (number of failed trainings)
+        and ``processor_time`` (whether that is drawn).
     """
-    measures = ["accuracy", "macro_f1", "fit_s", "bytes"]
-    need_columns(frame, ["axis", *SIGNS, "seed", *measures[:3], "pair_bytes", "model_bytes"], "sampling_sweep")
+    need_columns(frame, ["axis", *SIGNS, "seed", *SWEPT, "pair_bytes", "model_bytes"], "sampling_sweep")
     failed = (frame["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(frame), bool)
     rows = frame[~failed].assign(bytes=lambda rows: rows["pair_bytes"] + rows["model_bytes"])
-    points = rows.groupby(["axis", *SIGNS])[measures].mean().reset_index()
-    seeds = int(rows.groupby(["axis", *SIGNS])["seed"].nunique().max()) if len(rows) else 0
-    figure = new_figure(title, shown=len(points), total=len(points), seeds=seeds, failed=int(failed.sum()))
+    by_processor = "cpu_s" in rows and rows["cpu_s"].notna().all()
+    rows["seconds"] = rows["cpu_s" if by_processor else "fit_s"].clip(lower=LEAST_SECONDS)
+    groups = rows.groupby(["axis", *SIGNS])
+    points = groups[["accuracy", "macro_f1", "seconds", "bytes"]].mean()
+    points = points.assign(least=groups["seconds"].min(), most=groups["seconds"].max()).reset_index()
+    seeds = int(groups["seed"].nunique().max()) if len(rows) else 0
+    facts = {"seeds": seeds, "failed": int(failed.sum()), "processor_time": bool(by_processor)}
+    figure = new_figure(title, shown=len(points), total=len(points), **facts)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Training, seconds (log)")
+    figure.update_xaxes(title_text=f"Training, {'processor ' if by_processor else ''}seconds (log)")
     figure.update_yaxes(title_text="Accuracy, %")
-    for (axis, sign), color, symbol in zip(SIGNS.items(), (BLUE, ORANGE), ("circle", "diamond")):
-        line = points[points["axis"] == axis].sort_values(axis)
-        if line.empty:
-            continue
-        over_seeds = 100 * mean_intervals(rows[rows["axis"] == axis].groupby(axis)["accuracy"])
-        mean, low, high = (over_seeds[column].to_numpy() for column in ("mean", "low", "high"))
-        if seeds == 1 and "margin" in rows:
-            margin = 100 * rows[rows["axis"] == axis].set_index(axis)["margin"].sort_index().to_numpy()
-            low, high = mean - margin, mean + margin
-        figure.add_scatter(
-            x=line["fit_s"],
-            y=mean,
-            error_y={"array": high - mean, "visible": bool((high > low).any()), "thickness": 1, "width": 3},
-            mode="lines+markers+text",
-            text=[f"{value:g}" for value in line[axis]],
-            textposition="top right" if axis == "n_adversarial" else "bottom right",
-            customdata=np.column_stack([line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high]),
-            line={"color": color, "width": 2},
-            marker={"symbol": symbol, "size": 8, "color": color},
-            name=f"other {sign}, {MEANING[axis]}",
-            hovertemplate=f"<b>{sign} = %{{customdata[0]:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[3]:.2f}} to "
-            "%{customdata[4]:.2f})<br>F1 of means %{customdata[1]:.2f} %<br>%{x:.3~g} s, "
-            "%{customdata[2]:.3~g} MB<extra></extra>",
-        )
+    points["own"] = False if own is None else np.isclose(points[list(SIGNS)], own).all(axis=1)
+    lines = []
+    for axis in SIGNS:
+        if (points["axis"] == axis).any():
+            mine = points[points["axis"] == axis].sort_values(axis)
+            lines.append((_of_one_setting(axis, rows[rows["axis"] == axis], mine, seeds), mine["own"]))
+    figure.add_traces([line for line, _ in lines])
+    mine = points[points["own"]].head(1)
     if own is not None:
-        mine = points[np.isclose(points[list(SIGNS)], own).all(axis=1)].head(1)
-        accuracy, seconds = 100 * mine["accuracy"], mine["fit_s"]
+        accuracy, seconds = 100 * mine["accuracy"], mine["seconds"]
         figure.add_scatter(
             x=seconds,
             y=accuracy,
@@ -197,36 +191,86 @@ def sampling_sweep(
         )
     small_looks_small(figure)
     if len(points):
-        if lines := [trace for trace in figure.data if trace.customdata is not None]:
-            _place_numbers(lines, points["fit_s"], figure.layout.yaxis.range)
         around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
-        lowest, highest = points["fit_s"].min() / around, points["fit_s"].max() * around
+        lowest, highest = points["least"].min() / around, points["most"].max() * around
         figure.update_xaxes(**log_axis(lowest, highest, whole=False))
+        numbers = [_numbers(line, is_own) for line, is_own in lines]
+        if lines:
+            _place_numbers(numbers, [line for line, _ in lines], figure.layout.xaxis.range, figure.layout.yaxis.range)
+        figure.add_traces(numbers)
     return figure
 
 
-def _place_numbers(lines, seconds, ends) -> None:
-    """Put the number of each point of lines where it lies over no other number or point; without room it goes."""
-    bars = np.concatenate([line.y + side * np.nan_to_num(line.error_y.array) for line in lines for side in (-1, 1)])
+def _of_one_setting(axis, rows, line, seeds) -> go.Scatter:
+    """Return the points of κ or of π, with their bars."""
+    sign, color, symbol = SIGNS[axis], *LOOKS[axis]
+    over_seeds = 100 * mean_intervals(rows.groupby(axis)["accuracy"])
+    mean, low, high = (over_seeds[column].to_numpy() for column in ("mean", "low", "high"))
+    if seeds == 1 and "margin" in rows:
+        margin = 100 * rows.set_index(axis)["margin"].sort_index().to_numpy()
+        low, high = mean - margin, mean + margin
+    more, less = ((line["most"] - line["seconds"]).clip(lower=0), (line["seconds"] - line["least"]).clip(lower=0))
+    look = {"thickness": 1, "width": 3}
+    facts = [line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high, line["least"], line["most"]]
+    spread = " (%{customdata[5]:.3~g} to %{customdata[6]:.3~g})" if seeds > 1 else ""
+    return go.Scatter(
+        x=line["seconds"],
+        y=mean,
+        error_x={"array": more, "arrayminus": less, "visible": seeds > 1, **look},
+        error_y={"array": high - mean, "visible": bool((high > low).any()), **look},
+        mode="markers",
+        customdata=np.column_stack(facts),
+        marker={"symbol": symbol, "size": 8, "color": color},
+        name=f"other {sign}, {MEANING[axis]}",
+        legendgroup=axis,
+        hovertemplate=f"<b>{sign} = %{{customdata[0]:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[3]:.2f}} to "
+        f"%{{customdata[4]:.2f}})<br>F1 of means %{{customdata[1]:.2f}} %<br>%{{x:.3~g}} s{spread}, "
+        "%{customdata[2]:.3~g} MB<extra></extra>",
+    )
+
+
+def _numbers(points, own) -> go.Scatter:
+    """Return the numbers of κ above the bars of points, or those of π below; the legend has those of the ring."""
+    above = points.legendgroup == "n_adversarial"
+    return go.Scatter(
+        x=points.x,
+        y=points.customdata[:, 4 if above else 3],
+        mode="markers+text",
+        text=["" if mine else f"{value:g}" for value, mine in zip(points.customdata[:, 0], own)],
+        textposition="top center" if above else "bottom center",
+        marker={"size": 8, "opacity": 0},
+        cliponaxis=False,
+        legendgroup=points.legendgroup,
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _place_numbers(numbers, lines, across, ends) -> None:
+    """Put each number where it lies over no other number or point, better beside the ring; without room it goes."""
+    bars = np.concatenate([line.customdata[:, 3:5].ravel() for line in lines])
     low, high = (bars.min(), bars.max()) if ends is None else ends
-    letter = max(np.log(seconds.max() / max(seconds.min(), 1e-9)), 1e-9) * ROOM[0]
-    x = [np.log(np.maximum(line.x, 1e-9)) / letter for line in lines]
-    y = [np.asarray(line.y) / max(high - low, 1e-9) / ROOM[1] for line in lines]
-    taken = [(*point, 0.25, 0.1) for points in map(zip, x, y) for point in points]  # with half of width and height
-    for line, *places in zip(lines, x, y):
-        texts, positions = list(line.text), [line.textposition] * len(line.text)
-        for i, (across, up) in enumerate(zip(*places)):
+    letter, height = (across[1] - across[0]) * ROOM[0], max(high - low, 1e-9) * ROOM[1]
+    points = [list(zip(np.log10(line.x) / letter, np.asarray(line.y) / height)) for line in lines]
+    taken = [(*point, 0.25, 0.1) for places in points for point in places]  # with half of width and height
+    rings = [(*at, *RING) for trace, places in zip(numbers, points) for text, at in zip(trace.text, places) if not text]
+    for trace in numbers:
+        side, texts, positions = trace.textposition.split()[0], list(trace.text), [trace.textposition] * len(trace.text)
+        for i, (along, up) in enumerate(zip(np.log10(trace.x) / letter, np.asarray(trace.y) / height)):
+            if not texts[i]:
+                continue
             half = len(texts[i]) / 2 + 0.25
-            numbers = {
-                position: (across + right * (half + 0.5), up + 0.7 * above, half, 0.5)
-                for position in dict.fromkeys([positions[i], *BESIDE])
-                for right, above in [BESIDE[position]]
+            boxes = {
+                position: (along + right * (half + 0.5), up + 0.7 * above, half, 0.5)
+                for position, (right, above) in BESIDE.items()
+                if position.startswith(side)
             }
-            free = [position for position, number in numbers.items() if not any(_meet(number, at) for at in taken)]
+            free = [position for position, box in boxes.items() if not any(_meet(box, at) for at in taken)]
+            free.sort(key=lambda position, boxes=boxes: any(_meet(boxes[position], ring) for ring in rings))
             texts[i] = texts[i] if free else ""
             positions[i] = next(iter(free), positions[i])
-            taken += [numbers[position] for position in free[:1]]
-        line.update(text=texts, textposition=positions)
+            taken += [boxes[position] for position in free[:1]]
+        trace.update(text=texts, textposition=positions)
 
 
 def _meet(one, other) -> bool:
