@@ -19,12 +19,13 @@ def most_accurate(data) -> float:
     return np.count_nonzero(np.diff(data.Y_test.indptr)) / max(1, data.Y_test.nnz)
 
 
-def _recall(study, q) -> float:
-    """Return the share of test examples whose class is among q candidates; NaN where it was not measured."""
-    if study is None:
-        return float("nan")
-    at = study.candidates.loc[study.candidates["n_candidates"] == q, "recall"]
-    return float(at.iloc[0]) if len(at) else float("nan")
+def _of_own_q(view, study, column) -> float:
+    """Return what was measured with the candidates of the result, as the figure has it; else what the result says."""
+    if study is not None:
+        at = study.candidates.loc[study.candidates["n_candidates"] == view.q, column]
+        if len(at):
+            return float(at.iloc[0])
+    return view.run.times.get(column, float("nan"))
 
 
 def sentence(view, title) -> None:
@@ -45,7 +46,7 @@ def _adversaries(view) -> str:
 def cards(view, study) -> None:
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
-    recall = _recall(study, view.q)
+    recall = _of_own_q(view, study, "recall")
     copies = format.count(view.n_copies, "copy", "copies")
     risk = format.probability(model.empirical_risk_)
     values = [
@@ -66,10 +67,12 @@ def cards(view, study) -> None:
         (
             "Training",
             format.duration(times["fit_s"]),
-            f"From {model.n_pairs_:,} pairs: {copies} of examples, each against {_adversaries(view)} (κ = "
-            f"{view.kappa:,}{view.fewer}). In {risk} of them the true label does not have the larger f: the empirical "
+            f"From {model.n_pairs_:,} pairs: {copies} of examples, each against {_adversaries(view)}; κ = "
+            f"{view.kappa:,}{view.fewer}. In {risk} of them the true label does not have the larger f: the empirical "
             f"risk. The model takes {format.size(view.run.size['model_bytes'])}, a prediction "
-            f"{format.duration(times['predict_ms_per_row'] / 1000)} a row.",
+            f"{format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row."
+            + measured.processor_help(times),
+            f"{format.duration(times['fit_cpu_s'])} of processor time" if "fit_cpu_s" in times else "",
         ),
     ]
     tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)

@@ -1,10 +1,10 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
 This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (sentence and cards), ``sweep``
-(accuracy against seconds with other numbers of adversaries and of examples), ``candidates`` (other numbers of
-candidates), ``buckets`` (head, torso and tail classes), ``row`` (why a row gets its class), ``weights`` (what f has
-learned), ``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need much memory), ``values`` (numbers
-as they are typed, and those to start with).
+(accuracy against seconds with other numbers of adversaries and of examples), ``tradeoff`` (the same in words),
+``candidates`` (other numbers of candidates), ``buckets`` (head, torso and tail classes), ``row`` (why a row gets its
+class), ``weights`` (what f has learned), ``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need
+much memory), ``values`` (numbers as they are typed, and those to start with).
 """
 
 import streamlit as st

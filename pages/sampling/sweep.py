@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.sampling import values
+from pages.sampling import tradeoff, values
 from pages.sampling.measured import measured, too_large
 from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
@@ -12,7 +12,6 @@ from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.metrics.calibration import wilson
 
-SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 MOST_REPEATS = 20  # trainings per value
 LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
@@ -40,21 +39,31 @@ def sweep(view, name) -> None:
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
         more = ", trained anew with other settings" if study else f" alone: “{button}” below adds others"
-        circle = f"is the result {format.plain(name)}: its accuracy and the time of its training"
-        if study:
-            took = f"{format.duration(view.run.times['fit_s'])}, perhaps beside other work"
-            circle = f"has the settings of {format.plain(name)}, trained anew with the others: the result took {took}"
         more += f"; κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
             figure,
             frame,
             f"{view.files}-sweep",
-            f"The circle {circle}. On each line one of κ and π is varied, the other stays as trained."
-            + f" Bars are 95\u00a0% intervals: what other {'seeds' if study and study.n_repeats > 1 else 'test rows'} "
-            "would change.",
+            _caption(format.plain(name), study, figure.layout.meta["processor_time"]),
             key="sampling.sweep",
         )
+        if study and (answer := tradeoff.in_words(frame)):
+            st.markdown(answer)
+
+
+def _caption(name, study, processor_time) -> str:
+    text = f"The circle is the result {name}: its accuracy and the time of its training."
+    if study:
+        text = f"The circle has the settings of {name}, trained and measured anew with the others."
+    over = "seeds" if study and study.n_repeats > 1 else "test rows"
+    text += " One of κ (numbers above) and π (below) is varied, the other stays as trained."
+    text += f" Upright bars are 95\u00a0% intervals: what other {over} would change."
+    if over == "seeds":
+        text += " Level bars go from the least to the most time of the seeds."
+    if processor_time:
+        text += " Processor time adds up over threads, and other work hardly changes it."
+    return text
 
 
 def _margin(data, accuracy) -> np.ndarray:
@@ -68,7 +77,8 @@ def _as_trained(view):
     """Return the line of the result itself in the frame of a sweep, on neither of its two lines."""
     accuracy, macro = one_class(view.key)
     own = {"axis": "", "n_adversarial": view.kappa, "examples_per_class": view.examples, "seed": 0}
-    own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": view.run.times["fit_s"]}
+    times = view.run.times
+    own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": times["fit_s"], "cpu_s": times.get("fit_cpu_s", np.nan)}
     return pd.DataFrame([own | {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}])
 
 
@@ -76,7 +86,7 @@ def failures(study) -> list[str]:
     """Return a sentence for each value with which trainings failed, with the reason."""
     failed = study.sweep[study.sweep["failed"] != ""]
     text = []
-    for axis, sign in SIGNS.items():
+    for axis, sign in tradeoff.SIGNS.items():
         for (value, why), n in failed[failed["axis"] == axis].groupby([axis, "failed"]).size().items():
             some = f" ({n} of {study.n_repeats} trainings)" if n < study.n_repeats else ""
             why = format.plain(settings.in_form(MODEL, why).rstrip("."))

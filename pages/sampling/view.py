@@ -26,10 +26,11 @@ class SampledRun:
         self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
         requested = run.params["n_adversarial"]
         self.kappa = min(requested, self.most_kappa)
-        self.fewer = f" of {requested:,} asked for" if requested > self.most_kappa else ""
         self.q = min(run.params["n_candidates"], self.n_present)
         self.examples = float(run.params["examples_per_class"])
         self.near = run.params.get("adversaries") == "candidates"
+        others = f"{self.q:,} candidates leave {self.kappa:,}" if self.near else f"only {self.kappa:,} others exist"
+        self.fewer = f" ({requested:,} asked for, {others})" if requested > self.most_kappa else ""
         self.balanced = bool(run.params.get("balanced", True))
         self.by_tree = run.params.get("candidates_from") == "plt"
 

@@ -67,7 +67,7 @@ def measured(page):
 
 def everything(page):
     drawn = {SWEEP, "What more candidates bring", "Accuracy by label frequency"} <= set(titles(page))
-    return drawn and len(figure(page, SWEEP)["data"]) == 3
+    return drawn and len(figure(page, SWEEP)["data"]) == 5
 
 
 def line(page, title, name):
@@ -112,6 +112,8 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert cards["F1 of means"] == percent(macro)
     about = measured.at.metric[4].help
     assert f"From {model.n_pairs_:,} pairs" in about and "each against 10 other labels" in about
+    per_row = study(key, n_candidates=(1, 5, 10)).candidates.set_index("n_candidates")["predict_ms_per_row"][10]
+    assert f"a prediction {format.duration(per_row / 1000)} a row" in about, "as the figure has it"
     assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
     scaled = model.weights_ * model.feature_scale_
     x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
@@ -123,7 +125,7 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     estimate(monkeypatch, "sampling", 100.0)
     page = ready.go("sampling")
     (own,) = figure(page, SWEEP)["data"]
-    seconds = experiment.load("train", key).times["fit_s"]
+    seconds = experiment.load("train", key).times["fit_cpu_s"]
     assert own["name"].startswith("as trained: κ = 10") and "π = 2" in own["name"]
     button = page.at.button(key="sampling.measure.sweep").label.partition(" (")[0]
     below = figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"]
@@ -131,8 +133,28 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     assert own["text"] == [f"{page.metrics()['Accuracy']}, {seconds:.3g} s"] and numbers(own["x"]) == [seconds]
     q, values = line(page, "What more candidates bring", "accuracy")
     assert q == [10] and values == numbers(own["y"])
+    assert page.at.metric[4].delta == f"{format.duration(seconds)} of processor time", "as in the figure"
     assert not any("Example" in title for title in titles(page)) and "the time of its training" in page.text()
     assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
+
+
+def test_a_sweep_of_an_earlier_version_is_shown_by_its_seconds_with_a_mark(ready, monkeypatch):
+    key, study_of, run = train(ready), experiment.KINDS["sampling"], experiment.KINDS["sampling"].run
+    estimate(monkeypatch, "sampling", 100.0)
+
+    def without_processor_time(self, *args, **kwargs):
+        value = run(self, *args, **kwargs)
+        return value | {"sweep": value["sweep"].drop(columns="cpu_s")}
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(study_of, "version", 1)
+        earlier.setattr(study_of, "run", without_processor_time)
+        numbers = {"n_adversarial": (2, 10), "examples_per_class": (1, 2), "n_repeats": 2}
+        experiment.keep(experiment.task("sampling", {"run": key}, numbers))
+    page = ready.go("sampling")
+    assert figure(page, SWEEP)["layout"]["xaxis"]["title"]["text"] == "Training, seconds (log)"
+    assert "made by an earlier version" in page.text() and "κ from 2 to 10" in page.text()
+    assert "times the processor time" not in page.text() and "Processor time" not in page.text()
 
 
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
@@ -172,14 +194,18 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
     kappa, values = swept(measured, "κ")
     assert kappa == [2, 10]
-    said = said_plainly(f"trained anew with the others: the result took {format.duration(run.times['fit_s'])}")
-    assert said in said_plainly(measured.text()) and "the time of its training" not in measured.text()
+    assert "trained and measured anew with the others" in measured.text()
+    assert "the time of its training" not in measured.text()
     below = figure(measured, SWEEP)["layout"]["title"]["subtitle"]["text"]
     assert below == "DoubleSampling, trained anew with other settings", "the circle's time is not that of the card"
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
+    x, _ = line(measured, SWEEP, "as trained: κ = 10, π = 2")
+    assert x == [pytest.approx(seeds["cpu_s"].mean())], "as measured with the others"
+    said = said_plainly(measured.text())
+    assert "**κ from 2 to 10**: accuracy" in said and "**π from 1 to 2**: accuracy" in said
     assert swept(measured, "π")[0] == [1, 2]
     files = []
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
@@ -281,7 +307,9 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
     assert "each against 9 other labels" in page.at.metric[4].help
     field = f"sampling.kappa {key[:8]}"
-    assert "The result has κ = 9 of 10 asked for." in page.at.text_input(key=field).help
+    why = "κ = 9 (10 asked for, 10 candidates leave 9)"
+    assert f"The result has {why}." in page.at.text_input(key=field).help
+    assert figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"].endswith(why)
     assert swept(page, "κ")[0] == [2, 9]
     assert page.at.text_input(key=field).label.endswith("up to 9")
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
@@ -332,6 +360,6 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
 def test_more_than_there_are_is_as_many_as_there_are(ready):
     train(ready, n_adversarial=100, n_candidates=100)
     page = ready.go("sampling").until(everything)
-    assert "each against 29 other labels" in page.at.metric[4].help
+    assert "each against 29 other labels; κ = 29 (100 asked for, only 29 others exist)" in page.at.metric[4].help
     assert swept(page, "κ")[0] == [2, 29]
     assert page.metrics()["Recall of 30 candidates"] == "100.0 %"
