@@ -60,7 +60,8 @@ def _caption(name, study, processor_time) -> str:
     text += " One of κ (numbers above) and π (below) is varied, the other stays as trained."
     text += f" Upright bars are 95\u00a0% intervals: what other {over} would change."
     if over == "seeds":
-        text += " Level bars go from the least to the most time of the seeds."
+        text += " Level bars go from the least to the most time of the seeds. The sentence below also counts as chance "
+        text += "what other test rows would change."
     if processor_time:
         text += " Processor time adds up over threads, and other work hardly changes it."
     return text
