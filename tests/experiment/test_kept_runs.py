@@ -29,6 +29,7 @@ def test_a_line_has_what_the_run_has(data):
     for measure in ("P", "nDCG", "PSP", "R", "PSnDCG"):
         own = run.measures[run.measures["measure"] == f"{measure}@k"].set_index("k")["value"]
         assert [line[f"{measure}@{k}"] for k in (1, 3, 5)] == own[[1, 3, 5]].tolist()
+    assert line["fit_cpu_s"] == run.times["fit_cpu_s"] > 0
     assert line["fit_s"] == run.times["fit_s"] and line["model_bytes"] == run.size["model_bytes"]
     assert line["training_bytes"] == run.memory["peak_bytes"] - run.memory["before_bytes"] < 2e8, "the data are small"
     assert line["problem"] == ""

@@ -22,7 +22,7 @@ from xmlcore.typing import DataFrame
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
 DECIDED = ("micro F1", "samples F1", "macro F1", "labels")  # of what ``predict`` returns, by the model's own decision
-TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
+TIMES = ("fit_s", "fit_cpu_s", "predict_s", "predict_ms_per_row", "compile_s")
 SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
 MEMORY = "training_bytes"
 SEED = "random_state"
@@ -47,8 +47,9 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         kind of task), ``xmlcore`` (version); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``, ``nDCG@1``, ..., and those
         of :data:`MORE_MEASURES`, NaN above the run's k); ``micro F1``, ``samples F1`` and ``macro F1`` of the labels
         that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs and
-        for older runs); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
-        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
+        for older runs); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds, ``fit_cpu_s`` in seconds of processor
+        time, summed over threads (NaN for older runs), ``predict_ms_per_row`` in milliseconds; ``model_bytes``,
+        ``n_nodes``, ``depth``, ``n_weights``;
         ``training_bytes``, by how much the process grew at most while it trained (NaN where the system does not tell);
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
         empty.

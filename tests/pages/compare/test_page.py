@@ -52,6 +52,15 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
+def test_results_are_drawn_over_processor_time_unless_an_older_one_has_none(ready, words):
+    axis = lambda page: figure(page, "P@1 against training time")["layout"]["xaxis"]["title"]["text"]  # noqa: E731
+    for model in ("PLT", "OneVsRest"):
+        train(ready, model, words)
+    assert figure(ready.go("compare"), "P@1 against processor time") and "processor" in axis(ready.go("train"))
+    listed(ready, make(1, words, first=147), words)
+    assert figure(ready.go("compare"), "P@1 against training time") and "processor" not in axis(ready.go("train"))
+
+
 def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_is_ticked(ready, words):
     made = make(9, words, seeds=1)
     for number, record in enumerate(made):

@@ -101,7 +101,10 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
 
 
 def test_the_interval_of_a_result_that_is_always_right_is_not_empty(monkeypatch):
-    frame, drawn = pd.DataFrame({"run": ["a"], "model": ["PLT"], "P@1": [100.0], listed.COST: [1.0]}), []
+    frame, drawn = (
+        pd.DataFrame({"run": ["a"], "model": ["PLT"], "P@1": [100.0], listed.COST: [1.0], listed.WORK: [None]}),
+        [],
+    )
     monkeypatch.setattr(listed, "table", lambda runs: frame)
     monkeypatch.setattr(listed.charts, "show_figure", lambda figure, frame, *_, **__: drawn.append(frame))
     listed.frontier([], 30, "a")
