@@ -51,13 +51,13 @@ def sentence(name, measurements, settings) -> str:
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
-    worst = max(lost, key=lambda run: lost[run][0])
-    if lost[worst][1] > high:
-        first = _first_far(measurements, settings, worst, level)
-        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, first))
-        there, already = " there" * (first == level), f" already at {noise.level_text(settings.kind, first)}"
-        already = format.plain(already) * (first < level)
-        text += f" **{format.plain(worst)}** loses most{there}: from {clean} to {noisy}{already}."
+    if worst := _worst(measurements, settings, run, level):
+        name, first = worst
+        others = [one for one in others if one != name]
+        clean, noisy = (format.percent(measurements.value(name, "P@k", 1, at)) for at in (0.0, first))
+        already = f" already at {format.plain(noise.level_text(settings.kind, first))}" * (first < level)
+        there = " there" * (first == level)
+        text += f" **{format.plain(name)}** loses most{there}: from {clean} to {noisy}{already}."
     if alike := [f"**{format.plain(one)}**" for one in others]:
         lose = "loses" if len(alike) == 1 else "lose"
         text += f" Whether {format.listed(alike)} {lose} a larger share than **{format.plain(run)}** is not sure."
@@ -77,11 +77,17 @@ def _is_far(measurements, run, level) -> bool:
     return round(measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level), 4) >= FAR
 
 
-def _first_far(measurements, settings, run, most) -> float:
-    """Return the first level up to ``most`` at which a result surely falls far, or else ``most``."""
-    levels = [level for level in settings.levels if level < most]
-    far = (at for at in levels if _is_far(measurements, run, at) and _is_sure(measurements.loss(run, at)))
-    return next(far, most)
+def _worst(measurements, settings, run, most) -> tuple | None:
+    """Return who surely loses more than ``run``, and at which level up to ``most``: the first where that is far."""
+    found = None
+    for level in (level for level in settings.levels if level <= most):
+        losses = {one: measurements.loss(one, level) for one in measurements.results}
+        more = {one: share for one, (share, least, _) in losses.items() if least > losses[run][2]}
+        if more:
+            found = max(more, key=more.get), level
+            if _is_far(measurements, found[0], level):
+                break
+    return found
 
 
 def _far(measurements, settings, run, said) -> list:

@@ -108,6 +108,25 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
     assert ("loses most" in said) == ("loses most" in text) and ("not sure" in said) == ("not sure" in text)
 
 
+def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_fall():
+    def result(*values):
+        lines = [
+            ("gaussian", level, 1, repeat, "all", measure, value, 1 - value / 0.6)
+            for measure in ("P@k", "PSP@k")
+            for level, value in zip((0.0, 0.25, 0.5), values)
+            for repeat in range(3)
+        ]
+        return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=400)
+
+    record = {"model": "PLT", "params": {}}
+    pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.6, 0.3)), ("B", record, result(0.6, 0.1, 0.3))])
+    settings = types.SimpleNamespace(
+        levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
+    )
+    said = said_plainly(answer.sentence("data", pair, settings))
+    assert "**B** loses most: from 60.0 % to 10.0 % already at σ = 0.25." in said and "not sure" not in said
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
