@@ -76,13 +76,11 @@ def _tail(data, counts):
         return ""
     if has_long_tail(counts):
         tail = counts[label_buckets(counts) == "tail"]
-        share, most = format.percent(tail.size / counts.size), format.count(int(tail.max()), "training row")
-        none = int(np.count_nonzero(tail == 0))
-        if none == tail.size:
-            of = " without a training row"
-        else:
-            of = f": {none:,} without a training row, the others with" if none else ", which have"
-            of += f" at most {most} each"
+        none, most = int(np.count_nonzero(tail == 0)), int(tail.max())
+        share, of = format.percent(tail.size / counts.size), " without a training row"
+        if none < tail.size:
+            rest = f"which have at most {format.count(most, 'training row')} each"
+            of = f": {none:,}{of}, the others with at most {most:,} each" if none else f", {rest}"
         return f" with a long tail of {tail.size:,} labels ({share}){of}"
     number = int(np.count_nonzero(counts <= RARE))
     if not number:

@@ -47,7 +47,7 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
         ([100] * 3 + [20] * 10 + [3] * 60, "%), which have at most 3 training rows each"),
         (
             [100] * 3 + [20] * 10 + [3] * 60 + [0] * 9,
-            ": 9 without a training row, the others with at most 3 training rows each",
+            ": 9 without a training row, the others with at most 3 each",
         ),
         ([1000] + [0] * 59, "%) without a training row"),
     ],
