@@ -37,24 +37,24 @@ WHY = {  # which features are kept: ends a sentence that begins with "those"
 
 def sentence(view, label) -> str:
     """Return by which ranking which features are the label's best, and how many of those drawn are rare in its rows."""
-    table, what = view.features_of(label), "features" if view.data.texts_train is None else "words"
-    name = f"label **{format.plain(view.data.label_name(label))}**"
-    by = f"By the score of {format.plain(view.selection.title)}"
+    table, name = view.features_of(label), f"label **{format.plain(view.data.label_name(label))}**"
+    by = f"by the score of {format.plain(view.selection.title)}"
     if view.weighted:
         table, by = table[table["weighted_score"] > 0], f"{by} × share of the label’s rows"
         if table.empty:
             return f"None of the features kept for {name} occurs in its rows."
     first, drawn = table.head(3), table.head(view.n_bars)
+    matter = "matters" if len(first) == 1 else "matter"
     best = [f"**{format.plain(feature)}**" for feature in first["name"]]
     if view.selection.shared:
-        return f"{by}, the {what} that matter most for all labels together are {format.listed(best)}."
+        return f"{format.listed(best)} {matter} most for all labels together, {by}."
     share, elsewhere = first["with_label"].to_numpy(), first["without_label"].to_numpy()
     as_often = (share >= elsewhere) & (share < ALIKE * elsewhere)
     best = [f"{one} (hardly rarer elsewhere)" if alike else one for one, alike in zip(best, as_often)]
     rare = int((drawn["with_label"] < drawn["without_label"]).sum())
     are = "is" if rare == 1 else "are"
     rarer = f" Of the {len(drawn)} drawn, {rare} (orange) {are} rarer in its rows than elsewhere."
-    return f"{by}, the {what} that matter most for {name} are {format.listed(best)}.{rarer if rare else ''}"
+    return f"{format.listed(best)} {matter} most for {name}, {by}.{rarer if rare else ''}"
 
 
 def cards(view) -> None:

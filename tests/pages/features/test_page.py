@@ -93,7 +93,7 @@ def test_a_feature_that_nearly_all_rows_have_is_not_passed_off_as_one_of_the_lab
         weighted=True, n_bars=10, features_of=lambda label: table,
     )  # fmt: skip
     said = said_plainly(answer.sentence(view, 7))
-    assert "label **7** are **own**, **everywhere** (hardly rarer elsewhere) and **rarer**." in said
+    assert "**own**, **everywhere** (hardly rarer elsewhere) and **rarer** matter most for label **7**," in said
 
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
@@ -104,12 +104,11 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
     n = np.count_nonzero(occurrence[order])
     first = np.array([f"**{name}**" for name in best[:3]], object)
-    said, share = said_plainly(page.text()), "By the score of FALS × share of the label’s rows, "
+    said, share = said_plainly(page.text()), ", by the score of FALS × share of the label’s rows"
     others = (data.X_train[~data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
     with_label, without = occurrence[order][:3], others[order][:3]
     first[(without <= with_label) & (with_label < 1.25 * without)] += " (hardly rarer elsewhere)"
-    named = f"label **topic *5*** are {first[0]}, {first[1]} and {first[2]}."
-    assert f"{share}the features that matter most for {named}" in said
+    assert f"{first[0]}, {first[1]} and {first[2]} matter most for label **topic *5***{share}." in said
     rare = np.count_nonzero((occurrence < others) & (occurrence > 0))
     assert (f"Of the {n} drawn, {rare} (orange)" in said) == (rare > 0)
     about = page.at.metric[0].help
@@ -156,7 +155,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_only_among_its_best_in_the_ra
     best = [never, some, often]
     page.set("features.order", "Score alone, as in the paper")
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
-    assert f"for label **topic *5*** are **{never}**" in said_plainly(page.text())
+    assert said_plainly(page.text()).split(", by the score")[0].splitlines()[-1].startswith(f"**{never}**")
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
 
@@ -178,7 +177,7 @@ def test_other_selections_are_described_by_what_they_are(ready):
     assert "involves no chance" in ready.go("features").text()
     select(ready, pattern="FAMS")
     page = ready.go("features")
-    assert "the features that matter most for all labels together are **" in page.text()
+    assert "** matter most for all labels together, by the score of " in page.text()
     assert "The same for all 8 labels" in page.at.metric[0].help and not figure(page, "Features in common")
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
