@@ -116,6 +116,12 @@ def _first_runs(fingerprint, past) -> list:
     return list(first.values())[:FIRST_RUNS]
 
 
+LITTLE = (
+    "A little noise may harm double sampling more than much: most of its features count the terms that row and label "
+    "share, however small their values are, and labels of few terms then win."
+)
+
+
 def milder_noise(runs: list, titles: dict, settings) -> str:
     """Return a sentence that names the runs whose models get less of the noise; empty if there are none."""
     dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
@@ -123,7 +129,7 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
-    of = "attack" if KINDS[settings.kind].is_attack else "noise: little of it can harm more than much"
+    of = "attack" if KINDS[settings.kind].is_attack else "noise"
     return f"{names} {take} less of the {of}."
 
 

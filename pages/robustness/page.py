@@ -71,7 +71,7 @@ def main(used) -> None:
         said = answer.sentence(name, measurements, drawn)
         sentence.markdown(said, help=answer.SURELY if "surely" in said else None)
         if said := "\n\n".join(filter(None, (waiting, apart, milder))):
-            right.caption(said)
+            right.caption(said, help=choices.LITTLE if milder else None)
         with curves:
             fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
         if changes_rows:

@@ -177,7 +177,7 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
-    assert "**DoubleSampling** takes negative values as 0, so it gets less of the noise: little" in page.text()
+    assert "**DoubleSampling** takes negative values as 0, so it gets less of the noise." in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert "negative values" not in page.text()
 
