@@ -65,7 +65,7 @@ INTERACTIONS = {
         "random row": press("Random row"),
         "next worst mistake": press("Next worst mistake"),
         "row by number": fill("Test row, 0 to", ["10", "20", "30"]),
-        "open All measures": section("All measures"),
+        "open Measures": section("Measures"),
         "open Label by label": section("Label by label"),
     },
     "Explain": {

@@ -37,8 +37,8 @@ FILE = {
     ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV or npz",
 }
 GONE = (
-    "The link names a row of a file that this model did not predict here, or whose rows are not kept any more. So this "
-    "page shows something else."
+    "The row of a file that was looked at, or that a link names, was not predicted by this model here or is not kept "
+    "any more. So this page shows something else."
 )
 _ON_PAGE = (  # words of xmlcore, and ours
     (r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),

@@ -51,13 +51,16 @@ def sentence(name, measurements, settings) -> str:
     text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
-    if worst := _worst(measurements, settings, run, level):
-        name, first = worst
-        others = [one for one in others if one != name]
-        clean, noisy = (format.percent(measurements.value(name, "P@k", 1, at)) for at in (0.0, first))
-        already = f" already at {format.plain(noise.level_text(settings.kind, first))}" * (first < level)
-        there = " there" * (first == level)
-        text += f" **{format.plain(name)}** loses most{there}: from {clean} to {noisy}{already}."
+    worst = max(lost, key=lambda run: lost[run][0])
+    first, fell = _falls_first(measurements, settings, run, level) or (None, level)
+    if lost[worst][1] > high:
+        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
+        text += f" **{format.plain(worst)}** loses most there: from {clean} to {noisy}."
+    if first is not None:
+        others = [one for one in others if one != first]
+        noisy = format.percent(measurements.value(first, "P@k", 1, fell))
+        at = format.plain(noise.level_text(settings.kind, fell))
+        text += f" **{format.plain(first)}** falls first: to {noisy} already at {at}."
     if alike := [f"**{format.plain(one)}**" for one in others]:
         lose = "loses" if len(alike) == 1 else "lose"
         text += f" Whether {format.listed(alike)} {lose} a larger share than **{format.plain(run)}** is not sure."
@@ -77,17 +80,14 @@ def _is_far(measurements, run, level) -> bool:
     return round(measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level), 4) >= FAR
 
 
-def _worst(measurements, settings, run, most) -> tuple | None:
-    """Return who surely loses more than ``run``, and at which level up to ``most``: the first where that is far."""
-    found = None
-    for level in (level for level in settings.levels if level <= most):
+def _falls_first(measurements, settings, run, said) -> tuple | None:
+    """Return who surely loses more than ``run``, and far, at a level before ``said``, and the level; None if nobody."""
+    for level in (level for level in settings.levels if level < said):
         losses = {one: measurements.loss(one, level) for one in measurements.results}
-        more = {one: share for one, (share, least, _) in losses.items() if least > losses[run][2]}
+        more = [one for one in losses if losses[one][1] > losses[run][2] and _is_far(measurements, one, level)]
         if more:
-            found = max(more, key=more.get), level
-            if _is_far(measurements, found[0], level):
-                break
-    return found
+            return max(more, key=lambda one: losses[one][0]), level
+    return None
 
 
 def _far(measurements, settings, run, said) -> list:

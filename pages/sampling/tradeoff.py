@@ -6,6 +6,7 @@ from pages.shared import format
 from xmlcore.metrics.statistics import mean_intervals
 
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
+LEAST = 1e-3  # processor seconds: what the clocks of all systems tell
 ALIKE = 1.5  # processor times of like trainings, of which each is measured once, are within this factor
 
 
@@ -26,7 +27,7 @@ def _in_words(rows, axis) -> str:
     def is_clear(one, other):
         return abs(mean[one] - mean[other]) > np.hypot(reach[one], reach[other])
 
-    values = [f"{value:,g}" for value in groups.groups]
+    values = [f"{value:,.10g}" for value in groups.groups]
     text = f"**{SIGNS[axis]} from {values[first]} to {values[last]}**: "
     text += f"accuracy {100 * mean[first]:.1f} to {format.percent(mean[last])}"
     text += "" if is_clear(first, last) else ", which may be chance"
@@ -41,8 +42,9 @@ def _time(groups) -> str:
     if "cpu_s" not in frame or frame["cpu_s"].isna().any():
         return ""
     least = ALIKE if groups.size().min() == 1 else 1.0
-    seconds = groups["cpu_s"].agg(["min", "mean", "max"])
+    seconds = groups["cpu_s"].agg(["min", "mean", "max"]).clip(lower=LEAST)
     first, last = seconds.iloc[0], seconds.iloc[-1]
     if max(last["min"] / first["max"], first["min"] / last["max"]) > least:
-        return f"; {last['mean'] / first['mean']:.2g} times the processor time"
+        times = last["mean"] / first["mean"]
+        return f"; {times:,.0f} times the processor time" if times >= 10 else f"; {times:.2g} times the processor time"
     return "; no clear change of the time"

@@ -43,12 +43,11 @@ def words(model: str, params: dict) -> str:
     )
 
 
-def chosen_words(model: str, chosen: dict, depth: int) -> str:
-    """Return what a model of so many levels chose for settings on automatic, in the words of the form."""
-    if depth == 1 and "max_leaf_labels" in chosen:
-        others = {name: value for name, value in chosen.items() if name not in ("arity", "max_leaf_labels")}
-        return "; ".join(filter(None, ["one level, so every label is a child of the root", words(model, others)]))
-    return words(model, chosen)
+def chosen_words(model: str, chosen: dict, size: dict, in_words=words) -> str:
+    """Return what a model of a :attr:`Run.size` chose for settings on automatic."""
+    flat = size.get("depth") == 1 and "max_leaf_labels" in chosen  # then its other settings of the shape say nothing
+    others = {name: value for name, value in chosen.items() if not flat or name not in ("arity", "max_leaf_labels")}
+    return "; ".join(filter(None, ["one level" * flat, in_words(model, others)]))
 
 
 def short_words(model: str, params: dict) -> str:

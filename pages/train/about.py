@@ -57,7 +57,7 @@ def _chosen(run, name):
     """Say which settings the model chose itself, and draw the trials by which it did."""
     if not run.chosen:
         return
-    values = format.plain(settings.chosen_words(run.model, run.chosen, run.size["depth"]))
+    values = format.plain(settings.chosen_words(run.model, run.chosen, run.size))
     if not run.trials:
         st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return

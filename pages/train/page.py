@@ -105,8 +105,7 @@ def _how_to_begin(fingerprint):
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
-    if not sweeping.kept(fingerprint):  # else what came of trying settings is at hand
-        examples.show(examples.buckets)
+    examples.show(examples.buckets)
 
 
 begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

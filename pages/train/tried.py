@@ -190,8 +190,9 @@ def _show_tables(found, file_name, key):
         return
     model, measure, name = task.params["model"], task.params["measure"], f"{file_name}-settings-{key[:6]}"
     trials.draw(found, name, "train.tried")
+    of_lines = [task.settings[setting] for setting in table["setting"]]  # a column of numbers has no None
     in_words = {
-        name: [settings.words(model, {name: value}).split(" = ", 1)[-1] for value in table[name]] for name in varied
+        name: [settings.words(model, {name: one[name]}).split(" = ", 1)[-1] for one in of_lines] for name in varied
     }
     shown = table.assign(**in_words, chosen=_chosen(found))
     percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
@@ -208,13 +209,14 @@ def _show_tables(found, file_name, key):
             "mean": tables.number(f"{measure}, %", 80, "%.2f", "Mean over seeds, on the rows held out."),
             "low": tables.number("from", 65, "%.2f", "95\u00a0% interval over seeds, by Student’s t."),
             "high": tables.number("to", 65, "%.2f"),
-            "chosen": tables.text("Chosen by the model", 300, "For what is on automatic; with several seeds, for one."),
+            "chosen": tables.text("Chosen by the model", 260, "For what is on automatic; with several seeds, for one."),
             "n_seeds": tables.number("Seeds", 65),
             "rows": tables.number("Rows", 75, "localized", "Training rows of its last round."),
             "seconds": tables.number("Seconds", 80, "%.1f", "Of all its trainings."),
             "state": tables.text("State", 140),
             "error": tables.text("Why not", 300),
         },
+        first=(*varied, "mean", "low", "high", "chosen", "state", "error"),
         most=320,
     )
     charts.csv_button("All trainings, CSV", found.trials, f"{name}-trainings", "A line for each training")
@@ -224,6 +226,5 @@ def _chosen(found) -> list[str]:
     """Return for each line of the table what was chosen for settings on automatic, in its last round."""
     model, last = found.task.params["model"], found.trials.drop_duplicates("setting", keep="last").set_index("setting")
     kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in found.table["setting"]]
-    there = [one is not None and not one.error for one in kept]
-    words = settings.chosen_words
-    return [words(model, one.chosen, one.size["depth"]) if good else "" for one, good in zip(kept, there)]
+    short = settings.short_words
+    return [one and settings.chosen_words(model, one.chosen, one.size, short) or "" for one in kept]

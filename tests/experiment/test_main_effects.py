@@ -39,6 +39,26 @@ def test_a_setting_that_changes_nothing_is_told_from_one_whose_influence_is_smal
         assert found.to_dict() == {"a": "", "b": why}
 
 
+def test_no_difference_is_said_of_whole_grids_only_also_where_a_value_is_none():
+    drawn = {
+        "C": [1, 1, 2, 3, 4, 5, 6, 7],
+        "eps": [0.1, 0.2] * 4,
+        "value": [0.5, 0.5, 0.3, 0.7, 0.31, 0.72, 0.29, 0.69],
+    }
+    drawn = pd.DataFrame(drawn | {"rung": 0, "setting": range(8)})
+    assert (
+        main_effects(drawn, ["eps"]).loc[0, "p"] < 0.05
+        and main_effects(drawn, ["C", "eps"])["why"].tolist().count(SAME) == 0
+    )
+    beams = {
+        "C": [0.1] * 3 + [1.0] * 3 + [9.0] * 3,
+        "beam": [None, 2, 8] * 3,
+        "value": [0.1] * 3 + [0.5] * 3 + [0.6] * 3,
+    }
+    found = main_effects(pd.DataFrame(beams | {"rung": 0, "setting": range(9)}), ["C", "beam"])
+    assert found.set_index("parameter")["why"].to_dict() == {"C": "", "beam": SAME}
+
+
 def test_settings_without_influence_have_about_no_share_also_when_few_were_tried():
     shares, p = [], []
     for seed in range(200):

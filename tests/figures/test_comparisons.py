@@ -299,6 +299,8 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     assert figure.data[0].marker.color != figure.data[2].marker.color
     figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
+    empty = figures.sweep_values(trials(beam=[None, 2.0, 8.0]), {"beam": "Beam"}, "P@1")
+    assert list(empty.data[0].x) == ["automatic", "2", "8"], "None among numbers is no gap"
     named = figures.sweep_values(trials(C=["auto", 1.0]), {"C": "C"}, "P@1")
     assert list(named.data[0].x) == ["automatic", "1"]
     frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 
 from xmlcore.first_use import pd
+from xmlcore.metrics.significance import SURE
 from xmlcore.typing import DataFrame
 
 GROUPS = 6  # at most, of the values of a number that has too many for a group each
@@ -56,7 +57,8 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     for name in parameters:
         groups = _groups(settings[name])
         share, p, why = _explained(means.to_numpy(np.float64), groups)
-        if not why and _is_idle(means, settings[name], settings[[other for other in parameters if other != name]]):
+        others = settings[[other for other in parameters if other != name]]
+        if not why and not p < SURE and _is_idle(means, settings[name], others):
             share, p, why = np.nan, np.nan, SAME
         lines.append((name, share, p, len(means), int(groups.max(initial=-1)) + 1, why))
     found = pd.DataFrame(lines, columns=["parameter", "share", "p", "n_settings", "n_groups", "why"])
@@ -78,11 +80,10 @@ def _groups(values) -> np.ndarray:
 
 
 def _is_idle(means, values, others) -> bool:
-    """Return whether settings that differ in one parameter only are all equal; False where there are no such."""
-    alike = others.astype(str).agg(" ".join, axis=1) if len(others.columns) else pd.Series("", index=means.index)
-    several = means[values.astype(str).groupby(alike).transform("nunique") > 1]
-    spread = several.groupby(alike).agg(np.ptp)
-    return len(spread) > 0 and bool((spread <= 1e-12).all())
+    """Return whether each setting has others that differ in one parameter only, and all these are equal."""
+    alike = pd.Series([repr(line) for line in others.to_numpy(object).tolist()], index=means.index)
+    several = values.map(repr).groupby(alike).transform("nunique") > 1
+    return bool(several.all() and (means.groupby(alike).agg(np.ptp) <= 1e-12).all())
 
 
 def _explained(values, groups) -> tuple[float, float, str]:

@@ -27,6 +27,8 @@ def sweep_values(
     ``notes`` has a second line below some axes, by parameter.
     """
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
+    texts = trials[list(parameters)].astype(object)
+    trials = trials.assign(**texts.where(texts.notna(), None))  # None among numbers came back as NaN
     drawn = trials[trials["value"].notna()]
     n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
     figure = make_subplots(

@@ -87,7 +87,7 @@ def draw(found: Tried, name: str, place: str) -> None:
     labels = {key: varied[key] for key in notes or varied}
     figure = figures.sweep_values(found.trials, labels, measure, notes)
     if margin := _margin(found.result):
-        figure.update_layout(title_subtitle_text=margin)
+        figure.update_layout(title_subtitle_text=margin, margin_t=92)
     charts.show_figure(
         figure,
         found.trials.drop(columns="key"),

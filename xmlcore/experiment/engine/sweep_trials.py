@@ -114,7 +114,7 @@ class TrainTrial(Task):
     def run(self, progress=silent, files=None):
         p = self.params
         data = without_held_out(self.dataset(progress), p["validation"], p["seed"], p["n_rows"])
-        value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test}
+        value = {"measures": None, "seconds": 0.0, "n_rows": data.n_train, "n_held_out": data.n_test, "error": ""}
         try:
             made, _ = run_and_model(data, p["model"], p["params"], p["k"], progress)
         except _OF_SETTINGS as error:
