@@ -40,8 +40,9 @@ def frontier(runs, n_test, name) -> None:
     frame = frame.assign(**{"P@1 low": 100 * low, "P@1 high": 100 * high})
     known = frame[WORK].notna().all()  # older results have none
     cost = {WORK: "Training, processor seconds"} if known else {COST: "Training, seconds"}
+    title = f"P@1 against {'processor' if known else 'training'} time"
     charts.show_figure(
-        figures.frontier(frame, cost, ["P@1"], "P@1 against training time").update_layout(height=answer.HEIGHT),
+        figures.frontier(frame, cost, ["P@1"], title).update_layout(height=answer.HEIGHT),
         frame,
         f"{name}-frontier",
         "Each point is a result of this workspace on this data set. No result is better than those on the line in both "

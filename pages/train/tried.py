@@ -102,11 +102,8 @@ def _say_best(task, result):
         sure = ", with one seed: what another one would change is not known"
     else:
         sure = ""  # training has no chance in it
-    first = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]
-    first = [f"**{format.plain(_words(task, setting))}**" for setting in dict.fromkeys(first)]
-    more = [f"{len(first) - 3:,} more"] if len(first) > 4 else []
-    first = [*first[:3], *more] if more else first
-    best = f"{first[0]} is the best" if len(first) == 1 else f"{format.listed(first)} are equal, and the best"
+    ties = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]
+    best = _called_best(task, [task.settings[setting] for setting in dict.fromkeys(ties)])
     st.markdown(
         f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
@@ -115,6 +112,24 @@ def _say_best(task, result):
     failed = int((result.table["state"] == "failed").sum())
     if failed:
         st.caption(f"{failed:,} of {len(result.table):,} settings cannot be trained: see the table.")
+
+
+def _called_best(task, ties: list[dict]) -> str:
+    """Return which settings are the best, in few words where some parameters make no difference to that."""
+    model, free = task.params["model"], []
+    for name in ties[0]:
+        rest_of_ties, rest = ([repr(one | {name: None}) for one in many] for many in (ties, task.settings))
+        if sum(one in rest_of_ties for one in rest) == len(ties) > len({*rest_of_ties}):  # with all its values tried
+            free.append(name)
+    labels = [format.plain(p.label) for p in experiment.MODELS[model].parameters if p.name in free]
+    texts = [settings.words(model, {name: one[name] for name in one if name not in free}) for one in ties]
+    first = [f"**{format.plain(text)}**" for text in dict.fromkeys(texts) if text]
+    if len(first) > 4:
+        first = [*first[:3], f"{len(first) - 3:,} more"]
+    whatever = f", with any {format.listed(labels)}," if labels else ""
+    if len(first) > 1:
+        return f"{format.listed(first)} are equal{whatever or ','} and the best"
+    return f"{first[0] if first else 'Each'} is{whatever} the best"
 
 
 def _say_test(result):
@@ -226,5 +241,9 @@ def _chosen(found) -> list[str]:
     """Return for each line of the table what was chosen for settings on automatic, in its last round."""
     model, last = found.task.params["model"], found.trials.drop_duplicates("setting", keep="last").set_index("setting")
     kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in found.table["setting"]]
+    values = [{} if one is None else one.chosen for one in kept]
+    # What is the same in all lines is no news beside them, but for the shape of the tree.
+    news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}
+    told = [{name: value for name, value in one.items() if name in {*news, "max_leaf_labels"}} for one in values]
     short = settings.short_words
-    return [one and settings.chosen_words(model, one.chosen, one.size, short) or "" for one in kept]
+    return [settings.chosen_words(model, one, trial.size, short) if one else "" for one, trial in zip(told, kept)]

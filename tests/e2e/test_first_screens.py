@@ -108,7 +108,7 @@ def test_pages_of_a_first_visit_are_looked_at_before_they_are_read(tab, prepared
         kept["widgets"] |= fields
     one = tab(f"/train{address}")
     wrong = []
-    for page, said in (("Train", "against training time"), ("Data", "New here?"), ("Compare", "3 side by side"),
+    for page, said in (("Train", "P@1 against"), ("Data", "New here?"), ("Compare", "3 side by side"),
                        ("Robustness", "the P@1 of"), ("Features", "matter most for"), ("Sampling", "sampled rows"),
                        ("Trees", "nodes")):  # fmt: skip
         one.go(page)

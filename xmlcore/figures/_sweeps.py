@@ -22,7 +22,7 @@ WIDE = 10  # a parameter whose values differ by this factor has a logarithmic ax
 def sweep_values(
     trials: pd.DataFrame, parameters: dict[str, Any], measure: str, notes: dict[str, str] | None = None
 ) -> go.Figure:
-    """Draw a measure against each varied parameter: points for trainings, a line for the mean, a star for the best.
+    """Draw a measure against each varied parameter: points for trainings, a line for the mean, stars for the best.
 
     ``notes`` has a second line below some axes, by parameter.
     """
@@ -38,7 +38,7 @@ def sweep_values(
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())
     last = drawn[drawn["rows"] == sizes[-1]] if sizes else drawn
-    best = last.loc[[last["value"].idxmax()]] if len(last) else last
+    best = last[last["value"] == last["value"].max()]  # of equal ones, all
     for at, (name, label) in enumerate(parameters.items()):
         row, column = at // n_columns + 1, at % n_columns + 1
         numbers = _are_numbers(trials[name])

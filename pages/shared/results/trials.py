@@ -93,9 +93,9 @@ def draw(found: Tried, name: str, place: str) -> None:
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
-        "through the mean of all trainings with about the same value, whatever the other settings. The star is the "
-        "best training on most rows. Other rows held out would move the points, mostly together: all are of the same "
-        "rows.",
+        "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
+        "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
+        "the same rows.",
         key=place,
     )
 
@@ -117,8 +117,8 @@ def _sentence(found, effects) -> str:
     n = format.count(int(effects["n_settings"].max()), "setting")
     names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
     said = [f"{names[effect.parameter]} {_share(effect)}" for effect in effects.itertuples() if not effect.why]
+    low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
     if not said:
-        low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
         if len(found.varied) == 1:
             return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}."
@@ -126,7 +126,8 @@ def _sentence(found, effects) -> str:
         return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
     none = f" {format.listed(same)} made no difference in any." if same else ""
-    return f"What matters for {measure}, over {n} of {format.plain(model)}: {format.listed(said)}.{none}"
+    between = f"Of the differences in {measure} between {n} of {format.plain(model)}, {low} to {high}"
+    return f"{between}, so much is by one setting: {format.listed(said)}.{none}"
 
 
 def _share(effect) -> str:

@@ -59,7 +59,7 @@ def two_runs(session):
 def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, session, monkeypatch):
     page = two_runs(ready)
     newer = page.at.session_state["train.shown"]
-    assert figure(page, "P@1 against training time"), "what a result is beside the others of this data set"
+    assert figure(page, "P@1 against processor time"), "what a result is beside the others of this data set"
     page.set(f"train.name.{newer}", " my best ")
     assert page.at.selectbox(key="train.shown").options == ["my best", "PLT"]
     assert "my best" in page.go("explain").at.selectbox(key="explain.run").options
