@@ -61,12 +61,6 @@ def table(runs) -> pd.DataFrame:
             measures, times = listed
             key = record["key"]
             line = {"key": key, "run": titles[key], "model": run_names.style_model(record), "place": places[key]}
-            lines.append(
-                line
-                | {
-                    "P@1": 100 * answer.value(measures, "P@k", 1),
-                    COST: times.get("fit_s"),
-                    WORK: times.get("fit_cpu_s"),
-                }
-            )
+            line |= {COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}
+            lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1)})
     return pd.DataFrame(lines).dropna(subset=[COST], ignore_index=True)

@@ -116,7 +116,7 @@ def _sentence(found, effects) -> str:
     model, measure = found.task.params["model"], found.task.params["measure"]
     n = format.count(int(effects["n_settings"].max()), "setting")
     names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
-    said = [f"{names[effect.parameter]} {_share(effect)}" for effect in effects.itertuples() if not effect.why]
+    said = [f"{names[effect.parameter]} explains {_share(effect)}" for effect in effects.itertuples() if not effect.why]
     low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
     if not said:
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
@@ -126,8 +126,8 @@ def _sentence(found, effects) -> str:
         return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
     none = f" {format.listed(same)} made no difference in any." if same else ""
-    between = f"Of the differences in {measure} between {n} of {format.plain(model)}, {low} to {high}"
-    return f"{between}, so much is by one setting: {format.listed(said)}.{none}"
+    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}."
+    return f"{values} Of these differences, {format.listed(said)}.{none}"
 
 
 def _share(effect) -> str:

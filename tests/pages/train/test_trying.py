@@ -196,7 +196,7 @@ def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_resu
         with fields_of(ready) as fields:
             fields["runs"] = kept
         page = ready.run()
-        said = f"so much is by one setting: **C** {100 * effects['C']:.1f} %. **Drop weights"
+        said = f"Of these differences, **C** explains {100 * effects['C']:.1f} %. **Drop weights"
         assert said in page.text().replace("\u00a0", " ").replace("\\", "")
         axes = [axis["title"]["text"] for name, axis in figure(page, "P@1 on the rows held out")["layout"].items() if
                 name.startswith("xaxis")]  # fmt: skip
