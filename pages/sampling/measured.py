@@ -19,9 +19,10 @@ def measured(task, needed: int, remedy: str, button: str, widget: str):
 
 
 def if_kept(task):
-    """Return the result of a task when it is kept and can be read, else None; nothing is started."""
+    """Return the result of a task, also of an earlier version, when it can be read, else None; nothing is started."""
     try:
-        return server.loaded(task) if task.exists() else None
+        key = task.key if task.exists() else task.earlier()
+        return key and server.loaded_by_key(task.kind, key)
     except (store.StoreError, OSError):
         return None
 
