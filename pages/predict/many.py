@@ -9,7 +9,7 @@ import streamlit as st
 from pages.predict import asked, listed
 from pages.predict.predictor import all_predicted_files
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
-from pages.shared.results import decided
+from pages.shared.results import decided, run_names
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
@@ -49,13 +49,13 @@ _ON_PAGE = (  # words of xmlcore, and ours
 def ask(predictor) -> asked.Question | None:
     """Let files be predicted, show the rows of one, and return the row looked at: at first the least certain one."""
     files, named = _predicted(predictor), _named(predictor)
-    with st.expander("Another file", icon=":material/upload_file:") if files else st.container():
+    file = named or next(iter(files), None) or next(iter(_of_others(predictor)), None)
+    with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
         _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     _failures(predictor)
     if now().file and named is None:
         st.caption(GONE)
-    file = named or next(iter(files), None)
     if file is None:
         return None
     if file not in files:
@@ -81,7 +81,7 @@ def ask(predictor) -> asked.Question | None:
 def looked_at(predictor) -> dict:
     """Return the fields of the view that say which file is looked at, also where that is the newest one."""
     named = _named(predictor)
-    file = named or next(iter(_predicted(predictor)), None)
+    file = named or next(iter(_predicted(predictor) or _of_others(predictor)), None)
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
 
 
@@ -101,6 +101,19 @@ def _named(predictor) -> dict | None:
     return None
 
 
+def _others(predictor) -> dict[str, str]:
+    """Return the names of the results of the same data set, by their keys."""
+    fingerprint = predictor.run and predictor.run.fingerprint
+    runs = [run for run in workspace.get("runs") if run["fingerprint"] == fingerprint and run["key"] != predictor.key]
+    return run_names.names(runs)
+
+
+def _of_others(predictor) -> list[dict]:
+    """Return the files that only other results of the data set have predicted, and that are kept."""
+    others = _others(predictor)
+    return [file for file in all_predicted_files() if file["by"] in others and _content(file["key"])]
+
+
 def _content(key: str) -> list | None:
     """Return what of the parameters of kept predictions says which file it is, and how it is read."""
     for kind in OF_FILES:
@@ -112,9 +125,8 @@ def _content(key: str) -> list | None:
 
 def _of_another_model(predictor, file: dict, files: list) -> None:
     """Say that only another model has predicted a file, and let this one predict it, if both have the same features."""
-    fingerprint = predictor.run and predictor.run.fingerprint
-    alike = file["by"] in [run["key"] for run in workspace.get("runs") if run["fingerprint"] == fingerprint]
-    task = _task_again(predictor, file) if alike else None
+    titles = _others(predictor)
+    task = _task_again(predictor, file) if file["by"] in titles else None
     if task is not None and jobs.active(key=task.key):
         return  # its progress is shown above
 
@@ -124,7 +136,8 @@ def _of_another_model(predictor, file: dict, files: list) -> None:
 
     name = format.plain(file["name"])
     then = "" if task is not None else " Choose the file again above, to predict it with this one."
-    st.markdown(f"**{format.plain(predictor.title)}** has not predicted {name}: another model has.{then}")
+    other = f"**{format.plain(titles[file['by']])}**" if file["by"] in titles else "another model"
+    st.markdown(f"**{format.plain(predictor.title)}** has not predicted {name}: {other} has.{then}")
     with st.container(horizontal=True):
         if task is not None:
             actions.button(f"Predict {name} with this model", key="predict.file.also", on_click=start)

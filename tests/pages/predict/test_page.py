@@ -191,8 +191,8 @@ def test_a_file_is_predicted_least_certain_rows_first_and_one_of_the_table_is_lo
     row = f"{address.rpartition('-')[0]}-999"
     for view in (row, f"{address.partition('.file-')[0]}.file-0123456789ab.given-2"):
         again = session(page.token, view).go("predict")
-        assert "names a row of a file" in again.text() and " of new rows.txt: **topic" in again.text()
-    assert "names a row of a file" not in again.set("predict.way", "Features").text()
+        assert "So this page shows something else" in again.text() and " of new rows.txt: **topic" in again.text()
+    assert "So this page shows something else" not in again.set("predict.way", "Features").text()
 
 
 def test_a_file_that_is_uploaded_where_a_link_led_is_shown_and_shown_again(page, key, session):
@@ -211,17 +211,18 @@ def test_a_file_that_is_uploaded_where_a_link_led_is_shown_and_shown_again(page,
     assert "**3 rows** of new.txt" in linked.text(), "not the row looked at before"
 
 
-def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_other_one(page, key):
+def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_other_one(page, key, session):
     first, *lines = xmlc(word_data(), "test").decode().splitlines()
     upload(page, "predict.file", "new rows.txt", "\n".join([first, *lines]).encode())
     page.until(lambda s: "**30 rows** of new rows.txt" in s.text())
     second = train(page, "OneVsRest")
     page.go("predict").set("predict.model", key).set("predict.model", second)
-    assert "**OneVsRest** has not predicted new rows.txt: another model has." in page.text()
+    for visit in (page, session(page.token).go("predict").set("predict.way", "A file")):
+        assert "**OneVsRest** has not predicted new rows.txt: **PLT** has." in visit.text()
     short = "\n".join([" ".join(["3", *first.split()[1:]]), *lines[:3]]).encode()
     upload(page, "predict.file", "other.txt", short).until(lambda s: "**3 rows** of other.txt" in s.text())
     page.set("predict.model", key)
-    assert "**PLT** has not predicted other.txt: another model has." in page.text()
+    assert "**PLT** has not predicted other.txt: **OneVsRest** has." in page.text()
     assert " of new rows.txt" not in page.text() and not any("All predictions" in name for name in page.downloads())
     assert "**30 rows** of new rows.txt" in page.press("predict.file.own").text()
     row = tick(page, 2)
