@@ -72,7 +72,7 @@ def cards(view, study) -> None:
             f"risk. The model takes {format.size(view.run.size['model_bytes'])}, a prediction "
             f"{format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row."
             + measured.processor_help(times),
-            f"{format.duration(times['fit_cpu_s'])} of processor time" if "fit_cpu_s" in times else "",
+            f"processor: {format.duration(times['fit_cpu_s'])}" if "fit_cpu_s" in times else "",
         ),
     ]
     tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)

@@ -18,7 +18,7 @@ def buckets(view, study, past, names) -> None:
     """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key."""
     st.header("Head, torso and tail labels")
     if study is None:
-        st.caption("Press *Measure other numbers of candidates* above: these numbers are measured with it.")
+        st.caption("These numbers are measured together with other numbers of candidates, above.")
         return
     others = _newest_of_each_model(past)
     frame = _frame(view, study, others, names)

@@ -24,7 +24,8 @@ def sweep(view, name) -> None:
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
-    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}"  # the own ones are equal
+    # The own settings are in both; before all, one training warms up.
+    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}"
     study = measured(
         view.task(kappas, examples, (), n_repeats),
         expected.bytes,
@@ -38,8 +39,8 @@ def sweep(view, name) -> None:
         for text in failures(study) if study else ():
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
-        more = ", trained anew with other settings" if study else f" alone: “{button}” below adds others"
-        more += f"; κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
+        more = ", trained anew with other settings" if study else " alone; others can be trained below"
+        more += f"<br>κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
             figure,

@@ -147,21 +147,24 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
     turns = sorted(range(len(points)), key=lambda i: points[i][2])
     ends = np.r_[0.0, np.cumsum(costs[turns]) / costs.sum()]
     lines, made = [{} for _ in points], {}  # what is on both axes is trained once
+    alike = [
+        (float(p["n_adversarial"]), float(p["examples_per_class"]), repeat)
+        for p, (_, _, repeat) in zip(of_points, points)
+    ]
     if points:  # the first training of a process takes longer than its like
         with contextlib.suppress(ValueError, MemoryError):
             _train(of_points[int(costs.argmin())], dataset, part_of(progress, 0.0, 0.0, phase="Warming up"))
     for turn, i in enumerate(turns):
         axis, value, repeat = points[i]
-        same = float(of_points[i]["n_adversarial"]), float(of_points[i]["examples_per_class"]), repeat
-        if same in made:
-            lines[i] = made[same] | {"axis": axis}
+        if alike[i] in made:
+            lines[i] = made[alike[i]] | {"axis": axis}
             continue
         report = part_of(
             progress,
             float(ends[turn]),
             float(ends[turn + 1]),
             phase="Training with other numbers",
-            detail=f"{AXES[axis]} {value:g}, training {turn + 1:,} of {len(points):,}",
+            detail=f"{AXES[axis]} {value:g}, training {len(made) + 1:,} of {len({*alike}):,}",
         )
         seed = (params.get("random_state") or 0) + repeat
         changed = params | {axis: value, "random_state": seed}
@@ -181,7 +184,7 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
             line |= {"fit_s": time.perf_counter() - start, "cpu_s": time.process_time() - worked}
             line |= _measure(fitted, dataset) | _sizes(fitted)
         lines[i] = line
-        made[same] = line
+        made[alike[i]] = line
     return lines
 
 
