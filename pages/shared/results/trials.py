@@ -49,6 +49,8 @@ def choose(fingerprint: str, records: list, place: str):
         titles = {record["key"]: _title(record) for record in records}
         take = functools.partial(workspace.remember, f"tried {fingerprint}")
         fields.pick("Trials shown", titles, f"{place}.shown", key, take)
+    else:
+        st.caption(format.plain(_title(by_key[key])))
     return by_key[key]
 
 
@@ -84,12 +86,11 @@ def draw(found: Tried, name: str, place: str) -> None:
     st.markdown(_sentence(found, effects), help=HELP.format(measure))
     alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
     notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
+    if only := _only(effects):
+        notes[only] = "all differences"
     labels = {key: varied[key] for key in notes or varied}
-    figure = figures.sweep_values(found.trials, labels, measure, notes)
-    if margin := _margin(found.result):
-        figure.update_layout(title_subtitle_text=margin, margin_t=92)
     charts.show_figure(
-        figure,
+        figures.sweep_values(found.trials, labels, measure, notes),
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
@@ -108,7 +109,7 @@ def _margin(result) -> str:
     if metrics.MEASURES[f"{name}@k"].kind != MEAN:
         return ""
     low, high = wilson(result.value, result.n_held_out)  # of values between 0 and 1 none vary more than 0 and 1
-    return f"{result.n_held_out:,} rows held out: up to ±{50 * (high - low):.1f} points by chance"
+    return f" Other rows held out than these {result.n_held_out:,} might move it by ±{50 * (high - low):.1f} points."
 
 
 def _sentence(found, effects) -> str:
@@ -126,8 +127,16 @@ def _sentence(found, effects) -> str:
         return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
     none = f" {format.listed(same)} made no difference in any." if same else ""
-    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}."
+    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{_margin(found.result)}"
+    if only := _only(effects):
+        return f"{values} All of these differences come from {names[only]}.{none}"
     return f"{values} Of these differences, {format.listed(said)}.{none}"
+
+
+def _only(effects) -> str | None:
+    """Return the only parameter that makes a difference; its share would count each setting more than once."""
+    left = effects.loc[effects["why"] != SAME, "parameter"]
+    return left.iloc[0] if len(left) == 1 < len(effects) else None
 
 
 def _share(effect) -> str:

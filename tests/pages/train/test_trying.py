@@ -190,17 +190,15 @@ def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_resu
         fields["sweeps"], runs = [record], fields["runs"]
     assert "No training of this sweep has a result yet." in ready.go("compare").text()
     experiment.keep(task)
-    effects = experiment.main_effects(task.load().trials, list(grid)).set_index("parameter")["share"]
-    assert effects["C"] > 0.5
     for kept in (runs, []):
         with fields_of(ready) as fields:
             fields["runs"] = kept
         page = ready.run()
-        said = f"Of these differences, **C** explains {100 * effects['C']:.1f} %. **Drop weights"
+        said = "All of these differences come from **C**. **Drop weights below** made no difference in any."
         assert said in page.text().replace("\u00a0", " ").replace("\\", "")
         axes = [axis["title"]["text"] for name, axis in figure(page, "P@1 on the rows held out")["layout"].items() if
                 name.startswith("xaxis")]  # fmt: skip
-        assert axes[0].endswith(f"<br>{100 * effects['C']:.1f}\u00a0%") and "no difference" in axes[1]
+        assert axes[0].endswith("<br>all differences") and "no difference" in axes[1]
 
 
 @pytest.mark.sections("More data")
