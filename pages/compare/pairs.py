@@ -18,9 +18,10 @@ def show(keys, names, measure, file_name) -> None:
     st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        a = fields.choice("First", titles, "compare.pair.a", width=440)
+        of = f"{hash(tuple(keys)) & 0xFFFFFF:x}"  # of other results, the best two are compared first
+        a = fields.choice("First", titles, f"compare.pair.a {of}", width=440)
         others = {key: title for key, title in titles.items() if key != a}
-        b = fields.choice("Second", others, "compare.pair.b", width=440)
+        b = fields.choice("Second", others, f"compare.pair.b {of}", width=440)
     compared = of_runs.difference(a, b, measure)
     if compared is None:
         st.warning("One of them cannot be read any more: train it again.")
