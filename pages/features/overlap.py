@@ -57,7 +57,10 @@ def _pairs(view):
                 "Shared, %", 85, "%.0f", "Share of the features of one label that the other keeps, too."
             ),
             "together": tables.number(
-                "Rows, %", 75, "%.0f", "Training rows with both labels, as a share of the rows of the rarer one."
+                "Rows, %",
+                75,
+                "%.0f",
+                "Training rows with both labels, as a share of those of the rarer one; empty if it has none.",
             ),
         },
         most=560,

@@ -51,6 +51,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
 
 def times(measurements, settings, files) -> None:
     st.header("Prediction time")
+    st.caption("Times also depend on what else the machine did: bands that overlap tell nothing apart.")
     mine = measurements.summary[
         (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")
     ]

@@ -5,6 +5,7 @@ results of several tasks that are drawn together.
 """
 
 import contextlib
+import math
 import time
 
 import streamlit as st
@@ -140,12 +141,13 @@ def _offer_all(without_result, button, key, noun):
     about = (
         "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds), *without_result.values())})"
     )
+    quickest = sorted(zip(seconds, without_result.items()), key=lambda one: math.inf if one[0] is None else one[0])
     counted = next(iter(without_result)) if len(without_result) == 1 else format.count(len(without_result), noun)
     actions.button(
         f"{button} {counted}{about}",
         type="primary",
         key=key,
-        on_click=lambda: [start(task, about=name) for name, task in without_result.items()],
+        on_click=lambda: [start(task, about=name) for _, (name, task) in quickest],
         help="Results are kept, so each is measured once.",
     )
 
