@@ -3,6 +3,8 @@
 import streamlit as st
 
 from pages.shared import format, jobs, server, tasks
+from pages.shared.process import room
+from pages.shared.workspaces import workspace
 from xmlcore import store, system
 
 
@@ -23,6 +25,25 @@ def if_kept(task):
     try:
         key = task.key if task.exists() else task.earlier()
         return key and server.loaded_by_key(task.kind, key)
+    except (store.StoreError, OSError):
+        return None
+
+
+def before(task):
+    """Return the newest study of the same result in this workspace that varies the same; None without any."""
+    own, varied = (
+        {key for _, key in workspace.get("made")},
+        {name for name, value in task.params.items() if value == []},
+    )
+    kept = [
+        one
+        for one in room.inventory().artifacts.values()
+        if one.kind == task.folder and one.key in own and one.inputs == task.inputs
+        and {name for name, value in one.record["params"].items() if value == []} == varied
+    ]  # fmt: skip
+    newest = max(kept, key=lambda one: one.created, default=None)
+    try:
+        return newest and server.loaded_by_key(task.kind, newest.key)
     except (store.StoreError, OSError):
         return None
 

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.sampling import tradeoff, values
-from pages.sampling.measured import measured, too_large
+from pages.sampling.measured import before, measured, too_large
 from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
@@ -26,20 +26,26 @@ def sweep(view, name) -> None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
     # The own settings are in both; before all, one training warms up.
     button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}"
+    task = view.task(kappas, examples, (), n_repeats)
     study = measured(
-        view.task(kappas, examples, (), n_repeats),
+        task,
         expected.bytes,
         "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
         button,
         "sweep",
     )
+    is_before = study is None and (study := before(task)) is not None  # while others are trained, they stay
     frame = _as_trained(view) if study is None else study.sweep
     frame = frame.assign(margin=_margin(view.data, frame["accuracy"]))
     with place:
         for text in failures(study) if study else ():
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
-        more = ", trained anew with other settings" if study else " alone; others can be trained below"
+        more = (
+            f", trained anew with other settings{' before' * is_before}"
+            if study
+            else " alone; others can be trained below"
+        )
         more += f"<br>κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(

@@ -156,6 +156,18 @@ def test_a_sweep_of_an_earlier_version_is_shown_by_its_seconds_with_a_mark(ready
     assert "times the processor time" not in page.text() and "Processor time" not in page.text()
 
 
+def test_trainings_with_other_values_stay_in_the_figure_while_more_are_asked_for(ready, monkeypatch):
+    key = train(ready)
+    page = ready.go("sampling").until(everything)
+    names = [trace.get("name") for trace in figure(page, SWEEP)["data"]]
+    assert len(names) > 1
+    estimate(monkeypatch, "sampling", 100.0)
+    page.set(f"sampling.examples {key[:8]}", "0.5, 1, 3")
+    assert [trace.get("name") for trace in figure(page, SWEEP)["data"]] == names
+    below = figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"]
+    assert below == "DoubleSampling, trained anew with other settings before"
+
+
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
     key = train(ready, several=True)
     page, data, run = ready.go("sampling"), tailed_data(several=True), experiment.load("train", key)
