@@ -45,7 +45,8 @@ def show() -> None:
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
-    tables.show(frame, "jobs.table", COLUMNS, most=390, widest=560)
+    first = tuple(name for name in COLUMNS if name != "Expected")  # other work makes that wrong
+    tables.show(frame, "jobs.table", COLUMNS, first=first, most=390, widest=560)
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
     by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}
