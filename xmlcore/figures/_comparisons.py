@@ -12,7 +12,7 @@ from xmlcore.figures._axes import NEAR, steps
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 from xmlcore.metrics.significance import SURE
 
-LEGEND = 40  # letters of a name in a legend
+LEGEND, NAME = 40, 28  # letters of a name in a legend, and beside an axis: a model and two of its settings
 FAINT = 0.45  # opacity of a point that may be chance
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
@@ -87,7 +87,7 @@ def differences(
         rows=1, cols=max(1, len(measures)), shared_yaxes=True, subplot_titles=measures, horizontal_spacing=0.04,
         figure=new_figure(title, shown=len(frame), total=len(frame)),
     )  # fmt: skip
-    styles, names = run_colors(frame.drop_duplicates("run"), compared), apart(runs, LEGEND // 2)
+    styles, names = run_colors(frame.drop_duplicates("run"), compared), apart(runs, NAME)
     for column, measure in enumerate(measures, start=1):
         own = frame[frame["measure"] == measure]
         points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
