@@ -21,20 +21,24 @@ ORDERS = {
 def show(data, labels, examination, name) -> None:
     """Show a table of labels that can be searched, and the rows of the label that is ticked."""
     st.header("Labels")
-    query_box, order_box = st.columns([3, 2])
+    query_box, rows_box, order_box = st.columns([3, 1, 2])
     key = selectors.query_key("labels.query", data)
     query = fields.text("Find labels by name or id", key, place=query_box, placeholder="part of a name")
+    most = fields.whole("Training rows, at most", 0, None, "labels.most", None, place=rows_box, placeholder="any")
     order = fields.choice("Order", tuple(ORDERS), "labels.order", place=order_box)
     column, ascending = ORDERS[order]
-    found_labels = tables.find_labels(labels.sort_values(column, ascending=ascending, kind="stable"), query)
+    among = labels if most is None else labels[labels["n_train"] <= most]
+    found_labels = tables.find_labels(among.sort_values(column, ascending=ascending, kind="stable"), query)
     if found_labels.empty:
-        st.info(f"No label has “{format.plain(query)}” in its name or as its id. Try a shorter part of it.")
+        rows = "" if most is None else f" with at most {format.count(most, 'training row')}"
+        has = f" has “{format.plain(query)}” in its name or as its id" if query.strip() else " is there"
+        st.info(f"No label{rows}{has}. Try {'a shorter part of it' if query.strip() else 'a larger number'}.")
         return
     shown = found_labels.head(SHOWN_LABELS)
-    label = _table(data, shown, examination, f"{data.fingerprint[:8]}.{query.strip()}.{order}")
+    label = _table(data, shown, examination, f"{data.fingerprint[:8]}.{query.strip()}.{most}.{order}")
     matching = (
         f"{format.count(len(found_labels), 'matching label')} ({len(labels):,} in all)"
-        if query.strip()
+        if query.strip() or most is not None
         else format.count(len(found_labels), "label")
     )
     ordered = f", {order}" if len(shown) > 1 else ""

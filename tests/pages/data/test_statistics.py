@@ -107,6 +107,12 @@ def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready
     assert f"Rows of {name}" in ready.text() and f"{n_train + n_test} rows: {n_train} for training" in ready.text()
     assert all(name in text for text in ready.frame("part", "row", "features")["labels"])
     assert ready.set("labels.order", "rarest first").frame("partners")["rank"].tolist() == list(range(8, 0, -1))
+    rows = ready.frame("partners")["n_train"]
+    few = int(rows.iloc[2])
+    assert ready.set("labels.most", few).frame("partners")["n_train"].tolist() == rows[rows <= few].tolist()
+    assert f"{(rows <= few).sum()} matching labels (8 in all)" in ready.text()
+    assert "No label with at most 0 training rows is there." in ready.set("labels.most", 0).text()
+    ready.set("labels.most", None)
 
 
 def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
