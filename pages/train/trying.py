@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, fields, format, forms, sections, server, settings, sweeping, tasks
+from pages.shared import actions, fields, format, forms, server, settings, sweeping, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -88,7 +88,6 @@ def _begin(fingerprint, model, varied):
     task, problem = _task(fingerprint, model, varied)
     if not problem:
         workspace.remember(f"tried {fingerprint}", task.key)
-        sections.turn_to("train", TRIED)
         sweeping.start(task)
 
 
