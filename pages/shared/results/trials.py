@@ -109,7 +109,9 @@ def _margin(result) -> str:
     if metrics.MEASURES[f"{name}@k"].kind != MEAN:
         return ""
     low, high = wilson(result.value, result.n_held_out)  # of values between 0 and 1 none vary more than 0 and 1
-    return f" Other rows held out than these {result.n_held_out:,} might move it by ±{50 * (high - low):.1f} points."
+    return (
+        f" Other rows held out than these {result.n_held_out:,} might move the best by ±{50 * (high - low):.1f} points."
+    )
 
 
 def _sentence(found, effects) -> str:
@@ -119,15 +121,16 @@ def _sentence(found, effects) -> str:
     names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
     said = [f"{names[effect.parameter]} explains {_share(effect)}" for effect in effects.itertuples() if not effect.why]
     low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
+    margin = _margin(found.result)
     if not said:
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
         if len(found.varied) == 1:
-            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}."
+            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}.{margin}"
         why = format.listed(list(dict.fromkeys(effects["why"])))
-        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}."
+        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}.{margin}"
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
     none = f" {format.listed(same)} made no difference in any." if same else ""
-    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{_margin(found.result)}"
+    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
     return f"{values} Of these differences, {format.listed(said)}.{none}"

@@ -1,5 +1,6 @@
 """Trying several settings on the Train page, and what more data would buy."""
 
+import re
 import time
 from types import SimpleNamespace
 
@@ -177,6 +178,7 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_below_an_example(rea
     assert "the best of 2 settings" in ready.run().text() and example()
     said = ready.go("compare").text()
     assert "three lines" not in said and "Only **C** varies, in 2 settings" in said
+    assert re.search(r"Other rows held out than these \d+ might move the best by ±\d+\.\d points", said)
 
 
 @pytest.mark.sections("Which settings matter")
