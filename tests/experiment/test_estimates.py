@@ -83,6 +83,13 @@ def test_a_short_time_tells_little_and_long_ones_are_not_lost_in_it(words):
     assert times.expected(work) == pytest.approx(long, rel=0.1)
 
 
+def test_what_waited_for_other_programs_is_learned_as_what_the_processors_worked_for_it(words):
+    work = plt_work(words)
+    times.add(work, 200.0, worked=20.0)
+    times.add(work, 20.0, worked=35.0)  # on two cores of an idle machine
+    assert [row.value[1] for row in database().rows(times.TABLE)] == [20.0, 20.0]
+
+
 def test_a_run_that_takes_its_time_makes_the_next_estimate_surer(words):
     work, took = plt_work(words), 50.0
     shares = []

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from xmlcore.datasets import Dataset
-from xmlcore.experiment.engine import estimates, times
+from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
-from xmlcore.experiment.kinds.train import run_and_model, with_changed
+from xmlcore.experiment.kinds.train import learn, run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame
@@ -120,5 +120,5 @@ class TrainTrial(Task):
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]
-        times.add(estimates.training(data, made.model, made.params), seconds)
+        learn(data, made)
         return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "chosen": made.chosen}

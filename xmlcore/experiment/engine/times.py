@@ -72,8 +72,12 @@ def most_bytes(work: Work) -> int:
     return int(max(took, default=0))
 
 
-def add(work: Work, seconds: float, n_bytes: int = 0) -> None:
-    """Keep what work took; where nothing can be written, nothing is learned."""
+def add(work: Work, seconds: float, n_bytes: int = 0, worked: float = math.inf) -> None:
+    """Keep what work took, but no more seconds than the processors ``worked`` for it; what cannot be written is not.
+
+    Work that lasts longer than that has waited for other programs, which the next one may not meet.
+    """
+    seconds = min(seconds, worked)
     if seconds > 0 and work.seconds > 0:
         with contextlib.suppress(OSError):
             database().append(TABLE, work.group, [work.seconds, seconds, work.features, n_bytes], MOST)

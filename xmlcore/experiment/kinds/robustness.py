@@ -99,7 +99,7 @@ class MeasureRobustness(Task):
         return estimate
 
     def run(self, progress=silent, files=None):
-        start, params = time.perf_counter(), self.params
+        start, worked, params = time.perf_counter(), time.process_time(), self.params
         kind = KINDS[params["kind"]]
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = self.dataset()
@@ -122,7 +122,8 @@ class MeasureRobustness(Task):
             surrogate=attacked,
             progress=progress,
         )
-        times.add(estimates.measuring(run, dataset, params), seconds := time.perf_counter() - start)
+        seconds, worked = time.perf_counter() - start, time.process_time() - worked
+        times.add(estimates.measuring(run, dataset, params), seconds, worked=worked)
         made = Robustness(
             run_key=self.inputs["run"],
             n_test=dataset.n_test,

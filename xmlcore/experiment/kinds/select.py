@@ -11,6 +11,7 @@ import numpy as np
 
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.engine import estimates, times
+from xmlcore.experiment.engine.fitting import watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
 from xmlcore.experiment.kinds.train import with_changed
@@ -38,7 +39,7 @@ class Selection:
     n_features: int
     n_labels: int
     n_rows: int
-    times: dict  # in seconds: "fit_s", and "compile_s" (compiling kernels, which "fit_s" does not include)
+    times: dict  # in seconds: "fit_s", "fit_cpu_s" (of the processors), and "compile_s" (of kernels, not in the others)
     # fitted attributes of FALS, such as its order of computation; empty for other methods
     info: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -117,10 +118,8 @@ def select_and_fit(
     """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
     progress(COMPILING, 0.0)
     compile_s = warm_up_selector(method, params)
-    start = time.perf_counter()
-    with warnings.catch_warnings(record=True, action="always") as caught:
+    with watched() as watch:
         fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)
-    seconds = time.perf_counter() - start
     selected = np.ascontiguousarray(np.broadcast_to(fitted.selected_, (dataset.n_labels, fitted.selected_.shape[1])))
     result = Selection(
         method=method,
@@ -133,9 +132,9 @@ def select_and_fit(
         n_features=dataset.n_features,
         n_labels=dataset.n_labels,
         n_rows=dataset.n_train,
-        times={"fit_s": seconds, "compile_s": compile_s},
+        times={"fit_s": watch.seconds, "fit_cpu_s": watch.cpu_seconds, "compile_s": compile_s},
         info={name.rstrip("_"): value for name in INFO if isinstance(value := getattr(fitted, name, None), PLAIN)},
-        warnings=[str(w.message) for w in caught],
+        warnings=watch.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return result, fitted
@@ -226,7 +225,8 @@ class Select(Task):
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
-        times.add(estimates.selecting(data, selection.method, selection.params), selection.times["fit_s"])
+        work, took = estimates.selecting(data, selection.method, selection.params), selection.times
+        times.add(work, took["fit_s"], worked=took["fit_cpu_s"])
         if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
         return as_plain(selection)

@@ -234,6 +234,13 @@ def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Ru
     return result, fitted
 
 
+def learn(dataset, made: Run) -> None:
+    """Keep how long a training took, by which later ones are estimated."""
+    of_processors, predicting = made.times["fit_cpu_s"], made.times["predict_s"]
+    work = estimates.training(dataset, made.model, made.params)
+    times.add(work, made.times["fit_s"] + predicting, grown(made.memory), worked=of_processors + predicting)
+
+
 def _choice(estimator, fitted, params) -> dict:
     """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`."""
     used = getattr(fitted, "settings_", {})
@@ -277,8 +284,7 @@ class Train(Task):
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
-            work = estimates.training(data, made.model, made.params)
-            times.add(work, made.times["fit_s"] + made.times["predict_s"], grown(made.memory))
+            learn(data, made)
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)
