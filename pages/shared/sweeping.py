@@ -201,7 +201,8 @@ def time_left(record: dict, plan) -> str:
     if rests(record):
         return ", paused"
     try:
-        left = task_of(record).seconds_left(plan)
+        task = task_of(record)
+        left = task.seconds_left(plan) + job_queue.compiling_seconds(task)
     except (store.StoreError, OSError):  # its data set is gone
         return ""
     left -= sum(job.elapsed for job in trainings(record) if job.state == "running")

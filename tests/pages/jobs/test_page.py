@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.jobs import live
+from pages.shared import sweeping
 from pages.shared.process import job_queue
 from tests.pages.making import estimate, fields_of, figure, numbers, said_plainly, workspace_row
 from tests.pages.small import small_data
@@ -228,6 +229,14 @@ def driven(page, queue, count=3):
     while not driver.jobs:
         time.sleep(0.01)
     return task, driver
+
+
+def test_what_is_left_of_a_sweep_counts_the_compiling_that_its_trainings_wait_for(ready, server, monkeypatch):
+    server.pause(owner=ready.token)
+    driven(ready, server)
+    monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 600.0)
+    monkeypatch.setattr(sweeping, "rests", lambda record: False)
+    assert "0 of 3 trainings, about 10 min left" in said_plainly(ready.go("jobs").text())
 
 
 def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, server):
