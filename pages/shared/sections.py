@@ -31,8 +31,10 @@ def show(scope: str, sections: dict) -> None:
 
 def turn_to(scope: str, title: str) -> None:
     """Open a section when the page is drawn next, and scroll to it; for callbacks of buttons that it answers."""
-    st.session_state[_TURNED] = True
-    st.session_state.setdefault(_LAST, {})[f"{scope}.section"] = st.session_state[f"{scope}.section"] = title
+    key, st.session_state[_TURNED] = f"{scope}.section", True
+    st.session_state.setdefault(_LAST, {})[key] = title
+    if st.session_state.get(key) != title:  # a browser that is told of the tab that is open keeps what it shows there
+        st.session_state[key] = title
 
 
 def is_asked(scope: str, title: str) -> bool:
