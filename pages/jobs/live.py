@@ -131,7 +131,7 @@ def _doing(job) -> str:
 
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
-    left = jobs.time_left(job, job.plan.seconds, record.get("kind", ""))
+    left = jobs.time_left(job, jobs.expected_now(job), record.get("kind", ""))
     facts += [left] * bool(left)
     if not left:
         facts += _expected(job)

@@ -165,6 +165,12 @@ def waiting(job) -> str:
     return job.words + place
 
 
+def expected_now(job) -> float | None:
+    """Return how long a job that runs was expected to take, on a machine as busy as this one; None if not known."""
+    seconds, compiling = job.plan.seconds, job.plan.compiling
+    return None if seconds is None else (seconds - compiling) * job_queue.slowdown(runs=True) + compiling
+
+
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
     # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
@@ -201,7 +207,7 @@ def _doing(job, record, compact) -> str:
         return text
     text += f" ({job.detail})" if job.detail else ""
     if job.elapsed >= 1:
-        left = time_left(job, job.plan.seconds, record.get("kind", ""))
+        left = time_left(job, expected_now(job), record.get("kind", ""))
         text += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
     return text
 

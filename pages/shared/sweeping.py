@@ -202,7 +202,7 @@ def time_left(record: dict, plan) -> str:
         return ", paused"
     try:
         task = task_of(record)
-        left = task.seconds_left(plan) + job_queue.compiling_seconds(task)
+        left = task.seconds_left(plan) * job_queue.slowdown(runs=True) + job_queue.compiling_seconds(task)
     except (store.StoreError, OSError):  # its data set is gone
         return ""
     left -= sum(job.elapsed for job in trainings(record) if job.state == "running")

@@ -23,10 +23,13 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
-def slowdown() -> float:
-    """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way."""
-    gives_way = any(job.plan.unasked and job.state == "running" for job in queue().jobs())
-    return system.slowdown(leaving=system.usable_cores() if gives_way else 0)
+def slowdown(runs: bool = False) -> float:
+    """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way.
+
+    If the job ``runs``, what it does itself is not counted.
+    """
+    leaves = runs or any(job.plan.unasked and job.state == "running" for job in queue().jobs())
+    return system.slowdown(system.usable_cores() if leaves else 0)
 
 
 def compiling_seconds(task=None) -> float:

@@ -14,7 +14,7 @@ from pages.shared import sweeping
 from pages.shared.process import job_queue
 from tests.pages.making import estimate, fields_of, figure, numbers, said_plainly, workspace_row
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment, jobs
+from xmlcore import datasets, experiment, jobs, system
 from xmlcore.experiment.kinds.train import Train
 
 
@@ -122,13 +122,15 @@ def test_a_job_that_gave_way_is_not_said_to_be_stopped_here_and_after_a_restart(
     assert {past.id: past.state for past in jobs.Queue(folder=server.folder.parent).past()}[job.id] == "gave way"
 
 
-def test_a_job_says_what_is_left_or_that_it_takes_longer_than_expected():
+def test_a_job_says_what_is_left_beside_other_work_or_that_it_takes_longer_than_expected(monkeypatch):
     job = SimpleNamespace(elapsed=12.0, fraction=0.0, phase="", phases={}, memory=0, attempts=1, where=None)
-    for seconds, said in (
-        (3.5, "12 s so far, longer than expected (3.5 s)"),
-        (30.0, "12 s so far, about 18 s left"),
+    for seconds, slower, said in (
+        (3.5, 1.0, "12 s so far, longer than expected (3.5 s)"),
+        (30.0, 1.0, "12 s so far, about 18 s left"),
+        (30.0, 2.0, "12 s so far, about 38 s left"),  # 10 of the 30 are for compiling, which had been seen to be slow
     ):
-        job.plan = jobs.Plan(seconds=seconds)
+        monkeypatch.setattr(system, "slowdown", {system.usable_cores(): slower}.__getitem__)
+        job.plan = jobs.Plan(seconds=seconds, compiling=seconds / 3)
         assert said_plainly(", ".join(live._facts(job, {}))) == said
 
 
