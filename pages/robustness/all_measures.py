@@ -28,7 +28,7 @@ def show(measurements, settings, files) -> None:
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
         charts.csv_button(
             "All measurements, CSV",
-            lambda: measurements.frame.drop(columns="model"),
+            lambda: measurements.frame.drop(columns=["model", "place"]),
             f"{files}-all",
             "Every level, k, repeat, bucket and measure of each result",
         )

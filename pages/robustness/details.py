@@ -42,7 +42,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
         with place:
             charts.show_figure(
                 figures.buckets_under_noise(mine, measure, k, level=level, title=title),
-                mine[mine["measure"] == measure],
+                mine[mine["measure"] == measure].drop(columns="place"),
                 f"{files}-{name}-{runs.index(run) + 1}",
                 caption,
                 key=f"robustness.{name}",
@@ -57,7 +57,7 @@ def times(measurements, settings, files) -> None:
     ]
     charts.show_figure(
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
-        mine,
+        mine.drop(columns="place"),
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "

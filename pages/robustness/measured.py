@@ -29,15 +29,13 @@ def title(measure: str) -> str:
 class UnderNoise:
     """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
-    The columns ``run`` (name) and ``model`` (colour) are added; ``summary`` has means and intervals.
+    Each of the ``runs`` is given as its name, its :func:`run_names.look` and its result. The columns ``run`` (name), ``model``
+    and ``place`` (colour) are added; ``summary`` has means and intervals.
     """
 
     def __init__(self, runs: list[tuple[str, dict, object]]):
         self.results = {name: result for name, _, result in runs}
-        parts = [
-            result.frame.assign(run=name, model=run_names.style_model(record), rows=result.n_rows)
-            for name, record, result in runs
-        ]
+        parts = [result.frame.assign(run=name, **look, rows=result.n_rows) for name, look, result in runs]
         self.frame = pd.concat(parts, ignore_index=True)
         self.summary = robustness.summarise(self.frame)
 
@@ -92,5 +90,5 @@ def measure(runs, names, settings) -> tuple:
     if not results and (before := choices.at_other_levels(runs, settings)):
         settings = before
         results = tasks.kept({names[r["key"]]: settings.task(r) for r in runs})
-    there = [(names[r["key"]], r, results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
+    there = [(names[r["key"]], run_names.look(r), results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
     return UnderNoise(there) if there else None, settings

@@ -34,7 +34,7 @@ def buckets(view, study, past, names) -> None:
         with place:
             charts.show_figure(
                 figures.bucket_bars(frame, measure),
-                frame.drop(columns="model"),
+                frame.drop(columns=["model", "place"]),
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,
                 key=f"sampling.buckets.{measure}",
@@ -52,11 +52,11 @@ def _newest_of_each_model(past) -> list:
 
 
 def _frame(view, study, others, names):
-    parts = [study.buckets.assign(run=names[view.key], model=MODEL)]
+    parts = [study.buckets.assign(run=names[view.key], **run_names.look(view.record))]
     for r in others:
         of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
         if of_run is not None:
-            parts.append(of_run.assign(run=names[r["key"]], model=run_names.style_model(r)))
+            parts.append(of_run.assign(run=names[r["key"]], **run_names.look(r)))
         else:
             jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import figures
-from xmlcore.figures._style import run_style
+from xmlcore.figures._style import run_colors, run_style
 
 
 def summary(runs=(("PLT", "PLT"),), measures=("P@k",), buckets=("all",), sigmas=(0.0, 0.05, 0.1)):
@@ -40,6 +40,12 @@ def test_a_run_has_its_models_colour_and_its_name_which_is_no_mark_up():
     assert [trace.line.color for trace in drawn.values()] == [run_style(model)["color"] for _, model in runs]
     assert [trace.line.dash for trace in drawn.values()] == ["solid", "dash", "solid"]
     assert len({(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in drawn.values()}) == 3
+    later = {"PLT": 1, "PLT (C: 1)": 2, "PLT trained with noise": 0}  # one of PLT that is not drawn has its colour
+    placed = summary(runs).assign(place=lambda frame: frame["run"].map(later))
+    elsewhere = run_colors(placed.drop_duplicates("run"))
+    drawn = lines(figures.robustness_curves(placed))
+    assert {name: trace.line.color for name, trace in drawn.items()} == {r: elsewhere[r]["color"] for r in elsewhere}
+    assert drawn["PLT"].line.color != run_style("PLT")["color"]
     drawn = lines(figures.robustness_curves(summary([("<b>PLT</b>", "PLT")])))
     assert list(drawn) == ["&lt;b&gt;PLT&lt;/b&gt;"]
 

@@ -12,9 +12,9 @@ from xmlcore.figures._style import (
     add_line,
     need_columns,
     new_figure,
-    run_style,
     shade,
     short,
+    styled_runs,
 )
 from xmlcore.metrics.buckets import BUCKETS
 
@@ -49,7 +49,8 @@ def robustness_curves(
     Returns
     -------
     plotly.graph_objects.Figure
-        A run has the colour and mark of its model; the second run of a model is dashed.
+        A run has the colour and mark of its model, or those of its ``place`` as in :func:`frontier` if the frame has
+        that column; the second run of a model is dashed.
     """
     columns = ["drop_mean", "drop_low", "drop_high"] if drop else ["mean", "low", "high"]
     need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves")
@@ -57,8 +58,8 @@ def robustness_curves(
     wording = measure.replace("@k", f"@{k}")
     figure = new_figure(title or f"{wording} under noise", shown=len(rows), total=len(rows))
     hover = f"{wording}{' lost' if drop else ''} %{{y:.2f}} %"
-    for name, mine, style in _runs(rows):
-        _line(figure, mine, columns, 100.0, name, style, hover, floor=None if drop else 0.0)
+    for name, mine, style, _ in styled_runs(rows):
+        _line(figure, mine.sort_values("sigma"), columns, 100.0, name, style, hover, floor=None if drop else 0.0)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording} lost, % of that without noise" if drop else f"{wording}, %")
@@ -87,8 +88,8 @@ def prediction_times(
     largest = rows["mean"].max() if len(rows) else 0.0
     factor, unit = (1e6, "µs") if largest < 1e-3 else (1e3, "ms") if largest < 1.0 else (1.0, "s")
     figure = new_figure(title, shown=len(rows), total=len(rows))
-    for name, mine, style in _runs(rows):
-        _line(figure, mine, columns, factor, name, style, f"%{{y:.3~g}} {unit} per row", floor=0.0)
+    for name, mine, style, _ in styled_runs(rows):
+        _line(figure, mine.sort_values("sigma"), columns, factor, name, style, f"%{{y:.3~g}} {unit} per row", floor=0.0)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"Prediction, {unit} per row", rangemode="tozero")
@@ -134,15 +135,6 @@ def buckets_under_noise(
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
     figure.update_yaxes(title_text=f"{wording}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
     return figure
-
-
-def _runs(rows):
-    """Yield the name, the rows of the frame and the style of each run, in the order of the frame."""
-    seen = {}
-    for name, mine in rows.groupby("run", sort=False):
-        model = mine["model"].iloc[0]
-        yield name, mine.sort_values("sigma"), run_style(model, seen.get(model, 0))
-        seen[model] = seen.get(model, 0) + 1
 
 
 def _line(figure, rows, columns, factor, name, style, hover, floor=None):

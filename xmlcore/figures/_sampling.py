@@ -18,8 +18,8 @@ from xmlcore.figures._style import (
     add_note,
     need_columns,
     new_figure,
-    run_style,
     short,
+    styled_runs,
 )
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.statistics import mean_intervals
@@ -287,7 +287,8 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}
     {titled_figure}
-        A run has the colour of its model; the second run of a model is hatched.
+        A run has the colour of its model, or that of its ``place`` as in :func:`frontier` if the frame has that
+        column; the second run of a model is hatched.
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
     wording = SHARES[measure][0]
@@ -295,19 +296,15 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         title or f"{wording[:1].upper()}{wording[1:]} by label frequency", shown=len(frame), total=len(frame)
     )
     present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
-    seen = {}
-    for run, mine in frame.groupby("run", sort=False):
-        model = mine["model"].iloc[0]
+    for run, mine, style, before in styled_runs(frame):
         mine = mine.set_index("bucket").reindex(present)
-        before = seen.get(model, 0)
-        seen[model] = before + 1
         values = 100 * mine[measure].to_numpy(np.float64)
         figure.add_bar(
             x=present,
             y=values,
             name=short(run, 60),
             marker={
-                "color": run_style(model)["color"],
+                "color": style["color"],
                 "line": {"width": 0},
                 "pattern": {"shape": ("", "/", "x", ".")[before % 4]},
             },

@@ -4,7 +4,7 @@ import html
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 import pandas as pd
@@ -149,6 +149,20 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
             styles.setdefault(run, next((one for one in own if (*one.values(),) not in taken), own[0]))
             taken.add((*styles[run].values(),))
     return styles
+
+
+def styled_runs(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, dict, int]]:
+    """Yield each run: its name, rows, colour with mark and dash, and how many runs of its model stand before it.
+
+    Colours are those of :func:`run_colors` if the runs have a ``place``, as wherever else they are drawn.
+    """
+    runs = frame.drop_duplicates("run")
+    own = run_colors(runs) if "place" in runs else {}
+    for run, model, before in zip(runs["run"], runs["model"], runs.groupby("model").cumcount()):
+        style = run_style(model, before)
+        if run in own:
+            style |= {"color": own[run]["color"], "mark": own[run]["symbol"]}
+        yield run, frame[frame["run"] == run], style, before
 
 
 def shade(color: str, opacity: float = 0.18) -> str:

@@ -4,6 +4,7 @@ import contextlib
 from collections import Counter
 
 from pages.shared import jobs, settings
+from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.twins import trained_with_noise
 
@@ -25,6 +26,11 @@ def places(records: list[dict]) -> dict[str, int]:
         found[record["key"]] = often[of]
         often[of] += 1
     return found
+
+
+def look(record: dict) -> dict:
+    """Return by what figures draw a run: the model whose colour it has, and its place among the runs of that model."""
+    return {"model": style_model(record), "place": places(workspace.get("runs")).get(record["key"], 0)}
 
 
 def names(records: list[dict]) -> dict[str, str]:

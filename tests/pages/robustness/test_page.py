@@ -99,7 +99,7 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=n_rows)
 
     pair = measured_runs.UnderNoise(
-        [(name, {"model": "PLT", "params": {}}, result(loss)) for name, loss in (("A", 0.1), ("B", lost))]
+        [(name, {"model": "PLT", "place": 0}, result(loss)) for name, loss in (("A", 0.1), ("B", lost))]
     )
     settings = types.SimpleNamespace(
         levels=[0.5, 1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
@@ -123,7 +123,7 @@ def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_f
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=400)
 
-    record = {"model": "PLT", "params": {}}
+    record = {"model": "PLT", "place": 0}
     runs = {"A": result(0.6, 0.6, 0.4), "B": result(0.6, 0.1, 0.4), "C": result(0.6, 0.6, 0.05)}
     pair = measured_runs.UnderNoise([(name, record, one) for name, one in runs.items()])
     settings = types.SimpleNamespace(
@@ -152,7 +152,7 @@ def test_a_curve_that_rises_by_more_than_its_bands_is_named(values, said):
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=9)
 
-    record = {"model": "PLT", "params": {}}
+    record = {"model": "PLT", "place": 0}
     pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.5, 0.4, 0.3)), ("B", record, result(*values))])
     settings = types.SimpleNamespace(levels=[0.25, 0.5, 1.0], kind="gaussian")
     assert said_plainly(answer.rises(pair, settings, "P@k", 1)) == said
