@@ -121,7 +121,9 @@ def kept(measurements, settings) -> None:
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     values = shown.drop(columns="run")
-    tables.show(shown, "robustness.kept", columns, best=values == values.max(), most=220, widest=130)
+    spread = np.linspace(0, values.shape[1] - 1, min(values.shape[1], tables.COLUMNS - 1)).astype(int)  # with the last
+    first = ("run", *(f"{sorted(wide.columns)[at]:g}" for at in spread))
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=first, most=220, widest=130)
 
 
 def curves(measurements, settings, files, n_labels) -> None:
@@ -147,7 +149,7 @@ def curves(measurements, settings, files, n_labels) -> None:
     )
     figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)
     with picture:
-        charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
+        charts.show_figure(figure, mine.drop(columns="place"), f"{files}-curves", caption, key="robustness.curves")
         if rising := rises(measurements, settings, measure, k):
             st.caption(f"{shown} rises for {rising}.", help=RISING)
 
