@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pages.shared import format, server, settings
+from pages.shared import format, server
 from pages.shared.results import results
 from xmlcore import metrics
 
@@ -43,13 +43,10 @@ def cards(key: str) -> list[tuple]:
     if not run.has_model:
         return shown
     trials = len(run.trials)
-    whose = "settings by trials" if trials else "default settings"
-    whose = (
-        ("own and by trials" if run.trials else "own settings") if settings.changed(run.model, run.params) else whose
-    )
     about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
-    about += _compile_help(run.times) + processor_help(run.times)
-    return [*shown, ("Training", format.duration(run.times["fit_s"]), about, whose)]
+    worked, of_processors = processor(run.times)
+    about += _compile_help(run.times) + of_processors
+    return [*shown, ("Training", format.duration(run.times["fit_s"]), about, worked)]
 
 
 def _interval(line) -> str | None:
@@ -59,12 +56,13 @@ def _interval(line) -> str | None:
     return "95\u00a0%: " + "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
 
 
-def processor_help(times) -> str:
-    """Return a sentence on the processor time of a training; empty for a run of an earlier version."""
+def processor(times) -> tuple[str, str]:
+    """Return the processor time of a training, and a sentence on it; both are empty for a run of an earlier version."""
     worked = times.get("fit_cpu_s")
     if worked is None:
-        return ""
-    return f" The processors worked {format.duration(worked)} for it, which other work hardly changes."
+        return "", ""
+    about = " In grey: how long the processors worked for it, which other work hardly changes."
+    return f"processor: {format.duration(worked)}", about
 
 
 def _compile_help(times) -> str:
