@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 from xmlcore import figures
 from xmlcore.figures._style import run_colors, run_style
@@ -70,6 +71,26 @@ def test_curves_are_in_percent_with_the_interval_as_a_band_or_say_what_is_lost()
     assert list(axis.tickvals) == [0, 0.001, 0.01, 0.05, 0.1]
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.5))).layout.xaxis
     assert list(axis.ticktext) == ["0", "0.5"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "left_out"),
+    [
+        ([0.01, 0.03, 0.1, 0.3, 1], 0),
+        ([*(n / 100 for n in range(1, 12)), 1], 8),
+        ([0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1], 3),
+    ],
+)
+def test_each_level_with_a_tick_has_a_number_that_touches_no_other_one_even_on_a_phone(levels, left_out):
+    axis = figures.robustness_curves(summary(sigmas=(0.0, *levels))).layout.xaxis
+    texts = [text.replace("<br>", "") for text in axis.ticktext]
+    assert [float(text) for text in texts] == pytest.approx(list(axis.tickvals))
+    assert texts[0] == "0" and float(texts[-1]) == levels[-1] and len(texts) == 1 + len(levels) - left_out
+    ends = {}
+    for text, place in zip(axis.ticktext, axis.tickvals):  # of an axis of 299 pixels, with numbers of 7 to a digit
+        middle, half = 299 / 1.08 * place / levels[-1], 3.5 * len(text.replace("<br>", ""))
+        assert ends.get(text.count("<br>"), -100) < middle - half
+        ends[text.count("<br>")] = middle + half
 
 
 def test_times_are_per_row_in_a_unit_that_fits():

@@ -17,6 +17,8 @@ COLOR_BAR = {"orientation": "h", "thickness": 10, "len": LENGTH, "lenmode": "pix
 LEAST_SPAN = 0.05  # of an axis of shares: less is a small difference, whatever else is drawn
 LEAST_TICKS = 3  # numbers on an axis
 MOST_TICKS = 8  # numbers on an axis that need not begin at 0: of fewer, steps of 1, 2 or 5 would leave two at times
+LETTER, GAP = 0.023, 0.02  # widths of a letter of a number, and between two, as shares of an axis on a phone
+MOST_LINES = 3  # of numbers below an axis
 NEAR = (8, 6, 5, 4, 3, 2.5, 2, 1.5, 1)  # digits of steps of which three or four are on an axis: no room for more
 
 
@@ -104,22 +106,38 @@ def far_apart(points, share: float) -> list[int]:
 
 
 def spaced_axis(values) -> dict:
-    """Return an axis with a tick at each value; its number is a line lower if it would touch the next one."""
+    """Return an axis with ticks at values; a number that would touch another one is lower, or else has no tick."""
     points = np.sort(pd.unique(values)).astype(float)
     if points.size == 0:
         return {}
-    span, near = float(points[-1] - points[0]) or 1.0, 0.09
-    named = far_apart(points, near)
-    others = np.setdiff1d(np.arange(points.size), named)
-    lower = others[spread_from_the_last(points[others], near * span)]
-    above = {**dict.fromkeys(named, ""), **dict.fromkeys(lower, "<br>")}
+    span, texts = float(points[-1] - points[0]) or 1.0, [f"{point:g}" for point in points]
+    half = span * np.array([GAP + LETTER * len(text) for text in texts]) / 2
+    lines = _lines(np.maximum(points - half, points[0] - half[0]), points + half)
     return {
-        "tickvals": points,
-        "ticktext": [f"{above[at]}{point:g}" if at in above else "" for at, point in enumerate(points)],
+        "tickvals": points[list(lines)],
+        "ticktext": ["<br>" * line + texts[at] for at, line in lines.items()],
         "range": [points[0] - 0.04 * span, points[-1] + 0.04 * span],  # space for whole marks
         "tickangle": 0,
         "zeroline": False,
     }
+
+
+def _lines(starts, ends) -> dict[int, int]:
+    """Return on which line each text stands, so that none touch, for as many as there is room for, both ends first."""
+    last, shown = starts.size - 1, []
+    order = [last, *range(last)]
+    for _ in range(MOST_LINES):
+        line: list[int] = []
+        for at in order:
+            if at not in shown and all(ends[at] <= starts[other] or ends[other] <= starts[at] for other in line):
+                line.append(at)
+        shown += line
+        order = [*range(last, -1, -1)]  # so that those of all lines do not crowd on the left
+    lines, until = {}, [-np.inf] * MOST_LINES
+    for at in sorted(shown, key=lambda at: (starts[at], at)):  # in this order the first free line is always good enough
+        lines[at] = next(line for line, end in enumerate(until) if end <= starts[at])
+        until[lines[at]] = ends[at]
+    return dict(sorted(lines.items()))
 
 
 def spaced_log_axis(points, share: float) -> dict:
