@@ -23,6 +23,7 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
     "training_bytes": ("Training memory", "Training memory, MB", 1e6),
     "model_bytes": ("Model size", "Model in memory, MB", 1e6),
 }
+TIMES = ("fit_cpu_s", "fit_s")
 
 
 def sentence(lines, choice, of_figures: str | None) -> None:
@@ -126,10 +127,15 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             _differences(keys, names, choice.measure, file_name, compared)
 
 
+def first_cost(lines, known) -> str:
+    """Return the first of the known costs that most lines have: older results have no processor time."""
+    return max(known, key=lambda column: (lines[column] > 0).sum())
+
+
 def _costs(lines, keys, known, choice, file_name, compared) -> None:
     measure = choice.measure
     titles = {column: COSTS[column][0] for column in known}
-    first = max(known, key=lambda column: (lines[column] > 0).sum())  # older results have no processor time
+    first = first_cost(lines, known)
     cost = fields.radio("x axis", known, "compare.cost", first, format_func=titles.get, label_visibility="collapsed")
     name, axis, unit = COSTS[cost]
     frame = of_runs.styled(lines).assign(**{cost: lines[cost] / unit, measure: 100 * lines[measure]})

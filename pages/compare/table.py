@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import listed, more
+from pages.compare import answer, listed, more
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes, run_names
@@ -14,8 +14,14 @@ CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the resu
 UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
 MOST = 7  # columns that are shown before the user asks for more
 # Columns that are shown first, beside the measure by which lines are ordered; the first of them if they are too many.
-FIRST = ("run", "dataset", "spread", "n", "problem", "archived", "tags", "fit_s", "PSP@5", "P@5", "P@1", "model_mb")
+FIRST = (
+    "run", "dataset", "spread", "n", "problem", "archived", "tags", *answer.TIMES, "PSP@5", "P@5", "P@1", "model_mb",
+)  # fmt: skip
 GROWN = "By how much the process grew at most, beyond the program and the data. Empty where the system did not tell."
+TIME = {  # title, width and help of the column with the time of training
+    "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
+    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Older results have no processor time."),
+}
 NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
 
@@ -144,8 +150,9 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     if lines["decision"].astype(bool).any():
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
         columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
-    frame["fit_s"] = lines["fit_s"]
-    columns["fit_s"] = tables.number("Training, s", 85, tables.time_format(lines["fit_s"]))
+    time = answer.first_cost(lines, answer.TIMES)
+    frame[time], shape = lines[time], tables.time_format(lines[time])
+    columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
     columns["model_mb"] = tables.number("Model, MB", 90, "%.3g", "In memory; its size on disk is on the page Storage.")
     if lines["training_bytes"].notna().any():
