@@ -29,8 +29,8 @@ def title(measure: str) -> str:
 class UnderNoise:
     """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
-    Each of the ``runs`` is given as its name, its :func:`run_names.look` and its result. The columns ``run`` (name), ``model``
-    and ``place`` (colour) are added; ``summary`` has means and intervals.
+    Each of the ``runs`` is given as its name, its look (:func:`run_names.look`) and its result. The columns ``run``
+    (name), ``model`` and ``place`` (colour) are added; ``summary`` has means and intervals.
     """
 
     def __init__(self, runs: list[tuple[str, dict, object]]):
