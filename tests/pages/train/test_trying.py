@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.shared import sweeping
+from pages.shared.results import trials
 from pages.train import trying
 from tests.pages.making import came_with_a_file, fields_of, figure, titles, train, use, word_data
 from tests.pages.small import small_data
@@ -105,6 +106,14 @@ def test_trials_of_models_without_a_depth_and_of_settings_that_are_empty_are_lis
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     table = page.run().frame("mean", "state")
     assert table["state"].tolist() == ["done"] * len(task.settings) and not (table[[*grid]] == "nan").any().any()
+
+
+@pytest.mark.sections("Several settings")
+def test_of_two_sweeps_of_one_minute_the_newer_one_stays_in_sight(page, monkeypatch):
+    monkeypatch.setattr(trials.format, "since", lambda seconds: "now")
+    start(page, "0.01, 3").until(lambda s: "the best of 2 settings" in s.text())
+    start(page, "0.02, 0.1, 4").until(lambda s: "the best of 3 settings" in s.text())
+    assert "the best of 3 settings" in page.run().text(), "also when the browser says again what is chosen"
 
 
 @pytest.mark.sections("Several settings")
