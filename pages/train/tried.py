@@ -9,7 +9,6 @@ from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
-from xmlcore.experiment.engine.sweeps import kept_trial
 from xmlcore.wording import hundredths
 
 WHAT = (
@@ -209,7 +208,7 @@ def _show_tables(found, file_name, key):
     in_words = {
         name: [settings.words(model, {name: one[name]}).split(" = ", 1)[-1] for one in of_lines] for name in varied
     }
-    shown = table.assign(**in_words, chosen=_chosen(found))
+    shown = table.assign(**in_words, chosen=found.chosen)
     percent = {column: 100 * table[column].astype(float) for column in ("mean", "low", "high")}
     trained = {column: table[column].where(table["seconds"] > 0) for column in ("n_seeds", "seconds")}
     shown = shown.assign(**percent, **trained, state=table["state"].map(STATES))
@@ -235,15 +234,3 @@ def _show_tables(found, file_name, key):
         most=320,
     )
     charts.csv_button("All trainings, CSV", found.trials, f"{name}-trainings", "A line for each training")
-
-
-def _chosen(found) -> list[str]:
-    """Return for each line of the table what was chosen for settings on automatic, in its last round."""
-    model, last = found.task.params["model"], found.trials.drop_duplicates("setting", keep="last").set_index("setting")
-    kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in found.table["setting"]]
-    values = [{} if one is None else one.chosen for one in kept]
-    # What is the same in all lines is no news beside them, but for the shape of the tree.
-    news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}
-    told = [{name: value for name, value in one.items() if name in {*news, "max_leaf_labels"}} for one in values]
-    short = settings.short_words
-    return [settings.chosen_words(model, one, trial.size, short) if one else "" for one, trial in zip(told, kept)]

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, server, sweeping
+from pages.shared import fields, format, server, settings, sweeping
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics, store
-from xmlcore.experiment.engine.sweeps import settings_table
+from xmlcore.experiment.engine.sweeps import kept_trial, settings_table
 from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
@@ -38,6 +38,22 @@ class Tried:
         """The names on pages of the parameters that were varied."""
         known = {p.name: p.label for p in experiment.MODELS[self.task.params["model"]].parameters}
         return {name: known[name] for name in self.task.params["grid"] if name in known}
+
+    @functools.cached_property
+    def kept(self) -> list:
+        """The stored trial of each line of the table, in its last round; None for one that is not stored."""
+        last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")
+        return [kept_trial(last.loc[setting, "key"], imported=True) for setting in self.table["setting"]]
+
+    @functools.cached_property
+    def chosen(self) -> list[str]:
+        """What was chosen for settings on automatic, in words, for each line of the table."""
+        model, short = self.task.params["model"], settings.short_words
+        values = [{} if one is None else one.chosen for one in self.kept]
+        # What is the same in all lines is no news beside them, but for the shape of the tree.
+        news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}
+        told = [{name: value for name, value in one.items() if name in {*news, "max_leaf_labels"}} for one in values]
+        return [settings.chosen_words(model, one, of.size, short) if one else "" for one, of in zip(told, self.kept)]
 
 
 def choose(fingerprint: str, records: list, place: str):
@@ -129,11 +145,22 @@ def _sentence(found, effects) -> str:
         why = format.listed(list(dict.fromkeys(effects["why"])))
         return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}.{margin}"
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
-    none = f" {format.listed(same)} made no difference in any." if same else ""
+    none = _no_difference(found, format.listed(same)) if same else ""
     values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
     return f"{values} Of these differences, {format.listed(said)}.{none}"
+
+
+def _no_difference(found, names) -> str:
+    """Return that parameters made no difference, and that they may where the model chooses other settings."""
+    done = [line for line in zip(found.kept, found.chosen, found.table["mean"].notna()) if line[0] and line[2]]
+    if not any(trial.chosen for trial, *_ in done):
+        return f" {names} made no difference in any."
+    shapes = {format.plain(words.partition(";")[0]) for _, words, _ in done}
+    where = f", where each trial chose {shape}" if len(shapes) == 1 and (shape := next(iter(shapes))) else ""
+    anew = f"On all training rows, what is on automatic is chosen anew, and {names} may matter."
+    return f" {names} made no difference in any{where}. {anew}"
 
 
 def _only(effects) -> str | None:

@@ -89,9 +89,29 @@ def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_
     with fields_of(page) as fields:
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     said = page.run().text()
-    assert "**Arity** made no difference in any" in said and ", with any Arity, " in said
+    chosen = "**Arity** made no difference in any, where each trial chose one level. On all training rows, what is on "
+    assert f"{chosen}automatic is chosen anew, and **Arity** may matter." in said and ", with any Arity, " in said
     chosen = page.frame("C", "mean", "chosen")["chosen"]
     assert len(chosen) == 6 and chosen.str.startswith("one level").all()
+
+
+@pytest.mark.sections("Several settings", "Which settings matter")
+@pytest.mark.parametrize(("grid", "names", "anew"), [
+    ({"max_leaf_labels": ["auto", 100]}, "**Arity** and **Max labels per leaf**", True),
+    ({"max_leaf_labels": [100], "loss": ["squared_hinge"], "normalize": ["l2"]}, "**Arity**", False),
+])  # fmt: skip
+def test_what_trials_chose_is_not_said_of_a_setting_without_a_difference_where_some_did_not_choose(
+    page, grid, names, anew
+):
+    data = word_data()
+    params = {"model": "PLT", "grid": {"C": [0.1, 1.0, 10.0], "arity": [4, 8], **grid}, "seeds": [0]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+    experiment.keep(task)
+    with fields_of(page) as fields:
+        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    for of_page in (page.run(), page.go("compare")):
+        assert f"{names} made no difference in any." in of_page.text()
+        assert (f"is chosen anew, and {names} may matter" in of_page.text()) == anew
 
 
 @pytest.mark.sections("Several settings")
