@@ -63,12 +63,12 @@ def _caption(name, study, processor_time) -> str:
     text = f"The circle is the result {name}: its accuracy and the time of its training."
     if study:
         text = f"The circle has the settings of {name}, trained and measured anew with the others."
-    over = "seeds" if study and study.n_repeats > 1 else "test rows"
+    seeds = bool(study) and study.n_repeats > 1
     text += " One of κ (numbers above) and π (below) is varied, the other stays as trained."
-    text += f" Upright bars are 95\u00a0% intervals: what other {over} would change."
-    if over == "seeds":
-        text += " Level bars go from the least to the most time of the seeds. The sentence below also counts as chance "
-        text += "what other test rows would change."
+    text += " Upright bars are 95\u00a0% intervals: what other test rows would change"
+    text += ", or seeds if that is more." if seeds else "."
+    if seeds:
+        text += " Level bars go from the least to the most time of the seeds."
     if processor_time:
         text += " Processor time adds up over threads, and other work hardly changes it."
     return text

@@ -20,8 +20,8 @@ def _in_words(rows, axis) -> str:
     groups = rows.groupby(axis)
     if groups.ngroups < 2:
         return ""
-    mean, _, high = mean_intervals(groups["accuracy"]).T.to_numpy()
-    reach = np.maximum(high - mean, groups["margin"].max().to_numpy())
+    mean, _, high = mean_intervals(groups["accuracy"], groups["margin"]).T.to_numpy()
+    reach = high - mean
     first, last, best = 0, mean.size - 1, int(mean.argmax())
 
     def is_clear(one, other):

@@ -115,6 +115,14 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert of_rows.visible and list(of_rows.array) == pytest.approx([2, 2, 2]), "one seed has intervals over test rows"
 
 
+def test_bars_of_several_seeds_reach_at_least_as_far_as_other_test_rows_would_move_the_point():
+    of_seeds = 4.302653 / np.sqrt(3)
+    for margin in (0.05, 0.002):
+        kappa = figures.sampling_sweep(sweep().assign(margin=margin)).data[0]
+        assert list(kappa.error_y.array) == pytest.approx([max(100 * margin, of_seeds)] * 3, rel=1e-6)
+        assert list(kappa.customdata[:, 4] - kappa.y) == pytest.approx(list(kappa.error_y.array)), "as its tooltip says"
+
+
 def test_processor_time_is_drawn_where_it_was_measured_from_the_least_to_the_most_of_the_seeds():
     figure = figures.sampling_sweep(sweep().assign(cpu_s=lambda rows: 0.1 * (1 + rows["seed"])), (10, 2))
     kappa, _, own = figure.data[:3]

@@ -137,9 +137,9 @@ def sampling_sweep(
 ) -> go.Figure:
     """Draw accuracy against training time: points for κ and points for π, the examples per label.
 
-    Points are means over seeds. Bars of the accuracy are 95 % intervals (Student's t), or of one seed its ``margin``;
-    those of the time go from the least to the most of the seeds. No line joins points: times of neighbours may be equal
-    but for chance.
+    Points are means over seeds. Bars of the accuracy are 95 % intervals over seeds (Student's t) or ``margin``,
+    whichever is longer; those of the time go from the least to the most of the seeds. No line joins points: times of
+    neighbours may be equal but for chance.
 
     Parameters
     ----------
@@ -204,11 +204,9 @@ def sampling_sweep(
 def _of_one_setting(axis, rows, line, seeds) -> go.Scatter:
     """Return the points of κ or of π, with their bars."""
     sign, color, symbol = SIGNS[axis], *LOOKS[axis]
-    over_seeds = 100 * mean_intervals(rows.groupby(axis)["accuracy"])
-    mean, low, high = (over_seeds[column].to_numpy() for column in ("mean", "low", "high"))
-    if seeds == 1 and "margin" in rows:
-        margin = 100 * rows.set_index(axis)["margin"].sort_index().to_numpy()
-        low, high = mean - margin, mean + margin
+    groups = rows.groupby(axis)
+    intervals = 100 * mean_intervals(groups["accuracy"], groups["margin"] if "margin" in rows else None)
+    mean, low, high = (intervals[column].to_numpy() for column in ("mean", "low", "high"))
     more, less = ((line["most"] - line["seconds"]).clip(lower=0), (line["seconds"] - line["least"]).clip(lower=0))
     look = {"thickness": 1, "width": 3}
     facts = [line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high, line["least"], line["most"]]

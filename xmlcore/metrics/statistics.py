@@ -12,10 +12,15 @@ def student_reach(count, spread, level=0.95) -> np.ndarray:
     return np.where(count > 1, quantile * np.asarray(spread, np.float64) / np.sqrt(np.maximum(count, 1)), np.nan)
 
 
-def mean_intervals(groups):
-    """Return the mean of each group of a grouped Series, and its 95 % interval; that of one value has no width."""
+def mean_intervals(groups, margins=None):
+    """Return the mean of each group of a grouped Series, and its 95 % interval; that of one value has no width.
+
+    With ``margins``, grouped alike, the interval reaches at least as far as the largest margin of its group.
+    """
     statistics = groups.agg(["mean", "std", "count"])
     half_width = np.nan_to_num(student_reach(statistics["count"], statistics["std"]))
+    if margins is not None:
+        half_width = np.maximum(half_width, margins.max())
     ends = {"low": statistics["mean"] - half_width, "high": statistics["mean"] + half_width}
     return statistics[["mean"]].assign(**ends)
 

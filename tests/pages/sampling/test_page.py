@@ -13,6 +13,7 @@ from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.metrics.buckets import label_buckets
+from xmlcore.metrics.calibration import wilson
 from xmlcore.models.double_sampling import MEANINGS
 
 pytestmark = pytest.mark.sections("all")
@@ -207,6 +208,10 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     assert kappa == [2, 10]
     assert "trained and measured anew with the others" in measured.text()
     assert "the time of its training" not in measured.text()
+    assert "what other test rows would change, or seeds if that is more" in measured.text()
+    kappas = next(t for t in figure(measured, SWEEP)["data"] if t.get("name", "").startswith("other κ"))
+    of_rows = [50 * np.subtract(*wilson(value / 100, 100)[::-1]) for value in values]
+    assert all(reach > 0.99 * least for reach, least in zip(numbers(kappas["error_y"]["array"]), of_rows))
     below = figure(measured, SWEEP)["layout"]["title"]["subtitle"]["text"]
     assert below == "DoubleSampling, trained anew with other settings", "the circle's time is not that of the card"
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
