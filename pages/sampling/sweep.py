@@ -41,11 +41,7 @@ def sweep(view, name) -> None:
         for text in failures(study) if study else ():
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
-        more = (
-            f", trained anew with other settings{' before' * is_before}"
-            if study
-            else " alone; others can be trained below"
-        )
+        more = ", trained anew with other settings" if study else " alone; others can be trained below"
         more += f"<br>κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
         figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
@@ -55,6 +51,8 @@ def sweep(view, name) -> None:
             _caption(format.plain(name), study, figure.layout.meta["processor_time"]),
             key="sampling.sweep",
         )
+        if is_before:
+            st.caption("These settings are not trained together yet, so earlier ones are shown.")
         if study and (answer := tradeoff.in_words(frame)):
             st.markdown(answer)
 
