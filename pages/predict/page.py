@@ -56,7 +56,8 @@ def main() -> None:
         prediction = answer.Answer(chosen, question, asked.count(chosen))
         with sentence:
             st.markdown(answer.sentence(prediction))
-            unlike.of_question(prediction)
+            if way != asked.FILE:  # whose rows are compared together: see listed.py
+                unlike.of_question(prediction)
         with of_label:
             label = why.choose(prediction)
         with picture:

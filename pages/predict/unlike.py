@@ -40,7 +40,7 @@ def line(found, n_rows: int, of_texts: bool) -> None:
         "labels": ("{} of the first labels would have to be others", format.percent),
     }
     if n_rows == 1:  # of which the sentence on top says whether it is empty
-        said = {name: said[name] for name in ("unknown", "score")}
+        said = {"unknown": said["unknown"], "score": ("the score of the first label is {}", said["score"][1])}
     parts, bounds = [], []
     for name, (text, write) in said.items():
         new, test, bound, differs = found.loc[name, ["new", "test", "bound", "differs"]]

@@ -25,10 +25,10 @@ TOPICS = ("fruit", "metal", "music", "river", "stars")
 WORDS = ("apple banana cherry", "iron copper tin", "violin drum song", "water bridge boat", "sun comet sky")
 
 
-def text_data():
-    """80 training and 20 test texts of 5 topics, each with words of its topics."""
+def text_data(n_test=20):
+    """80 training and ``n_test`` test texts of 5 topics, each with words of its topics."""
     rng, texts, labels = np.random.default_rng(0), [], []
-    for _ in range(100):
+    for _ in range(80 + n_test):
         topics = sorted(rng.choice(5, rng.integers(1, 3), replace=False).tolist())
         words = [word for j in topics for word in rng.choice(WORDS[j].split(), 2)]
         texts.append("The " + " <b>and</b> ".join(words) + ".")
@@ -371,9 +371,18 @@ def test_a_file_of_another_language_is_said_to_be_unlike_the_test_rows_and_these
     assert [("999 times" in m.help) for m in texts.at.markdown if said in m.value] == [True] * unlike
 
 
+def test_of_a_file_the_row_that_comes_first_is_not_compared_by_itself(ready):
+    train(ready, data=text_data(150))
+    page, lines = ready.go("predict"), [*text_data(150).texts_test[:100], "xyzzy"]
+    upload(page, "predict.file", "new.txt", "\n".join(lines).encode())
+    page.until(lambda s: "first for row 100 of new.txt" in s.text())
+    assert "Unlike the test rows" not in page.text(), "it is the least certain one of 101 that are like these"
+    assert "Unlike the test rows" in typed(page, "xyzzy").text()
+
+
 def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
     test = pd.DataFrame({"terms": 5, "unknown": 0, "empty": False, "label": 1, "score": np.linspace(0.5, 1, 150)})
-    one = pd.DataFrame({"terms": [5], "unknown": [5], "empty": [True], "label": [1], "score": [0.7]})
+    one = pd.DataFrame({"terms": [5], "unknown": [5], "empty": [True], "label": [1], "score": [0.4]})
 
     def script(test, one):
         from pages.predict import unlike
@@ -384,7 +393,10 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
     said = [
         [m.value for m in AppTest.from_function(script, args=(part, one)).run().markdown] for part in (test, test[:50])
     ]
-    text = "Unlike the test rows: **100.0 %** of the words are unknown (test rows: 0.0 %)."
+    text = (
+        "Unlike the test rows: **100.0 %** of the words are unknown (test rows: 0.0 %) and "
+        "the score of the first label is **0.4** (test rows: 0.75)."
+    )
     assert [line.replace("\u00a0", " ").endswith(text) for line in said[0]] == [True] and said[1] == []
 
 
