@@ -236,6 +236,21 @@ def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_ot
         assert f"**{title}** ranks these labels first for row {row} of new rows.txt" in page.text(), "kept for both"
 
 
+def test_files_of_one_data_set_are_not_what_another_one_without_a_file_opens_with(page, key, session):
+    upload(page, "predict.file", "new rows.txt", xmlc(word_data(), "test")).until(
+        lambda s: "of new rows.txt" in s.text()
+    )
+    data = text_data()
+    link = f"data-{data.fingerprint[:12]}.result-{train(page, data=data)[:12]}"
+    other = session(page.token, link).go("predict")
+    assert other.at.radio(key="predict.way").value == "A test row" and "first for test row 0" in other.text()
+    other.set("predict.way", "A file")
+    other = session(page.token, link).go("predict")
+    assert other.at.radio(key="predict.way").value == "A file", "it was chosen for this data set"
+    back = session(page.token, f"data-{word_data().fingerprint[:12]}.result-{key[:12]}").go("predict")
+    assert "of new rows.txt: **topic" in back.text(), "there is a file to return to"
+
+
 def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
