@@ -77,7 +77,7 @@ def sentence(answer: Answer) -> str:
         text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
         text += f"{answer.ranked.size:,}."
     predicted, among = len(answer.decided), len(answer.decided & set(answer.ranked.tolist()))
-    by = format.plain(decision_of(answer.predictor.model))
+    by = format.plain(answer.predictor.decision)
     more = "" if predicted == among else f", {among:,} of them among the first {answer.ranked.size:,}"
     text += f" It predicts {format.count(predicted, 'label')}{more}: {by}."
     if answer.question.text is not None and not answer.x.nnz:

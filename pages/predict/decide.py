@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import actions, format, server, tables, tasks
 from pages.shared.figures import charts, examples
-from pages.shared.results import decided
+from pages.shared.results import decided, predictions
 from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import (
     CHOICES,
@@ -73,7 +73,7 @@ def decide(chosen, prediction) -> None:
     with right:
         name, least = _pick(found, decided.in_force(chosen.key))
         if name is not None:
-            _numbers(found, name)
+            _numbers(found, name, chosen.model)
             _say_what_came_of(least, chosen, found, name)
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
@@ -161,11 +161,13 @@ def _meanings() -> str:
     return "\n\n".join(lines)
 
 
-def _numbers(found, name) -> None:
+def _numbers(found, name, model) -> None:
     one = found.line(name)
     st.caption("Large numbers: on the test rows.")
     if name in CHOICES:
-        without = "by the best scores" if "@" in name else "cut at 0.5"
+        is_p = predictions.are_probabilities(model)
+        at = "P of 50\u00a0%" if is_p else "0.5"
+        without = f"by the best {'P' if is_p else 'scores'}" if "@" in name else f"cut at {at}"
         tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
         return
     tables.cards([

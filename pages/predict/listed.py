@@ -15,9 +15,9 @@ from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
 LISTED = 200  # rows in the table at most
 NAMED = 20  # predicted labels that it names of a row
 BEGINNING = 50  # letters of a text that it shows, so that lines stay low
-WAYS = {  # how certain a model is of a row: what the control calls it, and the column of the table
-    "top score": ("score of the first label", "Top score"),
-    "margin": ("first score minus second", "Margin"),
+WAYS = {  # how certain a model is of a row: what the page calls it, and what it is
+    "top score": ("top {}", "{} of the first label"),
+    "margin": ("margin", "first {} minus second"),
 }
 
 
@@ -27,9 +27,10 @@ def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
     noun = "row" if predicted.beginnings is None else "text"
     rows = format.count(n_rows, noun)
     about = f"**{rows}** of {format.plain(name)}: up to {format.count(k, 'label')} ranked for each"
-    st.markdown(about + _decided(predicted, noun))
+    st.markdown(about + _decided(predictor, predicted, noun))
     if predicted.unlike is not None:
-        unlike.line(predicted.unlike, n_rows, predictor.packed.is_text)
+        unlike.line(predicted.unlike, n_rows, predictor.packed.is_text, predictor.model)
+    score = predictions.noun(predictor.model)
     decided, of_rows = predicted.decided, (predicted.beginnings, predicted.decided, predicted.ids)
     for note in filter(None, dict.fromkeys([*predicted.notes, decided and decided.unlike])):
         st.caption(format.plain(made.with_names(note, {"rows": name})))
@@ -38,12 +39,12 @@ def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = fields.radio(
             "Least certain first, by",
-            list(WAYS),
+            {way: name.format(score) for way, (name, _) in WAYS.items()},
             "predict.certainty",
             "top score",
-            help="A row of small top score, that of the first label, has no label that the model is sure of. A row of "
-            "small margin, the first score minus the second, has two labels of nearly the same score: where rows have "
-            "one label, the model hesitates between them; where rows have several, both may be right.",
+            help=f"A row of small top {score}, that of the first label, has no label that the model is sure of. A row "
+            f"of small margin, the first {score} minus the second, has two labels of nearly the same {score}: where "
+            "rows have one label, the model hesitates between them; where rows have several, both may be right.",
         )
         charts.csv_button(
             "All predictions, CSV",
@@ -72,7 +73,8 @@ def _table(predictor, predicted, by, look, row) -> int:
     sure = certainty(predicted.ranking, by)
     rows = np.argsort(sure, kind="stable")[:LISTED]
     row = int(rows[0]) if row is None else row
-    percent = predictions.are_probabilities(predictor.model)
+    percent, score = predictions.are_probabilities(predictor.model), predictions.noun(predictor.model)
+    called, what = (text.format(score) for text in WAYS[by])
     lines = pd.DataFrame(
         {
             "row": rows if predicted.ids is None else [predicted.ids[i] or f"row {i:,}" for i in rows.tolist()],
@@ -94,10 +96,10 @@ def _table(predictor, predicted, by, look, row) -> int:
             if predicted.ids is None
             else tables.text("Id", 110, "Of the file, or else the row from 0."),
             "sure": tables.number(
-                WAYS[by][1] + (", %" if percent else ""),
+                called[0].upper() + called[1:] + (", %" if percent else ""),
                 100,
                 (tables.percent_format if percent else tables.score_format)(lines["sure"]),
-                f"The {WAYS[by][0]}.",
+                f"{what[0].upper()}{what[1:]}.",
             ),
             "first": tables.text("First label"),
             "text": tables.text("Beginning of the text", 390),
@@ -107,7 +109,7 @@ def _table(predictor, predicted, by, look, row) -> int:
                 "Also labels that are not among those ranked first. "
                 "P: the probability by which they are predicted, where the cut is on it.",
             ),
-            "labels": tables.text("Ranked first, with scores", 340),
+            "labels": tables.text(f"Ranked first, each with its {score}", 340),
         },
         first=columns,
         most=250,
@@ -119,7 +121,7 @@ def _table(predictor, predicted, by, look, row) -> int:
     return row
 
 
-def _decided(predicted, noun: str) -> str:
+def _decided(predictor, predicted, noun: str) -> str:
     """Return how many labels are predicted, and by which decision; nothing if that is not known."""
     decided, n_rows = predicted.decided, len(predicted.ranking.labels)
     if decided is None or not n_rows:
@@ -127,7 +129,8 @@ def _decided(predicted, noun: str) -> str:
     counts = decided.ranked.sum(axis=1) + np.bincount(decided.further["row"], minlength=n_rows)
     none = int(np.count_nonzero(counts == 0))
     text = ", further ones where predicted" if len(decided.further) else ""
-    text += f", **{counts.mean():.1f}** predicted on average: {format.plain(decided.by)}."
+    text += f", **{counts.mean():.1f}** predicted on average: "
+    text += f"{format.plain(predictions.decision(decided.by, predictor.model))}."
     return text + (f" {format.count(none, noun)} {'gets' if none == 1 else 'get'} none." if none else "")
 
 

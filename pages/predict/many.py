@@ -18,7 +18,6 @@ from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.experiment.kinds.predictions import LINES, ROWS, TEXTS, Predictions, given_rows
-from xmlcore.models.rules import decision_of
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
 DECISION = 12  # letters of a decision in the choice of a file
@@ -245,7 +244,7 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
 
     about = "An earlier version predicted this file, and did not note which labels are predicted."
     if predicted.decided is not None:
-        about = f"This is by another decision: now the model predicts {format.plain(decision_of(predictor.model))}."
+        about = f"This is by another decision: now the model predicts {format.plain(predictor.decision)}."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/history: {about}", width="content")
         actions.button("Predict the file again", key="predict.file.again", on_click=start)

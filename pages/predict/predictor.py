@@ -6,13 +6,14 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import fields, format, server
-from pages.shared.results import decided, results, run_names
+from pages.shared.results import decided, predictions, results, run_names
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
+from xmlcore.models.rules import decision_of
 
 FILES = "predict.files "  # in the workspace's "widgets", how the name of the list of a predictor's files begins
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
@@ -37,6 +38,11 @@ class Predictor:
     def kind(self) -> str:
         """The kind of its scores: see :data:`pages.shared.rows.explaining.SCALE`."""
         return explain.kind_of(self.model)
+
+    @property
+    def decision(self) -> str:
+        """What decides which labels it predicts, to go after "it predicts"."""
+        return predictions.decision(decision_of(self.model), self.model)
 
     @property
     def of_files(self) -> str:

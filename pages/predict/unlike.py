@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shared import format, server
+from pages.shared.results import predictions
 from xmlcore import datasets
 
 HELP = (
@@ -20,7 +21,7 @@ def of_question(answer) -> None:
     texts = None if question.text is None or predictor.data.texts_test is None else [question.text]
     rows = datasets.facts_of_rows(predictor.data, question.x, answer.ranking, texts)
     test = _of_test_rows(predictor.key, texts is not None)
-    line(datasets.unlike_test_rows(rows, test), 1, question.text is not None)
+    line(datasets.unlike_test_rows(rows, test), 1, question.text is not None, predictor.model)
 
 
 @server.shared()
@@ -30,17 +31,19 @@ def _of_test_rows(key: str, of_texts: bool):
     return datasets.facts_of_rows(data, data.X_test, run.ranking, data.texts_test if of_texts else None)
 
 
-def line(found, n_rows: int, of_texts: bool) -> None:
+def line(found, n_rows: int, of_texts: bool, model) -> None:
     """Say in what rows are unlike the test rows; nothing if they are alike. ``found`` is of ``unlike_test_rows``."""
+    percent, noun = predictions.are_probabilities(model), predictions.noun(model)
     term = "words" if of_texts else "features"
     said = {
         "unknown": (f"{{}} of the {term} are unknown", format.percent),
         "empty": (f"{{}} have no {term[:-1]} that is known", format.percent),
-        "score": ("the mean score of the first label is {}", lambda value: format.score(value, False)),
+        "score": (f"the mean {noun} of the first label is {{}}", lambda value: format.score(value, percent)),
         "labels": ("{} of the first labels would have to be others", format.percent),
     }
     if n_rows == 1:  # of which the sentence on top says whether it is empty
-        said = {"unknown": said["unknown"], "score": ("the score of the first label is {}", said["score"][1])}
+        of_one = f"{'P' if percent else 'the score'} of the first label is {{}}"
+        said = {"unknown": said["unknown"], "score": (of_one, said["score"][1])}
     parts, bounds = [], []
     for name, (text, write) in said.items():
         new, test, bound, differs = found.loc[name, ["new", "test", "bound", "differs"]]

@@ -1,5 +1,7 @@
 """Tables of a run's predictions beside the true labels."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,6 +10,7 @@ from pages.shared import format, tables
 from xmlcore import experiment, metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
+BOUND = re.compile(r"labels with a (score|probability P) of at least ([0-9.e+-]+)")
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -112,6 +115,19 @@ def meaning(of) -> str | None:
 def are_probabilities(of) -> bool:
     """Return whether the scores of a run or of a fitted model are probabilities, which pages write in percent."""
     return meaning(of) == ""
+
+
+def noun(of) -> str:
+    """Return what a page calls a score of a run or of a fitted model: ``P`` if it is a probability, else ``score``."""
+    return "P" if are_probabilities(of) else "score"
+
+
+def decision(by: str, of) -> str:
+    """Return a decision in the words of :func:`xmlcore.models.rules.decision_of`, a bound on P in percent."""
+    bound = BOUND.fullmatch(by)
+    if bound is None or bound[1] == "score" and not are_probabilities(of):
+        return by
+    return f"labels with P of at least {100 * float(bound[2]):.3g}\u00a0%"
 
 
 def scores(of, values):

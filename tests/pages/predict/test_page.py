@@ -11,13 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import tables
+from pages.shared.results import predictions
 from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data
 from tests.pages.small import xmlc
-from xmlcore import datasets, experiment, explain
+from xmlcore import PLT, LdSM, datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.decisions.held_out import held_out
 from xmlcore.experiment.engine import given
 from xmlcore.models import read_packed
+from xmlcore.models.rules import decision_of
 
 pytestmark = pytest.mark.sections("all")
 
@@ -401,18 +403,46 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
 
     def script(test, one):
         from pages.predict import unlike
-        from xmlcore import datasets
+        from xmlcore import PLT, datasets
 
-        unlike.line(datasets.unlike_test_rows(one, test), 1, True)
+        unlike.line(datasets.unlike_test_rows(one, test), 1, True, PLT())
 
     said = [
         [m.value for m in AppTest.from_function(script, args=(part, one)).run().markdown] for part in (test, test[:50])
     ]
     text = (
         "Unlike the test rows: **100.0 %** of the words are unknown (test rows: 0.0 %) and "
-        "the score of the first label is **0.4** (test rows: 0.75)."
+        "P of the first label is **40 %** (test rows: 75 %)."
     )
     assert [line.replace("\u00a0", " ").endswith(text) for line in said[0]] == [True] and said[1] == []
+
+
+@pytest.mark.parametrize(("model", "loss", "said"), [
+    (PLT(), "logistic", ("P", "labels with P of at least 5.43\u00a0%")),
+    (PLT(), "squared_hinge", ("score", "labels with a score of at least 0.0543")),
+    (LdSM(), None, ("score", "labels with P of at least 5.43\u00a0%")),
+])  # fmt: skip
+def test_scores_are_called_p_and_are_in_percent_where_they_are_probabilities(model, loss, said):
+    model.loss_, model.threshold_, model.n_labels_ = loss, 0.0543, 2
+    by = decision_of(model)
+    assert (predictions.noun(model), predictions.decision(by, model)) == said
+    rule = "labels with a calibrated probability of at least 5 %"
+    assert predictions.decision(rule, model) == rule
+
+
+@pytest.mark.parametrize(("loss", "words", "title"), [
+    ("logistic", ["top P", "margin"], "Top P, %"), ("squared_hinge", ["top score", "margin"], "Top score"),
+])  # fmt: skip
+def test_a_file_is_listed_by_p_in_percent_where_scores_are_probabilities(ready, loss, words, title):
+    train(ready, loss=loss)
+    page = upload(ready.go("predict"), "predict.file", "new.txt", xmlc(word_data(), "test"))
+    page.until(lambda s: "of new.txt" in s.text())
+    (table,) = (table.proto for table in page.at.dataframe if {"row", "sure"} <= {*table.value.columns})
+    assert json.loads(table.columns)["sure"]["label"] == title
+    assert page.at.radio(key="predict.certainty").options == words
+    assert ("score" in table.columns.lower()) == (loss == "squared_hinge")
+    decisions = re.findall(r"(?:It predicts|predicted on average).*?: labels with (.*?) of at least", page.text())
+    assert decisions == 2 * ["P" if loss == "logistic" else "a score"]
 
 
 def tick(page, line):
