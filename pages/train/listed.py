@@ -13,7 +13,8 @@ from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
 MODEL = "train.model"  # key of the choice of the model to train next
-_OF_DATA = "train.model of"  # in the workspace's "widgets": the data set on which that choice was shown last
+# In the workspace's "widgets", and in the session's state: the data set on which that choice was shown last.
+_OF_DATA = "train.model of"
 
 
 def choose(runs, shown) -> None:
@@ -35,9 +36,11 @@ def choose(runs, shown) -> None:
 
 def follow(fingerprint: str, shown: dict | None) -> None:
     """Let the model to train next be that of the result shown, if it was chosen on another data set."""
+    before, st.session_state[_OF_DATA] = st.session_state.get(_OF_DATA), fingerprint
     if shown is not None and workspace.get("widgets").get(_OF_DATA) != fingerprint:
         workspace.remember(_OF_DATA, fingerprint)
-        _follow(shown)
+        if before != fingerprint:  # else it was chosen here, before the first result
+            _follow(shown)
 
 
 def _follow(record: dict) -> None:
