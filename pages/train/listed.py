@@ -13,8 +13,7 @@ from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
 MODEL = "train.model"  # key of the choice of the model to train next
-# In the workspace's "widgets", and in the session's state: the data set on which that choice was shown last.
-_OF_DATA = "train.model of"
+_OF_DATA = "train.model of"  # in the workspace's "widgets": the data set on which that choice was shown last
 
 
 def choose(runs, shown) -> None:
@@ -36,11 +35,9 @@ def choose(runs, shown) -> None:
 
 def follow(fingerprint: str, shown: dict | None) -> None:
     """Let the model to train next be that of the result shown, if it was chosen on another data set."""
-    before, st.session_state[_OF_DATA] = st.session_state.get(_OF_DATA), fingerprint
     if shown is not None and workspace.get("widgets").get(_OF_DATA) != fingerprint:
         workspace.remember(_OF_DATA, fingerprint)
-        if before != fingerprint:  # else it was chosen here, before the first result
-            _follow(shown)
+        _follow(shown)
 
 
 def _follow(record: dict) -> None:
