@@ -35,9 +35,10 @@ def choose(runs, shown) -> None:
 
 def follow(fingerprint: str, shown: dict | None) -> None:
     """Let the model to train next be that of the result shown, if it was chosen on another data set."""
-    if shown is not None and workspace.get("widgets").get(_OF_DATA) != fingerprint:
+    if workspace.get("widgets").get(_OF_DATA) != fingerprint:
         workspace.remember(_OF_DATA, fingerprint)
-        _follow(shown)
+        if shown is not None:
+            _follow(shown)
 
 
 def _follow(record: dict) -> None:
