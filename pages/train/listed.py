@@ -12,8 +12,6 @@ from xmlcore import figures
 from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
-MODEL = "train.model"  # key of the choice of the model to train next
-_OF_DATA = "train.model of"  # in the workspace's "widgets": the data set on which that choice was shown last
 
 
 def choose(runs, shown) -> None:
@@ -24,31 +22,15 @@ def choose(runs, shown) -> None:
 
     def reopen(key):
         results.take(shown["fingerprint"], key)
-        _follow(by_key[key])
+        if not results.is_given(by_key[key]):
+            workspace.remember("train.model", by_key[key]["model"])
+            st.session_state["train.model"] = by_key[key]["model"]
 
     titles = run_names.names(runs)
     help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
     help += run_names.footnote(titles.values())
     titles = fields.cut(titles, fields.QUARTER)
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
-
-
-def follow(fingerprint: str, shown: dict | None) -> None:
-    """Let the model to train next be that of the result shown, if it was chosen on another data set."""
-    if workspace.get("widgets").get(_OF_DATA) != fingerprint:
-        workspace.remember(_OF_DATA, fingerprint)
-        if shown is not None:
-            _follow(shown)
-
-
-def _follow(record: dict) -> None:
-    if not results.is_given(record):
-        train_next(record["model"])
-
-
-def train_next(model: str) -> None:
-    workspace.remember(MODEL, model)
-    st.session_state[MODEL] = model
 
 
 def frontier(runs, n_test, name) -> None:

@@ -51,7 +51,6 @@ def main(used) -> None:
             _figures(data, run, record, runs, file_name)
         with right:
             listed.choose(runs, record)
-            listed.follow(fingerprint, record)
             # A fragment, so that typing does not draw the results again.
             fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
     data_file = format.file_name(name)

@@ -6,7 +6,7 @@ from pages.shared import actions, format, fragments, presets, server, settings, 
 from pages.shared.figures import charts
 from pages.shared.results import trials
 from pages.shared.workspaces import workspace
-from pages.train import listed, trying
+from pages.train import trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.wording import hundredths
@@ -160,8 +160,8 @@ def _buttons(record, task, result, state):
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
         elif result.best is not None:
             finals = result.final_tasks()
-            own = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
-            if not all(one.key in own and one.exists() for one in finals):
+            listed = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
+            if not all(one.key in listed and one.exists() for one in finals):
                 many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
                 actions.button(
                     f"Train it on all training rows{many}",
@@ -188,7 +188,8 @@ def _train(finals):
 
 def _use(result):
     presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
-    listed.train_next(result.model)
+    workspace.remember("train.model", result.model)
+    st.session_state["train.model"] = result.model
     chosen = settings.words(result.model, result.settings[result.best_setting])
     workspace.notify(f"The form has the chosen settings: {chosen}.")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.making import fields_of, train, trained, use, word_data
+from tests.pages.making import fields_of, train, trained, use
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment, store
 
@@ -30,17 +30,6 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
     assert page.at.button(key="train.PLT.submit").label == "Show the result"
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
-
-
-def test_a_result_that_a_link_opens_on_another_data_set_gives_its_model_to_the_form(ready, session):
-    ready.go("train").set("train.model", "OneVsRest")
-    key, data = train(ready, data=word_data()), word_data()
-    link = f"data-{data.fingerprint[:12]}.result-{key[:12]}"
-    linked = session(ready.token, link).go("train")
-    assert linked.at.selectbox(key="train.model").value == "PLT" and linked.run().at.button(key="train.PLT.submit")
-    linked.set("train.model", "LdSM")
-    for page in (linked.run(), session(ready.token, link).go("train")):
-        assert page.at.selectbox(key="train.model").value == "LdSM", "chosen after the result was shown"
 
 
 @pytest.mark.sections("all")
