@@ -12,7 +12,7 @@ import pytest
 
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps
+from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps, times
 from xmlcore.progress import Cancelled
 from xmlcore.state import database
 
@@ -383,3 +383,12 @@ def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):
     for model, name in {"PLT": "C", "OneVsRest": "C", "LdSM": "max_nodes", "DoubleSampling": "n_candidates"}.items():
         values = [p.default for p in experiment.MODELS[model].parameters if p.name == name]
         assert made(easy, model=model, params=None, grid={name: values}).estimate().seconds > 0
+
+
+def test_a_trial_tells_no_memory_of_later_trainings_and_a_training_does(easy, monkeypatch):
+    monkeypatch.setattr("xmlcore.experiment.kinds.train.grown", lambda memory: 1 << 30)
+    data = {"dataset": save_dataset(easy)}
+    about = {"model": "PLT", "params": {}, "k": 5}
+    experiment.keep(experiment.task("trial", data, about | {"n_rows": 60, "validation": 0.2, "seed": 0}))
+    experiment.keep(experiment.task("train", data, about))
+    assert [row.value[3] for row in database().rows(times.TABLE)] == [0, 1 << 30]

@@ -120,5 +120,5 @@ class TrainTrial(Task):
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]
-        learn(data, made)
+        learn(data, made)  # not its memory, which few rows hardly tell
         return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "chosen": made.chosen}

@@ -234,11 +234,11 @@ def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Ru
     return result, fitted
 
 
-def learn(dataset, made: Run) -> None:
-    """Keep how long a training took, by which later ones are estimated."""
+def learn(dataset, made: Run, n_bytes: float = 0) -> None:
+    """Keep how long a training took, and the bytes by which the process grew: later ones are estimated by them."""
     of_processors, predicting = made.times["fit_cpu_s"], made.times["predict_s"]
     work = estimates.training(dataset, made.model, made.params)
-    times.add(work, made.times["fit_s"] + predicting, grown(made.memory), worked=of_processors + predicting)
+    times.add(work, made.times["fit_s"] + predicting, n_bytes, worked=of_processors + predicting)
 
 
 def _choice(estimator, fitted, params) -> dict:
@@ -284,7 +284,7 @@ class Train(Task):
             made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
-            learn(data, made)
+            learn(data, made, grown(made.memory))
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)
