@@ -168,7 +168,7 @@ def waiting(job) -> str:
 def expected_now(job) -> float | None:
     """Return how long a job that runs was expected to take, on a machine as busy as this one; None if not known."""
     seconds, compiling = job.plan.seconds, job.plan.compiling
-    return None if seconds is None else (seconds - compiling) * job_queue.slowdown(runs=True) + compiling
+    return None if seconds is None else (seconds - compiling) * job_queue.slowdown(own=1) + compiling
 
 
 def time_left(job, expected: float | None, kind: str = "") -> str:

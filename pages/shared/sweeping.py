@@ -200,12 +200,14 @@ def time_left(record: dict, plan) -> str:
     """Return about how long the trials go on, by the settings of those that are left, or that they rest."""
     if rests(record):
         return ", paused"
+    running = [job for job in trainings(record) if job.state == "running"]
     try:
         task = task_of(record)
-        left = task.seconds_left(plan) * job_queue.slowdown(runs=True) + job_queue.compiling_seconds(task)
+        busy = job_queue.slowdown(own=len(running))
+        left = task.seconds_left(plan) * busy + job_queue.compiling_seconds(task)
     except (store.StoreError, OSError):  # its data set is gone
         return ""
-    left -= sum(job.elapsed for job in trainings(record) if job.state == "running")
+    left -= sum(job.elapsed for job in running) / max(len(running), 1)
     return f", about {format.roughly(max(left, 1.0))} left"
 
 

@@ -23,13 +23,13 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
-def slowdown(runs: bool = False) -> float:
+def slowdown(own: int = 0) -> float:
     """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way.
 
-    If the job ``runs``, what it does itself is not counted.
+    What ``own`` jobs do, which run already, is not counted.
     """
-    leaves = runs or any(job.plan.unasked and job.state == "running" for job in queue().jobs())
-    return system.slowdown(system.usable_cores() if leaves else 0)
+    leaving = max(own, any(job.plan.unasked and job.state == "running" for job in queue().jobs()))
+    return system.slowdown(leaving * system.usable_cores())
 
 
 def compiling_seconds(task=None) -> float:

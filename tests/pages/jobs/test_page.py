@@ -241,6 +241,18 @@ def test_what_is_left_of_a_sweep_counts_the_compiling_that_its_trainings_wait_fo
     assert "0 of 3 trainings, about 10 min left" in said_plainly(ready.go("jobs").text())
 
 
+def test_what_is_left_of_a_sweep_does_not_count_its_own_trainings_as_other_work(ready, server, monkeypatch):
+    server.pause(owner=ready.token)
+    driven(ready, server)
+    trainings = [SimpleNamespace(state="running", elapsed=100.0)] * 2
+    monkeypatch.setattr(sweeping, "trainings", lambda record: trainings)
+    monkeypatch.setattr(sweeping, "rests", lambda record: False)
+    monkeypatch.setattr(experiment.KINDS["sweep"], "seconds_left", lambda task, plan: 400.0)
+    monkeypatch.setattr(system, "slowdown", {2 * system.usable_cores(): 1.0}.get)
+    record, plan = workspace_row(ready).read()["sweeps"][0], SimpleNamespace()
+    assert said_plainly(sweeping.time_left(record, plan)) == ", about 5 min left"
+
+
 def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, server):
     server.pause(owner=ready.token)
     task, driver = driven(ready, server)
