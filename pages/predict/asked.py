@@ -39,28 +39,23 @@ class Question:
     true: frozenset | None = None  # true labels, if they are known
 
 
-def way(predictor, fingerprint: str | None, has_file) -> str:
-    """Show the choice of what is predicted, and return what is chosen.
-
-    Files that were chosen on another data set are not chosen where there is none to show.
-    """
+def way(predictor, fingerprint: str | None) -> str:
+    """Show the choice of what is predicted, which each data set has, and return what is chosen."""
     last = st.session_state.setdefault(LOOKED_AT, {})
     ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES, FILE]
-    of_data, remembered = f"{WAY} {fingerprint}", workspace.get("widgets").get(WAY)
-    if remembered == FILE and not has_file(predictor):
-        remembered = workspace.get("widgets").get(of_data)
+    remembered = workspace.get("widgets").get(name := f"{WAY} {fingerprint}")
     chosen = FILE if now().file else remembered if remembered in ways else ways[0]
     if chosen == FILE:
         last[predictor.key] = {"file": now().file, "given": now().given}
         if remembered != FILE:  # a link was opened: another file or model does not lead away from files
-            workspace.remember(WAY, FILE)
-    take = functools.partial(_take_way, of_data, last.get(predictor.key, {"file": ""}))
+            workspace.remember(name, FILE)
+    take = functools.partial(_take_way, name, last.get(predictor.key, {"file": ""}))
     settings = {"widget": "radio", "horizontal": True, "label_visibility": "collapsed"}
     return fields.pick("What to predict", dict(zip(ways, ways)), WAY, chosen, take, **settings)
 
 
-def _take_way(of_data: str, last: dict, way: str) -> None:
-    workspace.update(lambda data: data["widgets"].update({WAY: way, of_data: way}))
+def _take_way(name: str, last: dict, way: str) -> None:
+    workspace.remember(name, way)
     look(**(last if way == FILE else {"file": ""}))
 
 

@@ -84,12 +84,6 @@ def looked_at(predictor) -> dict:
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
 
 
-def has_any(predictor) -> bool:
-    """Return whether there is a file to show: predicted by the model or another one of the data set, or being so."""
-    active = jobs.active(predictor.of_files, **predictor.inputs)
-    return bool(_predicted(predictor) or active or _of_others(predictor))
-
-
 def _predicted(predictor) -> list[dict]:
     return [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
 

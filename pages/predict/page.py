@@ -39,7 +39,7 @@ def main() -> None:
         carry.open_model()
         return
     with ways:
-        way = asked.way(chosen, fingerprint, many.has_any)
+        way = asked.way(chosen, fingerprint)
     above, sentence, picture = st.container(), st.container(), st.container()
     asking, controls = (above, st.container()) if way == asked.FILE else st.columns(2, gap="medium")
     with controls:
