@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.jobs import log
-from pages.shared import actions, format, jobs, sweeping, tables, tasks
+from pages.shared import actions, fields, format, jobs, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -50,11 +50,12 @@ def show() -> None:
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     st.caption(f"{of}Jobs of the last 30 days are listed.")
     by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}
+    texts = fields.told_apart({job_id: f"{name} ({_state(job)})" for job_id, (name, job) in by_id.items()})
     chosen = st.selectbox(
         "Log of a job",
         list(by_id),
         index=None,
-        format_func=lambda job_id: f"{by_id[job_id][0]} ({_state(by_id[job_id][1])})",
+        format_func=texts.get,
         placeholder="Choose a job to see its log",
         key=CHOSEN,
     )

@@ -1,11 +1,11 @@
 """Fields whose values the workspace keeps, their first values, and what stands in for values that cannot be read."""
 
 import math
-from collections import Counter
 
 import streamlit as st
 
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import free_name
 from xmlcore.figures import cut_apart
 
 QUARTER, FIFTH = 34, 24  # letters that fit into a select box of this share of a page of 1440 pixels
@@ -14,7 +14,7 @@ QUARTER, FIFTH = 34, 24  # letters that fit into a select box of this share of a
 def choice(label: str, options, key: str, default=None, *, place=st, widget: str = "selectbox", **settings):
     """Return the one of ``options``, values or texts by value, that is chosen; at first the default or the first."""
     if isinstance(options, dict):
-        settings["format_func"] = _told_apart(options).get
+        settings["format_func"] = told_apart(options).get
     offered = list(options)
     first = offered[0] if default is None else default
     if widget == "select_slider":  # whose first value is no index
@@ -58,17 +58,16 @@ def pick(label: str, options: dict, key: str, value, take, *, widget: str = "sel
     def chosen():
         take(st.session_state[key])
 
-    texts = _told_apart(options)
+    texts = told_apart(options)
     return getattr(st, widget)(label, list(options), format_func=texts.get, key=key, on_change=chosen, **settings)
 
 
-def _told_apart(texts: dict) -> dict:
+def told_apart(texts: dict) -> dict:
     """Return texts by value, with a number behind those that came before: browsers say by its text what is chosen."""
-    often = Counter()
-    numbered = {}
+    numbered, taken = {}, set()
     for value, text in texts.items():
-        often[text] += 1
-        numbered[value] = text if often[text] == 1 else f"{text} ({often[text]})"
+        numbered[value] = free_name(text, taken)
+        taken.add(numbered[value])
     return numbered
 
 

@@ -1,5 +1,6 @@
 """What a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
 
+from collections.abc import Collection
 from copy import deepcopy
 
 from pages.shared.operator.user_workspaces import LISTS
@@ -80,8 +81,8 @@ def add(data: dict, entries: dict) -> None:
     data["made"] += [pair for pair in entries["made"] if pair not in data["made"]]
 
 
-def free_name(wanted: str, taken: list[str]) -> str:
-    """Return the name ``wanted``, followed by a number if another data set has that name."""
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Return the name ``wanted``, followed by a number if another one has that name."""
     found, number = wanted, 1
     while found in taken:
         number += 1

@@ -79,6 +79,11 @@ def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():
     assert [value for value in (0, 1, 5, 6, True, 2.0, "2", None) if fits(value)] == [1, 5]
 
 
+def test_equal_texts_of_choices_get_numbers_that_no_other_text_has():
+    texts = fields.told_apart({1: "x", 2: "x (2)", 3: "x", 4: "y"})
+    assert texts == {1: "x", 2: "x (2)", 3: "x (3)", 4: "y"}
+
+
 @pytest.mark.parametrize("widget", ["select_slider", "selectbox"])
 def test_a_choice_is_kept_when_its_options_change_and_its_first_value_is_none_of_them_any_more(widget):
     def script(widget):
