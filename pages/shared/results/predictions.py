@@ -108,7 +108,7 @@ def meaning(of) -> str | None:
     is_run = isinstance(of, experiment.Run)
     name = of.model if is_run else type(of).__name__
     loss = (of.params | of.chosen).get("loss") if is_run else getattr(of, "loss_", None)
-    about = experiment.MODELS[name].cls.ABOUT if name in experiment.MODELS else None
+    about = getattr(experiment.MODELS[name].cls if name in experiment.MODELS else of, "ABOUT", None)
     return None if about is None else about.scores_by_loss.get(loss, about.scores)
 
 

@@ -14,7 +14,7 @@ from pages.shared import tables
 from pages.shared.results import predictions
 from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data
 from tests.pages.small import xmlc
-from xmlcore import PLT, LdSM, datasets, experiment, explain
+from xmlcore import PLT, ExtendedPLT, LdSM, datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.decisions.held_out import held_out
 from xmlcore.experiment.engine import given
@@ -420,6 +420,7 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
 @pytest.mark.parametrize(("model", "loss", "said"), [
     (PLT(), "logistic", ("P", "labels with P of at least 5.43\u00a0%")),
     (PLT(), "squared_hinge", ("score", "labels with a score of at least 0.0543")),
+    (ExtendedPLT(), "logistic", ("P", "labels with P of at least 5.43\u00a0%")),
     (LdSM(), None, ("score", "labels with P of at least 5.43\u00a0%")),
 ])  # fmt: skip
 def test_scores_are_called_p_and_are_in_percent_where_they_are_probabilities(model, loss, said):
