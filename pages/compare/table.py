@@ -20,7 +20,7 @@ FIRST = (
 GROWN = "By how much the process grew at most, beyond the program and the data. Empty where the system did not tell."
 TIME = {  # title, width and help of the column with the time of training
     "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
-    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Older results have no processor time."),
+    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Some results have no processor time."),
 }
 NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels

@@ -246,7 +246,7 @@ def show(
     width = sum(wide[name] for name in shown) + edges
     of = f"shows {len(shown)} of {n_offered}" if len(shown) < n_offered else f"has {len(shown)}"
     st.html(
-        f'<p class="sideways s{width}">The table {of} columns: scroll it sideways to see them.</p>'
+        f'<p class="sideways s{width}">The table {of} columns, which do not fit here: scroll it sideways.</p>'
         f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event

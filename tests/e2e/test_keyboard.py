@@ -106,7 +106,7 @@ def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_name
     one.idle()
     one.section("Label by label")
     places = (one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_test_id("stDataFrame").first)
-    goes_on = one.page.get_by_text(re.compile("columns: scroll it sideways"))
+    goes_on = one.page.get_by_text(re.compile("scroll it sideways"))
     wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]
     one.page.set_viewport_size({"width": 400, "height": 900})
     one.page.wait_for_timeout(500)
