@@ -154,10 +154,10 @@ def _sentence(found, effects) -> str:
 
 def _no_difference(found, names) -> str:
     """Return that parameters made no difference, and that they may where the model chooses other settings."""
-    done = [line for line in zip(found.kept, found.chosen, found.table["mean"].notna()) if line[0] and line[2]]
-    if not any(trial.chosen for trial, *_ in done):
+    chosen = [words for words, is_done in zip(found.chosen, found.table["mean"].notna()) if is_done]
+    if not any(chosen):
         return f" {names} made no difference in any."
-    shapes = {format.plain(words.partition(";")[0]) for _, words, _ in done}
+    shapes = {format.plain(words.partition(";")[0]) for words in chosen}
     where = f", where each trial chose {shape}" if len(shapes) == 1 and (shape := next(iter(shapes))) else ""
     anew = f"On all training rows, what is on automatic is chosen anew, and {names} may matter."
     return f" {names} made no difference in any{where}. {anew}"
