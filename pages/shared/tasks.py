@@ -184,6 +184,9 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     if workspace.refuse_change():
         return False
     kind, fingerprint = _about(task)
+    if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
+        with contextlib.suppress(store.StoreError, OSError):
+            server.dataset(fingerprint)  # writes again what is in memory
     foreign = task.exists() and server.is_of_others(task)
     if not again and task.exists() and not foreign:
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title}

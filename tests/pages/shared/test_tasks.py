@@ -146,6 +146,12 @@ def wait_until_done(session, model):
     job_queue.queue().get(record["id"]).result(timeout=120)
 
 
+def test_a_training_begins_although_its_data_set_was_deleted_from_the_disk_since_the_page_was_drawn(ready):
+    ready.go("train")
+    store.delete("datasets", written(ready)["dataset"])
+    ready.press("train.PLT.submit").until(lambda s: trained(s) == {"PLT"})
+
+
 def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, held):
     start(ready, "PLT")
     assert ready.at.button(key="train.PLT.submit").disabled, "it would start nothing"
