@@ -75,10 +75,11 @@ ENDLESS = 100_000  # epochs: a test that waits for all of them times out
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_training_stops_within_a_large_node_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
     X, Y, model = one_large_node
-    before, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, []
+    before, trees, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, [], []
     begin = progress.TreeGrowth.begin
 
     def noted(tree, n_rows, trace):
+        trees.append(tree)
         traces.append(trace)
         begin(tree, n_rows, trace)
 
@@ -86,7 +87,7 @@ def test_training_stops_within_a_large_node_and_the_model_stays_as_it_was(one_la
     model.set_params(n_epochs=ENDLESS, n_jobs=n_jobs, n_estimators=n_jobs, n_attempts=64)
     with pytest.raises(Cancelled):
         model.fit(X, Y, progress=stop)
-    assert len(traces) == n_jobs  # a stopped node is not tried again
+    assert trees and len(set(trees)) == len(trees)  # a stopped node is not tried again, also where others never began
     assert any(np.isfinite(trace[0, 1]) for trace in traces) and all(np.isnan(trace[-1, 1]) for trace in traces)
     assert model.trees_ is before
 
