@@ -279,6 +279,25 @@ def test_requests_beyond_those_that_may_wait_are_refused_at_once():
         assert client.get("/health").json()["busy"] == 0
 
 
+def test_a_small_request_does_not_wait_for_large_ones():
+    begun, go = threading.Event(), threading.Event()
+
+    def first_waits(progress):
+        if not begun.is_set():
+            begun.set()
+            go.wait(20)
+
+    client = client_of(stub(first_waits), at_once=1)
+    large = b'{"row": {"0": 1}}'.ljust(1 << 20)
+    with client, ThreadPoolExecutor(2) as threads:
+        waits = [threads.submit(client.post, "/predict", content=large, headers=JSON) for _ in range(2)]
+        assert begun.wait(20)
+        assert client.post("/predict", json={"row": {"0": 1}}).status_code == 200
+        assert client.get("/health").json()["busy"] == 2
+        go.set()
+        assert [answer.result().status_code for answer in waits] == [200, 200]
+
+
 def test_an_error_of_the_program_is_not_shown():
     def fail(progress):
         raise RuntimeError("secret")

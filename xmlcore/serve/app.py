@@ -24,6 +24,7 @@ from xmlcore.serve.limits import Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
 
+LARGE = 1 << 18  # bytes of a body from which on a request has to take turns with other large ones
 TRY = Path(__file__).with_name("try.html")
 
 
@@ -72,7 +73,8 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
     async def lifespan(app):
         """Stop the threads when the server stops."""
         yield
-        service.pool.shutdown(cancel_futures=True)
+        for pool in (service.large, service.pool):
+            pool.shutdown(cancel_futures=True)
 
     watched = Middleware(Counted, service.numbers, log)
     app = Starlette(routes=routes, middleware=[watched], exception_handlers=handlers, lifespan=lifespan)
@@ -108,7 +110,8 @@ class _Service:
     Nothing of a request is kept after its answer, but for two numbers of each of the last rows, by which drift is told.
 
     Texts and rows are parsed, predicted and written as JSON on ``limits.at_once`` threads; kernels and regular work on
-    arrays release the interpreter lock. The event loop only moves bytes.
+    arrays release the interpreter lock. Large requests have one further thread for all of them, so that no small one
+    waits for a large one. The event loop only moves bytes.
     """
 
     def __init__(self, limits):
@@ -116,6 +119,7 @@ class _Service:
         self.limits = limits
         self.numbers = Numbers(lambda: self.busy)
         self.pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="predict")
+        self.large = ThreadPoolExecutor(1, thread_name_prefix="large")
         self.busy = 0  # requests that are worked on or wait; changed on the event loop only
 
     def replace(self, models):
@@ -145,8 +149,8 @@ class _Service:
             raise Refused(404, f"{problem}: use {places}")
         return self.by_name[name]
 
-    async def _working(self, work) -> Response:
-        """Return the answer that ``work(progress)`` computes on a thread; ``progress`` stops it when time is over."""
+    async def _working(self, body, work) -> Response:
+        """Return what ``work(progress)`` computes on a thread about a body; ``progress`` stops it when time is over."""
         limits, end = self.limits, time.monotonic() + self.limits.seconds
         if self._is_full():
             raise Refused(503, f"{self.busy:,} requests are waiting already: try again in a moment")
@@ -161,14 +165,15 @@ class _Service:
 
         self.busy += 1
         try:
-            body = await asyncio.get_running_loop().run_in_executor(self.pool, answer)
+            pool = self.large if len(body) > LARGE else self.pool
+            content = await asyncio.get_running_loop().run_in_executor(pool, answer)
         except Cancelled:
             raise Refused(503, f"this took more than {limits.seconds} seconds: send less, or try again") from None
         except (ValueError, TypeError) as error:  # rows that the model does not accept
             raise Refused(422, " ".join(str(error).split())[:1000]) from error
         finally:
             self.busy -= 1
-        return Response(body, media_type="application/json")
+        return Response(content, media_type="application/json")
 
     async def home(self, request):
         places = {
@@ -228,7 +233,7 @@ class _Service:
                 found["nothing_known"] = np.flatnonzero(empty).tolist()
             return found if unknown is None else found | {"unknown": unknown}
 
-        return await self._working(work)
+        return await self._working(body, work)
 
     async def projects(self, request):
         return JSONResponse({"projects": [annif.project(model) for model in self.by_name.values()]})
@@ -245,7 +250,7 @@ class _Service:
             decided = served.packed.model.rule_ is not None
             return annif.suggestions(*wanted, served, lambda rows, k: self._ranking(served, rows, k, progress, decided))
 
-        return await self._working(work)
+        return await self._working(body, work)
 
     def _ranking(self, served, rows, k, progress, decided):
         """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
