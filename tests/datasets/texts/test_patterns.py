@@ -111,5 +111,5 @@ def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(monkeypa
     other.join()
     assert len(ticks) >= 10 and found == re.findall(WORD, text)
     monkeypatch.setattr(words, "PIECE", 3)
-    for short in ("", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh"):
-        assert [*finder.words([short])] == [re.findall(WORD, short)]
+    for short in ("", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh", "ΟΔΟΣ ΣΑΣ ΑΣ", "e\u0301a \u0301bc dé"):
+        assert [*finder.words([short])] == [re.findall(WORD, short.lower())]

@@ -18,6 +18,7 @@ from xmlcore.versions import refusal
 from xmlcore.wording import plain
 
 FORMAT = 1  # of what to_plain returns
+SLICE = 1 << 12  # words between two moments, at least, at which other threads may run
 BLOCK = 4096  # texts between two reports of progress
 ENGLISH = "english"
 LONGEST = 8  # words of an n-gram
@@ -433,7 +434,10 @@ def _counts(words, ngrams, bits, numbers) -> sp.csr_array:
     """Return how often each text has each feature, from the words of each text and the numbers of n-grams."""
     indices, ends, number = array("i"), array("q", [0]), _number_of(bits, numbers)
     for text in words:
-        indices.extend([feature for feature in map(number, _grams(text, ngrams)) if feature is not None])
+        grams = _grams(text, ngrams)
+        while grams:  # millions at once, also to free them, would keep other threads waiting
+            indices.extend([feature for feature in map(number, grams[-SLICE:]) if feature is not None])
+            del grams[-SLICE:]
         ends.append(len(indices))
     shape = len(ends) - 1, len(numbers) if bits is None else 1 << bits
     indices, ends = np.array(indices, np.int32), np.array(ends, np.int64)

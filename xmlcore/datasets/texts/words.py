@@ -10,7 +10,7 @@ import numpy as np
 
 WORD = r"(?u)\b\w\w+\b"  # two or more letters, digits or underscores, as scikit-learn's TfidfVectorizer
 LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes long, too
-PIECE = 1 << 15  # characters, at least, between two moments at which other threads may run
+PIECE = 1 << 12  # characters, at least, between two moments at which other threads may run
 MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writes them out when it compiles one
 SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
@@ -32,16 +32,18 @@ class WordFinder:
         self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
 
     def words(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        find = self._in_pieces if isinstance(self._pattern, re.Pattern) else self._pattern.findall
-        return self._search(find, map(self._prepared, texts))
+        if isinstance(self._pattern, re.Pattern):
+            return map(self._in_pieces, texts)
+        return self._search(self._pattern.findall, map(self._prepared, texts))
 
     def _in_pieces(self, text) -> list[str]:
         """Return the words of a text, which is searched from space to space: ``re`` lets no other thread run."""
         words, start = [], 0
         while (end := text.find(" ", start + PIECE)) > 0:
-            words += self._pattern.findall(text, start, end)
+            words += self._pattern.findall(self._prepared(text[start:end]))
             start = end
-        return words + self._pattern.findall(text, start)
+        words += self._pattern.findall(self._prepared(text[start:]))
+        return words
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         prepared = self._prepared(text)
