@@ -4,12 +4,14 @@ import contextlib
 import ipaddress
 import os
 import socket
+import sys
 import warnings
 from collections.abc import Awaitable, Callable
 
 from xmlcore.datasets.texts import words
 from xmlcore.extras import require
 
+SWITCH_SECONDS = 0.0005  # after which a thread lets others run: an answer needs several turns beside a large request
 IDLE_SECONDS = 30  # after which a connection is closed that has had an answer and asks for nothing more
 HEAD_SECONDS = 10  # for the head of a request to arrive, from the first byte or the beginning of the connection
 MOST_REQUESTS = 500  # at the same time; further ones are answered with status 503, but for those about health
@@ -61,6 +63,7 @@ def run(
 
     warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have
     words.limit_search(words.SECONDS)
+    sys.setswitchinterval(SWITCH_SECONDS)
     listening = listening or listen(host, port)
     config = uvicorn.Config(
         _bounded(app),
