@@ -96,8 +96,12 @@ def test_a_pattern_that_cannot_be_compiled_or_means_something_else_is_refused(pa
         TextVectorizer(pattern=pattern).check()
 
 
-def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(monkeypatch):
-    finder, text = WordFinder(WORD), "word élan, x _y " * 200_000
+SHORT = ["", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh", "ab,cd;ΑΣ,", "漢字。仮名", "ΟΔΟΣ ΣΑΣ ΑΣ"]
+
+
+@pytest.mark.parametrize("gap", [" ", "\n", ",", "\u00a0"])
+def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(gap, monkeypatch):
+    finder, text = WordFinder(WORD), gap.join(["word", "élan", "x", "_y"] * 200_000)
     ticks, over = [], threading.Event()
 
     def tick():
@@ -111,5 +115,5 @@ def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(monkeypa
     other.join()
     assert len(ticks) >= 10 and found == re.findall(WORD, text)
     monkeypatch.setattr(words, "PIECE", 3)
-    for short in ("", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh", "ΟΔΟΣ ΣΑΣ ΑΣ", "e\u0301a \u0301bc dé"):
+    for short in [*SHORT, "e\u0301a \u0301bc dé"]:
         assert [*finder.words([short])] == [re.findall(WORD, short.lower())]

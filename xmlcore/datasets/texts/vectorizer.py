@@ -427,7 +427,9 @@ def _grams(words, ngrams) -> list[str]:
 
 def _number_of(bits, numbers):
     """Return a function that gives the feature of an n-gram, None for one that is none."""
-    return numbers.get if bits is None else functools.partial(_hashed, bits=bits)
+    if bits is None:
+        return numbers.get
+    return functools.lru_cache(maxsize=1 << 20)(functools.partial(_hashed, bits=bits))  # nothing is kept after the call
 
 
 def _counts(words, ngrams, bits, numbers) -> sp.csr_array:
@@ -446,7 +448,6 @@ def _counts(words, ngrams, bits, numbers) -> sp.csr_array:
     return matrix
 
 
-@functools.lru_cache(maxsize=1 << 20)
 def _hashed(gram, bits) -> int:
     """Return the feature of an n-gram by its hash, which is the same on every machine."""
     content = gram.encode("utf-8", "surrogatepass")

@@ -15,6 +15,8 @@ MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writ
 SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
 _READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}a-z]*+[a-z][^}]*+\}|\[\^?\[:)")
+# Lower case and accents depend on neighbours, but never across a space; words end at each character that is in none.
+_SPACE, _NO_WORD = re.compile(r"\s"), re.compile(r"\W")
 _limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
 
 
@@ -37,12 +39,11 @@ class WordFinder:
         return self._search(self._pattern.findall, map(self._prepared, texts))
 
     def _in_pieces(self, text) -> list[str]:
-        """Return the words of a text, which is searched from space to space: ``re`` lets no other thread run."""
-        words, start = [], 0
-        while (end := text.find(" ", start + PIECE)) > 0:
-            words += self._pattern.findall(self._prepared(text[start:end]))
-            start = end
-        words += self._pattern.findall(self._prepared(text[start:]))
+        """Return the words of a text, which is prepared and searched in pieces: ``re`` lets no other thread run."""
+        words = []
+        for part in _pieces(text, _SPACE):
+            for piece in _pieces(self._prepared(part), _NO_WORD):
+                words += self._pattern.findall(piece)
         return words
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -92,6 +93,19 @@ class WordFinder:
             return None
         sizes = [len(self._prepared(character)) for character in text]
         return np.append(np.repeat(np.arange(len(text)), sizes), len(text))
+
+
+def _pieces(text, end) -> Iterator[str]:
+    """Cut a text before characters that ``end`` finds, into pieces that are short where there are many of these."""
+    start = 0
+    while len(text) - start > PIECE:
+        at = start + PIECE
+        while at < len(text) and (found := end.search(text, at, at + PIECE)) is None:
+            at += PIECE
+        cut = found.start() if at < len(text) else len(text)
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
 
 
 def _compiled(pattern):
