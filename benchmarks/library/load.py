@@ -13,7 +13,15 @@ from collections import Counter
 from pathlib import Path
 
 TIMEOUT = 60  # seconds for an answer
-HOSTILE = {"silent": 200, "slow": 50, "broken": 20, "huge": 2, "too large": 2}  # connections at once, of each kind
+# connections at once, of each kind
+HOSTILE = {"silent": 200, "slow": 50, "broken": 20, "huge": 2, "too large": 2, "lines": 1, "lists": 1, "many labels": 1}
+WHOLE = {  # what is sent at once
+    "huge": lambda: {"text": "many words " * (1 << 20)},
+    "too large": lambda: b" " * (17 << 20),
+    "lines": lambda: {"text": "many\nwords,\n" * (1 << 19)},
+    "lists": lambda: b'{"texts": [' + b"[]," * (1 << 22) + b"[]]}",
+    "many labels": lambda: {"texts": ["many different words"] * 1000, "k": 1000},
+}
 ADDRESSES = 20  # from which they come: a server may close what is too much of one
 
 
@@ -119,10 +127,7 @@ def run(host, port, requests, seconds, connections, watch=None):
 async def _hostile(kind, number, port, end, statuses):
     """Annoy a server in one way until the time ``end``; count how it answers."""
     chance = random.Random(number)
-    whole = {
-        "huge": lambda: request("/predict", {"text": "many words " * (1 << 20)}),
-        "too large": lambda: request("/predict", b" " * (17 << 20)),
-    }.get(kind, lambda: request("/predict", {"text": "a few words"}))()
+    whole = request("/predict", WHOLE[kind]() if kind in WHOLE else {"text": "a few words"})
     while time.monotonic() < end:
         writer, status = None, None
         with contextlib.suppress(OSError, EOFError, TimeoutError, ValueError, IndexError):
@@ -135,7 +140,7 @@ async def _hostile(kind, number, port, end, statuses):
                     writer.write(bytes([byte]))
                     await writer.drain()
                     await asyncio.sleep(1)
-                if kind in ("huge", "too large"):
+                if kind in WHOLE:
                     writer.write(whole)
                     await writer.drain()
                 if kind == "broken":

@@ -1,5 +1,6 @@
 """Predictions over HTTP: those of the model itself, and a reason for each request that is refused."""
 
+import asyncio
 import json
 import re
 import socket
@@ -110,6 +111,8 @@ def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_
         rows = [dict(zip(names, row)) for row in X.astype(float).tolist()]
         assert predictions(client.post(PREDICT.format("sizes"), json={"rows": rows, "k": 2})) == want
     assert predictions(client.post(PREDICT.format("sizes"), json={"row": rows[0], "k": 2})) == want[:1]
+    large = json.dumps({"rows": rows, "k": 2}).encode().ljust(100_000)
+    assert predictions(client.post(PREDICT.format("sizes"), content=large, headers=JSON)) == want
     found = predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 1000}))
     assert sorted(one["id"] for one in found[0]) == [0, 1, 2]
     rows = [{"weight": 1, "colour": 2, "smell": 3}, {"age": 1}]
@@ -126,6 +129,7 @@ REFUSED = {
     "not UTF-8": (b'{"text": "\xff"}', 400, "no JSON"),
     "half a character": (b'{"row": {"age": "\\ud800"}}', 400, "no JSON: .* surrogates not allowed"),
     "half a character in bytes": (b'{"row": {"age": "\xed\xa0\x80"}}', 400, "no JSON"),
+    "many lists": (b'{"rows": [' + b"[]," * 30_000 + b"[]]}", 413, "more than 10,000 lists and objects"),
     "a list": (b"[1]", 422, "the body is a list"),
     "nothing": (b"{}", 422, "the body has none of them"),
     "both": (b'{"row": {}, "rows": [{}]}', 422, "the body has row and rows"),
@@ -154,10 +158,11 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("size", [0, 100_000], ids=["small", "large"])
 @pytest.mark.parametrize("what", list(REFUSED))
-def test_a_wrong_request_is_refused_with_a_reason(client, what):
+def test_a_wrong_request_is_refused_with_a_reason(client, what, size):
     body, status, reason = REFUSED[what]
-    answer = client.post(PREDICT.format("sizes"), content=body, headers=JSON)
+    answer = client.post(PREDICT.format("sizes"), content=body.ljust(size), headers=JSON)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json" and len(answer.text) < 500
     assert re.search(reason, answer.json()["error"]), answer.json()["error"]
@@ -279,23 +284,56 @@ def test_requests_beyond_those_that_may_wait_are_refused_at_once():
         assert client.get("/health").json()["busy"] == 0
 
 
-def test_a_small_request_does_not_wait_for_large_ones():
-    begun, go = threading.Event(), threading.Event()
+LARGE = [b'{"row": {"0": 1}}'.ljust(100_000), json.dumps({"rows": [{"0": 1}] * 1000, "k": 1000}).encode()]
+
+
+@pytest.mark.parametrize("large", LARGE, ids=["of many bytes", "for many labels"])
+def test_a_small_request_does_not_wait_for_large_ones_which_are_refused_before_small_ones_are(large):
+    begun, go, statuses = threading.Event(), threading.Event(), []
 
     def first_waits(progress):
         if not begun.is_set():
             begun.set()
             go.wait(20)
 
-    client = client_of(stub(first_waits), at_once=1)
-    large = b'{"row": {"0": 1}}'.ljust(1 << 20)
-    with client, ThreadPoolExecutor(2) as threads:
-        waits = [threads.submit(client.post, "/predict", content=large, headers=JSON) for _ in range(2)]
+    def ask(_):
+        statuses.append(client.post("/predict", content=large, headers=JSON).status_code)
+
+    client = client_of(stub(first_waits), at_once=1, waiting=4)
+    with client, ThreadPoolExecutor(3) as threads:
+        asked = threads.map(ask, range(3))
         assert begun.wait(20)
+        while not statuses:
+            time.sleep(0.01)
+        assert statuses == [503] and client.get("/health").json()["busy"] == 2
+        assert client.get("/ready").status_code == 200
         assert client.post("/predict", json={"row": {"0": 1}}).status_code == 200
-        assert client.get("/health").json()["busy"] == 2
         go.set()
-        assert [answer.result().status_code for answer in waits] == [200, 200]
+        list(asked)
+    assert statuses == [503, 200, 200]
+
+
+def test_a_request_whose_client_has_gone_is_given_up():
+    steps, messages = [], [{"type": "http.request", "body": b'{"row": {"0": 1}}', "more_body": False}]
+
+    def work(progress):
+        for step in range(400):
+            steps.append(step)
+            progress("Predicting", 0.0)
+            time.sleep(0.05)
+
+    async def receive():
+        while not messages and not steps:
+            await asyncio.sleep(0.01)
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def send(message):
+        messages.append(message)
+
+    headers = [(name.lower().encode(), value.encode()) for name, value in JSON.items()]
+    scope = {"type": "http", "method": "POST", "path": "/predict", "query_string": b"", "headers": headers}
+    asyncio.run(make_app(stub(work))(scope, receive, send))
+    assert 1 <= len(steps) < 100
 
 
 def test_an_error_of_the_program_is_not_shown():

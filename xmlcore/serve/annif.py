@@ -5,7 +5,7 @@ See https://github.com/NatLibFi/Annif/wiki/Backend:-HTTP
 
 from urllib.parse import parse_qs
 
-from xmlcore.serve.bodies import as_json, count_of, finite_number
+from xmlcore.serve.bodies import as_json, count_of, finite_number, said
 from xmlcore.serve.limits import Refused
 
 LIMIT = 10  # suggestions if a request does not say how many, as Annif's
@@ -27,10 +27,12 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
     if not served.packed.is_text:
         raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts")
     if kind == "application/json":
-        given = as_json(body)
+        given = as_json(body, limits)
         if not isinstance(given.get("text", ""), str):
             raise Refused(422, "text must be a text")
-        given = {name: str(value) for name, value in given.items() if name in _FIELDS}
+        given = {
+            name: value if isinstance(value, str) else said(value) for name, value in given.items() if name in _FIELDS
+        }
     elif kind == "application/x-www-form-urlencoded":
         try:
             fields = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)

@@ -1,11 +1,8 @@
 """The web application: addresses, and the answer to each."""
 
-import asyncio
 import contextlib
 import json
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +15,12 @@ from starlette.routing import Route
 
 from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
-from xmlcore.progress import Cancelled
 from xmlcore.serve import annif, bodies, openapi
-from xmlcore.serve.limits import Limits, Refused
+from xmlcore.serve.lanes import RequestLanes
+from xmlcore.serve.limits import LARGE_BYTES, Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
 
-LARGE = 1 << 18  # bytes of a body from which on a request has to take turns with other large ones
 TRY = Path(__file__).with_name("try.html")
 
 
@@ -73,8 +69,7 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
     async def lifespan(app):
         """Stop the threads when the server stops."""
         yield
-        for pool in (service.large, service.pool):
-            pool.shutdown(cancel_futures=True)
+        service.lanes.close()
 
     watched = Middleware(Counted, service.numbers, log)
     app = Starlette(routes=routes, middleware=[watched], exception_handlers=handlers, lifespan=lifespan)
@@ -109,18 +104,15 @@ class _Service:
 
     Nothing of a request is kept after its answer, but for two numbers of each of the last rows, by which drift is told.
 
-    Texts and rows are parsed, predicted and written as JSON on ``limits.at_once`` threads; kernels and regular work on
-    arrays release the interpreter lock. Large requests have one further thread for all of them, so that no small one
-    waits for a large one. The event loop only moves bytes.
+    Texts and rows are predicted on threads; kernels and regular work on arrays release the interpreter lock. The event
+    loop moves bytes, and parses small bodies.
     """
 
     def __init__(self, limits):
         self.by_name = {}
         self.limits = limits
-        self.numbers = Numbers(lambda: self.busy)
-        self.pool = ThreadPoolExecutor(limits.at_once, thread_name_prefix="predict")
-        self.large = ThreadPoolExecutor(1, thread_name_prefix="large")
-        self.busy = 0  # requests that are worked on or wait; changed on the event loop only
+        self.lanes = RequestLanes(limits)
+        self.numbers = Numbers(lambda: self.lanes.busy)
 
     def replace(self, models):
         """Serve other models from the next request on."""
@@ -135,9 +127,6 @@ class _Service:
             model.warm_up()
         self.by_name = dict(zip(names, models))
 
-    def _is_full(self):
-        return self.busy >= self.limits.at_once + self.limits.waiting
-
     def _model(self, request):
         """Return the model that an address names; the only one if it names none."""
         name = request.path_params.get("name")
@@ -148,32 +137,6 @@ class _Service:
             problem = "there are several models" if name is None else f"there is no model {name[:100]!r}"
             raise Refused(404, f"{problem}: use {places}")
         return self.by_name[name]
-
-    async def _working(self, body, work) -> Response:
-        """Return what ``work(progress)`` computes on a thread about a body; ``progress`` stops it when time is over."""
-        limits, end = self.limits, time.monotonic() + self.limits.seconds
-        if self._is_full():
-            raise Refused(503, f"{self.busy:,} requests are waiting already: try again in a moment")
-
-        def progress(phase, fraction, detail=""):
-            if time.monotonic() > end:
-                raise Cancelled
-
-        def answer():
-            progress("Waiting", 0.0)
-            return json.dumps(work(progress), separators=(",", ":"), allow_nan=False).encode()
-
-        self.busy += 1
-        try:
-            pool = self.large if len(body) > LARGE else self.pool
-            content = await asyncio.get_running_loop().run_in_executor(pool, answer)
-        except Cancelled:
-            raise Refused(503, f"this took more than {limits.seconds} seconds: send less, or try again") from None
-        except (ValueError, TypeError) as error:  # rows that the model does not accept
-            raise Refused(422, " ".join(str(error).split())[:1000]) from error
-        finally:
-            self.busy -= 1
-        return Response(content, media_type="application/json")
 
     async def home(self, request):
         places = {
@@ -189,12 +152,14 @@ class _Service:
         return JSONResponse({"xmlcore": __version__, **places})
 
     async def health(self, request):
-        return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.busy})
+        return JSONResponse(
+            {"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.lanes.busy}
+        )
 
     async def ready(self, request):
         """Say whether a further request would be taken, for what shares requests out among servers."""
-        status = "full" if self._is_full() else "ready"
-        return JSONResponse({"status": status}, 503 if self._is_full() else 200)
+        full = self.lanes.small.is_full
+        return JSONResponse({"status": "full" if full else "ready"}, 503 if full else 200)
 
     async def metrics(self, request):
         return self.numbers.answer(self.by_name)
@@ -219,21 +184,28 @@ class _Service:
             raise Refused(415, "send JSON, with the header Content-Type: application/json")
         body = await bodies.read(request, limits)
 
+        def asked():
+            return bodies.asked(bodies.as_json(body, limits), served, limits)
+
+        is_small = len(body) <= LARGE_BYTES
+        wanted = asked() if is_small else None
+        n_labels = bodies.count_rows(wanted[0]) * (wanted[1] or 1) if is_small else 0
+
         def work(progress):
-            inputs, k, threshold, unknown, decided = bodies.asked(bodies.as_json(body), served, limits)
+            inputs, k, threshold, unknown, decided = wanted or asked()
             rows = served.packed.rows(inputs)
             labels, scores = self._ranking(served, rows, k, progress, decided)
             empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
             labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
-            found = {"model": served.name, "predictions": [
-                [{"label": served.packed.label_name(j), "id": j, "score": score} for j, score in zip(*row) if j >= 0]
-                for row in zip(labels.tolist(), scores.tolist())
-            ]}  # fmt: skip
+            more = {}
             if empty.any():  # texts of which no word is known: their scores would be those of any such text
-                found["nothing_known"] = np.flatnonzero(empty).tolist()
-            return found if unknown is None else found | {"unknown": unknown}
+                more["nothing_known"] = np.flatnonzero(empty).tolist()
+            if unknown is not None:
+                more["unknown"] = unknown
+            return _written(served, labels, scores, more, progress)
 
-        return await self._working(body, work)
+        content = await self.lanes.of(len(body), n_labels).run(request, work)
+        return Response(content, media_type="application/json")
 
     async def projects(self, request):
         return JSONResponse({"projects": [annif.project(model) for model in self.by_name.values()]})
@@ -250,7 +222,8 @@ class _Service:
             decided = served.packed.model.rule_ is not None
             return annif.suggestions(*wanted, served, lambda rows, k: self._ranking(served, rows, k, progress, decided))
 
-        return await self._working(body, work)
+        content = _json(await self.lanes.of(len(body)).run(request, work))
+        return Response(content, media_type="application/json")
 
     def _ranking(self, served, rows, k, progress, decided):
         """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
@@ -260,3 +233,23 @@ class _Service:
         if decided:
             return decided_ranking(model, rows, k, served.lately)
         return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)
+
+
+def _written(served, labels, scores, more, progress) -> bytes:
+    """Return an answer as JSON, which is written row by row: other threads run between two."""
+    rows = []
+    for ids, row_scores in zip(labels, scores):
+        progress("Writing", len(rows) / len(labels))
+        row = [
+            {"label": served.packed.label_name(j), "id": j, "score": score}
+            for j, score in zip(ids.tolist(), row_scores.tolist())
+            if j >= 0
+        ]
+        rows.append(_json(row))
+    fields = {"model": _json(served.name), "predictions": b"[" + b",".join(rows) + b"]"}
+    fields |= {name: _json(value) for name, value in more.items()}
+    return b"{" + b",".join(_json(name) + b":" + value for name, value in fields.items()) + b"}"
+
+
+def _json(value) -> bytes:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()

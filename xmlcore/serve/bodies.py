@@ -7,10 +7,11 @@ import anyio
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.serve.limits import Refused
+from xmlcore.serve.limits import LARGE_BYTES, Refused
 from xmlcore.serve.openapi import ASKED, INPUTS
 
 _MOST = float(np.finfo(np.float32).max)
+CONTAINERS_PER_ROW = 10  # lists and objects that a large body may have for each row that a request may have
 _LISTED = 5  # names that a message lists
 
 
@@ -38,11 +39,15 @@ def media_type(request) -> str:
     return request.headers.get("content-type", "").split(";")[0].strip().lower()
 
 
-def as_json(body: bytes) -> dict:
+def as_json(body: bytes, limits) -> dict:
     try:
-        given = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
+        text = body.decode("utf-8-sig")
+        if len(body) > LARGE_BYTES:
+            given = _InPieces(CONTAINERS_PER_ROW * limits.rows).decode(text)
+        else:
+            given = json.loads(text, parse_constant=_no_constant)
         if b"\\u" in body:  # half of a character, alone, is no text
-            json.dumps(given, ensure_ascii=False).encode()
+            _encode(given)
     except Refused:
         raise
     except (ValueError, RecursionError) as error:
@@ -51,6 +56,37 @@ def as_json(body: bytes) -> dict:
     if not isinstance(given, dict):
         raise Refused(422, f'the body is {_kind(given)}: send an object, such as {{"texts": ["..."]}}')
     return given
+
+
+class _InPieces(json.JSONDecoder):
+    """Reads JSON in Python, value by value, so that other threads run; and so many lists and objects at most."""
+
+    def __init__(self, most):
+        super().__init__(parse_constant=_no_constant)
+        self.parse_array = self._counted(json.decoder.JSONArray)
+        self.parse_object = self._counted(json.decoder.JSONObject)
+        self.scan_once = json.scanner.py_make_scanner(self)
+        self.left = self.most = most
+
+    def _counted(self, parse):
+        def counted(*arguments):
+            self.left -= 1
+            if self.left < 0:
+                raise Refused(413, f"the body has more than {self.most:,} lists and objects: send fewer rows at a time")
+            return parse(*arguments)
+
+        return counted
+
+
+def _encode(value) -> None:
+    """Raise UnicodeEncodeError if a text in a value has half of a character."""
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, (list, dict)):
+        for item in value:
+            _encode(item)
+        if isinstance(value, dict):
+            _encode([*value.values()])
 
 
 def _no_constant(name):
@@ -63,11 +99,16 @@ def _kind(value) -> str:
     return kinds.get(type(value), "a number")
 
 
+def said(value) -> str:
+    """Return a value in a message; lists and objects, which can have millions of values, by their kind."""
+    return _kind(value) if isinstance(value, (list, dict)) else str(value)[:100]
+
+
 def asked(given: dict, served, limits):
-    strange = sorted(set(given) - ASKED.keys())
-    if strange:
+    strange = next((name for name in given if name not in ASKED), None)
+    if strange is not None:
         known = "one of text, texts, row, rows; and k, threshold, unknown, decided"
-        raise Refused(422, f"there is no field {strange[0][:100]!r}: send {known}")
+        raise Refused(422, f"there is no field {strange[:100]!r}: send {known}")
     found = [name for name in INPUTS if name in given]
     if len(found) != 1:
         have = " and ".join(found) or "none of them"
@@ -83,14 +124,14 @@ def asked(given: dict, served, limits):
         raise Refused(413, f"{name} has {len(values):,} items; at most {limits.rows:,} are taken in a request")
     ignore = given.get("unknown", "error")
     if ignore not in ("error", "ignore"):
-        raise Refused(422, f'unknown must be "error" or "ignore", not {str(ignore)[:100]!r}')
+        raise Refused(422, f'unknown must be "error" or "ignore", not {said(ignore)}')
     decided = given.get("decided", False)
     if not isinstance(decided, bool):
-        raise Refused(422, f"decided must be true or false, not {str(decided)[:100]}")
+        raise Refused(422, f"decided must be true or false, not {said(decided)}")
     k = None if decided and "k" not in given else count_of(given.get("k", 5), "k", limits.k)
     threshold = given.get("threshold", 0)
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-        raise Refused(422, f"threshold must be a number from 0 to 1, not {str(threshold)[:100]}")
+        raise Refused(422, f"threshold must be a number from 0 to 1, not {said(threshold)}")
     if decided and "threshold" in given:
         raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
     if name.startswith("text"):
@@ -102,9 +143,13 @@ def asked(given: dict, served, limits):
     return X, k, threshold, unknown if ignore == "ignore" else None, decided
 
 
+def count_rows(inputs) -> int:
+    return len(inputs) if isinstance(inputs, list) else inputs.shape[0]
+
+
 def count_of(value, name: str, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise Refused(422, f"{name} must be a whole number from 1 to {most:,}, not {str(value)[:100]}")
+        raise Refused(422, f"{name} must be a whole number from 1 to {most:,}, not {said(value)}")
     return value
 
 
@@ -132,7 +177,7 @@ def _rows(records, name, served, ignore):
                 strange.append(key)
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MOST:
-                raise Refused(422, f"{key[:100]!r} of {place} is {str(value)[:50]}: values are finite numbers")
+                raise Refused(422, f"{key[:100]!r} of {place} is {said(value)}: values are finite numbers")
             ids.append(j)
             values.append(float(value))
         if strange and not ignore:

@@ -5,6 +5,9 @@ from dataclasses import dataclass, fields
 from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count
 
+LARGE_BYTES = 1 << 16  # of a body: with more a request is large
+LARGE_LABELS = 10_000  # in an answer: with more a request is large
+
 
 class Refused(Exception):
     """A request that is answered with a status of 4xx or 503, and a reason: what was found and what to send."""
