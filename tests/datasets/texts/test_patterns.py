@@ -3,6 +3,7 @@
 import re
 import threading
 import time
+import unicodedata
 
 import pytest
 
@@ -115,5 +116,10 @@ def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(gap, mon
     other.join()
     assert len(ticks) >= 10 and found == re.findall(WORD, text)
     monkeypatch.setattr(words, "PIECE", 3)
-    for short in [*SHORT, "e\u0301a \u0301bc dé"]:
+    for short in [*SHORT, "e\u0301a \u0301bc dé", "abc\u2028de efg\u3000hi"]:
         assert [*finder.words([short])] == [re.findall(WORD, short.lower())]
+        assert [*WordFinder(WORD, strip_accents="ascii").words([short])] == [re.findall(WORD, _as_ascii(short.lower()))]
+
+
+def _as_ascii(text):
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()

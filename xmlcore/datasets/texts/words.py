@@ -16,7 +16,7 @@ SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
 _READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}a-z]*+[a-z][^}]*+\}|\[\^?\[:)")
 # Lower case and accents depend on neighbours, but never across a space; words end at each character that is in none.
-_SPACE, _NO_WORD = re.compile(r"\s"), re.compile(r"\W")
+_SPACE, _NO_WORD = re.compile(r"\s", re.ASCII), re.compile(r"\W")  # accents "ascii" leave other spaces out
 _limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
 
 
