@@ -83,8 +83,7 @@ def opened() -> dict[str, str]:
         except (store.StoreError, OSError, KeyError, TypeError):
             name = "a model"
         names[key] = f"{name} (from a file)"
-    often = list(names.values())
-    return {key: name if often.count(name) == 1 else f"{name}, {key[:4]}" for key, name in names.items()}
+    return fields.told_apart(names)
 
 
 def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:

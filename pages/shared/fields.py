@@ -1,6 +1,7 @@
 """Fields whose values the workspace keeps, their first values, and what stands in for values that cannot be read."""
 
 import math
+from collections import Counter
 
 import streamlit as st
 
@@ -34,7 +35,7 @@ def several(
 ) -> list:
     """Return those of ``options``, values or texts by value, that are chosen; fewer than ``least`` are not kept."""
     if isinstance(options, dict):
-        settings["format_func"] = options.get
+        settings["format_func"] = told_apart(options).get
     offered = list(options)
     kept = workspace.keep(
         key, default, lambda value: isinstance(value, list) and len(value) >= least and set(value) <= set(offered)
@@ -63,12 +64,13 @@ def pick(label: str, options: dict, key: str, value, take, *, widget: str = "sel
 
 
 def told_apart(texts: dict) -> dict:
-    """Return texts by value, with a number behind those that came before: browsers say by its text what is chosen."""
-    numbered, taken = {}, set()
+    """Return texts by value; empty and equal ones get the value or its beginning, as browsers know options by texts."""
+    often, told = Counter(texts.values()), {}  # values by their new texts
     for value, text in texts.items():
-        numbered[value] = free_name(text, taken)
-        taken.add(numbered[value])
-    return numbered
+        if often[text] > 1 or not text.strip():
+            text = f"{text} [{value[:4]}]" if isinstance(value, str) else f"{text} ({value})"
+        told[free_name(text.strip(), told)] = value
+    return {value: text for text, value in told.items()}
 
 
 def cut(titles: dict, letters: int) -> dict:

@@ -1,11 +1,9 @@
 """Controls that choose a test row or a label, the same on every page."""
 
-import collections
-
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import fields, format, tables
 from pages.shared.results import predictions
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
@@ -93,10 +91,7 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
     number += " found" if searching else " listed"
     if searching and label not in ids.to_numpy():  # chosen elsewhere
         number = f"{ids.size:,} found, not the one shown"
-    shown = {j: data.label_name(j) for j in listed}
-    often = collections.Counter(shown.values())
-    # Streamlit identifies an option by its text, so labels of the same name get their ids added.
-    shown = {j: name if name.strip() and often[name] == 1 else f"{name} ({j})".strip() for j, name in shown.items()}
+    shown = fields.told_apart({j: data.label_name(j) for j in listed})
     st.session_state[key] = label
 
     def chosen():

@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 
-from pages.shared import jobs, settings
+from pages.shared import fields, jobs, settings
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 from xmlcore.experiment.twins import trained_with_noise
@@ -42,7 +42,7 @@ def names(records: list[dict]) -> dict[str, str]:
         if often[name] > 1 and differing:
             name += f" ({settings.short_words(r['model'], differing)})"
         by_key[r["key"]] = name
-    return starred(records, told_apart(by_key))
+    return starred(records, fields.told_apart(by_key))
 
 
 def selection_title(record: dict, skip=()) -> str:
@@ -56,7 +56,7 @@ def selection_title(record: dict, skip=()) -> str:
 
 
 def selections(records: list[dict]) -> dict[str, str]:
-    return starred(records, told_apart({record["key"]: selection_title(record) for record in records}))
+    return starred(records, fields.told_apart({record["key"]: selection_title(record) for record in records}))
 
 
 def starred(records: list[dict], titles: dict) -> dict:
@@ -75,12 +75,6 @@ def has_star(names, records: list[dict]) -> bool:
 def footnote(titles) -> str:
     """Return what a star says, for Markdown; empty if no title has one."""
     return FOOTNOTE if any(title.endswith(STAR) for title in titles) else ""
-
-
-def told_apart(by_key: dict[str, str]) -> dict[str, str]:
-    """Return names by key; those that are the same get the beginning of the key behind them."""
-    often = Counter(by_key.values())
-    return {key: name if often[name] == 1 else f"{name} [{key[:4]}]" for key, name in by_key.items()}
 
 
 def _varied(records) -> dict[str, set]:

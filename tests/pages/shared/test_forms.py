@@ -79,9 +79,21 @@ def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():
     assert [value for value in (0, 1, 5, 6, True, 2.0, "2", None) if fits(value)] == [1, 5]
 
 
-def test_equal_texts_of_choices_get_numbers_that_no_other_text_has():
-    texts = fields.told_apart({1: "x", 2: "x (2)", 3: "x", 4: "y"})
-    assert texts == {1: "x", 2: "x (2)", 3: "x (3)", 4: "y"}
+def test_equal_texts_of_choices_get_values_behind_them_that_no_other_text_has():
+    texts = {1: "x", 2: "x (3)", 3: "x", 4: "y", "abcde": "y", 5: " "}
+    told = {1: "x (1)", 2: "x (3)", 3: "x (3) (2)", 4: "y (4)", "abcde": "y [abcd]", 5: "(5)"}
+    assert fields.told_apart(texts) == told
+
+    def script(texts):
+        from pages.shared import fields
+        from pages.shared.workspaces import workspace
+
+        fields.st.session_state.setdefault(workspace.SNAPSHOT, {"widgets": {}})
+        fields.choice("One", texts, "one")
+        fields.several("Several", texts, "several", [])
+
+    page = AppTest.from_function(script, args=(texts,)).run()
+    assert page.selectbox[0].options == page.multiselect[0].options == list(told.values())
 
 
 @pytest.mark.parametrize("widget", ["select_slider", "selectbox"])
