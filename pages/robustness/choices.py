@@ -175,11 +175,9 @@ def _kept(runs) -> list:
 
 def at_other_levels(runs, settings) -> NoiseSettings | None:
     """Return these settings with the levels at which this workspace measured most of the runs, and last; or None."""
-    wanted = {r["key"]: settings.task(r).params | {"levels": None} for r in runs}
-    own, measured = {key for _, key in workspace.get("made")}, {}
-    for one in _kept(runs):
-        if one.key in own and one.record["params"] | {"levels": None} == wanted[one.inputs["run"]]:
-            measured.setdefault(tuple(one.record["params"]["levels"]), []).append(one.created)
+    measured = {}
+    for one in [one for r in runs for one in tasks.made_alike(settings.task(r), "levels")]:
+        measured.setdefault(tuple(one.record["params"]["levels"]), []).append(one.created)
     best = max(measured, key=lambda levels: (len(measured[levels]), max(measured[levels])), default=None)
     return best and replace(settings, levels=list(best))
 

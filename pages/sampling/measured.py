@@ -3,8 +3,6 @@
 import streamlit as st
 
 from pages.shared import format, jobs, server, tasks
-from pages.shared.process import room
-from pages.shared.workspaces import workspace
 from xmlcore import store, system
 
 
@@ -20,30 +18,15 @@ def measured(task, needed: int, remedy: str, button: str, widget: str):
     return None
 
 
-def if_kept(task):
-    """Return the result of a task, also of an earlier version, when it can be read, else None; nothing is started."""
+def if_kept(task, *free):
+    """Return the result of a task, also of an earlier version, or the newest whatever the parameters in ``free`` were.
+
+    None if it cannot be read or there is none; nothing is started.
+    """
     try:
-        key = task.key if task.exists() else task.earlier()
+        alike = sorted(tasks.made_alike(task, *free), key=lambda one: one.created) if free else ()
+        key = alike[-1].key if alike else task.key if task.exists() else task.earlier()
         return key and server.loaded_by_key(task.kind, key)
-    except (store.StoreError, OSError):
-        return None
-
-
-def before(task):
-    """Return the newest study of the same result in this workspace that varies the same; None without any."""
-    own, varied = (
-        {key for _, key in workspace.get("made")},
-        {name for name, value in task.params.items() if value == []},
-    )
-    kept = [
-        one
-        for one in room.inventory().artifacts.values()
-        if one.kind == task.folder and one.key in own and one.inputs == task.inputs
-        and {name for name, value in one.record["params"].items() if value == []} == varied
-    ]  # fmt: skip
-    newest = max(kept, key=lambda one: one.created, default=None)
-    try:
-        return newest and server.loaded_by_key(task.kind, newest.key)
     except (store.StoreError, OSError):
         return None
 

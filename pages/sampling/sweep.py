@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.sampling import tradeoff, values
-from pages.sampling.measured import before, measured, too_large
+from pages.sampling.measured import if_kept, measured, too_large
 from pages.sampling.view import MODEL, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
@@ -34,7 +34,8 @@ def sweep(view, name) -> None:
         button,
         "sweep",
     )
-    is_before = study is None and (study := before(task)) is not None  # while others are trained, they stay
+    free = ("n_adversarial", "examples_per_class", "n_repeats")
+    is_before = study is None and (study := if_kept(task, *free)) is not None  # while others are trained, they stay
     frame = _as_trained(view) if study is None else study.sweep
     frame = frame.assign(margin=_margin(view.data, frame["accuracy"]))
     with place:

@@ -97,6 +97,13 @@ def kept(tasks: dict) -> dict:
     return results
 
 
+def made_alike(task, *free) -> list:
+    """Return what this workspace has made of the inputs of a task, whatever the parameters in ``free`` were."""
+    own, free = {key for _, key in workspace.get("made")}, dict.fromkeys(free)
+    made = [one for one in room.inventory().artifacts.values() if one.kind == task.folder and one.key in own]
+    return [one for one in made if one.inputs == task.inputs and one.record["params"] | free == task.params | free]
+
+
 def _result_or_start(task, automatic_below, about=""):
     """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)
