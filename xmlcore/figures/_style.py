@@ -122,10 +122,9 @@ def model_styles() -> dict[str, tuple[str, str]]:
     return {name: (about.color, about.mark) for name, about in every.items() if about is not None and about.color}
 
 
-def run_style(model: str, before: int = 0) -> dict:
-    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure."""
-    color, mark = model_styles().get(model, (PURPLE, "star"))
-    return {"color": color, "mark": mark, "dash": RUN_DASHES[before % len(RUN_DASHES)]}
+def run_style(model: str) -> dict:
+    """Return colour and mark of a model."""
+    return dict(zip(("color", "mark"), model_styles().get(model, (PURPLE, "star"))))
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
@@ -159,7 +158,7 @@ def styled_runs(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, dict, 
     runs = frame.drop_duplicates("run")
     own = run_colors(runs) if "place" in runs else {}
     for run, model, before in zip(runs["run"], runs["model"], runs.groupby("model").cumcount()):
-        style = run_style(model, before)
+        style = run_style(model) | {"dash": RUN_DASHES[before % len(RUN_DASHES)]}
         if run in own:
             style |= {"color": own[run]["color"], "mark": own[run]["symbol"]}
         yield run, frame[frame["run"] == run], style, before

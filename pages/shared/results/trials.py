@@ -40,20 +40,16 @@ class Tried:
         return {name: known[name] for name in self.task.params["grid"] if name in known}
 
     @functools.cached_property
-    def kept(self) -> list:
-        """The stored trial of each line of the table, in its last round; None for one that is not stored."""
-        last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")
-        return [kept_trial(last.loc[setting, "key"], imported=True) for setting in self.table["setting"]]
-
-    @functools.cached_property
     def chosen(self) -> list[str]:
         """What was chosen for settings on automatic, in words, for each line of the table."""
         model, short = self.task.params["model"], settings.short_words
-        values = [{} if one is None else one.chosen for one in self.kept]
+        last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")  # in its last round
+        kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in self.table["setting"]]
+        values = [{} if one is None else one.chosen for one in kept]
         # What is the same in all lines is no news beside them, but for the shape of the tree.
         news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}
         told = [{name: value for name, value in one.items() if name in {*news, "max_leaf_labels"}} for one in values]
-        return [settings.chosen_words(model, one, of.size, short) if one else "" for one, of in zip(told, self.kept)]
+        return [settings.chosen_words(model, one, of.size, short) if one else "" for one, of in zip(told, kept)]
 
 
 def choose(fingerprint: str, records: list, place: str):
