@@ -26,12 +26,8 @@ def show(measurements, settings, files) -> None:
     st.caption("Measures in percent" + ("." if best is None else "; the best of each k is bold."))
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
-        charts.csv_button(
-            "All measurements, CSV",
-            lambda: measurements.frame.drop(columns=["model", "place"]),
-            f"{files}-all",
-            "Every level, k, repeat, bucket and measure of each result",
-        )
+        about = "Every level, k, repeat, bucket and measure of each result"
+        charts.csv_button("All measurements, CSV", measurements.frame, f"{files}-all", about)
 
 
 def _columns(table, measures, level, level_text):

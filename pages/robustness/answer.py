@@ -136,7 +136,7 @@ def curves(measurements, settings, files, n_labels) -> None:
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
     shown = title(measure).replace("@k", f"@{k}")
     figure = figures.robustness_curves(
-        mine.assign(measure=title(measure)),
+        mine.assign(measure=title(measure)).join(measurements.looks["place"], on="run"),
         title(measure),
         k,
         drop=way == "drop",
@@ -149,7 +149,7 @@ def curves(measurements, settings, files, n_labels) -> None:
     )
     figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)
     with picture:
-        charts.show_figure(figure, mine.drop(columns="place"), f"{files}-curves", caption, key="robustness.curves")
+        charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
         if rising := rises(measurements, settings, measure, k):
             st.caption(f"{shown} rises for {rising}.", help=RISING)
 

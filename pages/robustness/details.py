@@ -42,7 +42,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
         with place:
             charts.show_figure(
                 figures.buckets_under_noise(mine, measure, k, level=level, title=title),
-                mine[mine["measure"] == measure].drop(columns="place"),
+                mine[mine["measure"] == measure],
                 f"{files}-{name}-{runs.index(run) + 1}",
                 caption,
                 key=f"robustness.{name}",
@@ -52,12 +52,11 @@ def buckets(measurements, settings, files, n_labels) -> None:
 def times(measurements, settings, files) -> None:
     st.header("Prediction time")
     st.caption("Times also depend on what else the machine did: bands that overlap tell nothing apart.")
-    mine = measurements.summary[
-        (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")
-    ]
+    mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
+    placed = mine.join(measurements.looks["place"], on="run")
     charts.show_figure(
-        figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
-        mine.drop(columns="place"),
+        figures.prediction_times(placed, level=noise.level_title(settings.kind, settings.options)),
+        mine,
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "

@@ -29,15 +29,15 @@ def title(measure: str) -> str:
 class UnderNoise:
     """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
-    Each of the ``runs`` is given as its name, its look (:func:`run_names.look`) and its result. The columns ``run``
-    (name), ``model`` and ``place`` (colour) are added; ``summary`` has means and intervals.
+    The column ``run`` (name) is added; ``summary`` has means and intervals, and ``model``, one of the ``looks`` of
+    :func:`run_names.looks`.
     """
 
-    def __init__(self, runs: list[tuple[str, dict, object]]):
-        self.results = {name: result for name, _, result in runs}
-        parts = [result.frame.assign(run=name, **look, rows=result.n_rows) for name, look, result in runs]
+    def __init__(self, results: dict[str, object], looks: pd.DataFrame):
+        self.results, self.looks = results, looks
+        parts = [result.frame.assign(run=name, rows=result.n_rows) for name, result in results.items()]
         self.frame = pd.concat(parts, ignore_index=True)
-        self.summary = robustness.summarise(self.frame)
+        self.summary = robustness.summarise(self.frame).join(looks["model"], on="run")
 
     @property
     def n_rows(self) -> dict[str, int]:
@@ -90,5 +90,4 @@ def measure(runs, names, settings) -> tuple:
     if not results and (before := choices.at_other_levels(runs, settings)):
         settings = before
         results = tasks.kept({names[r["key"]]: settings.task(r) for r in runs})
-    there = [(names[r["key"]], run_names.look(r), results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
-    return UnderNoise(there) if there else None, settings
+    return UnderNoise(results, run_names.looks(runs, names)) if results else None, settings

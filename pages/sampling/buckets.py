@@ -21,7 +21,7 @@ def buckets(view, study, past, names) -> None:
         st.caption("These numbers are measured together with other numbers of candidates, above.")
         return
     others = _newest_of_each_model(past)
-    frame = _frame(view, study, others, names)
+    frame, looks = _frame(view, study, others, names), run_names.looks([view.record, *others], names)
     if frame.empty:
         st.caption("No test row has a label.")
         return
@@ -33,8 +33,8 @@ def buckets(view, study, past, names) -> None:
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
         with place:
             charts.show_figure(
-                figures.bucket_bars(frame, measure),
-                frame.drop(columns=["model", "place"]),
+                figures.bucket_bars(frame.join(looks, on="run"), measure),
+                frame,
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,
                 key=f"sampling.buckets.{measure}",
@@ -52,11 +52,11 @@ def _newest_of_each_model(past) -> list:
 
 
 def _frame(view, study, others, names):
-    parts = [study.buckets.assign(run=names[view.key], **run_names.look(view.record))]
+    parts = [study.buckets.assign(run=names[view.key])]
     for r in others:
         of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
         if of_run is not None:
-            parts.append(of_run.assign(run=names[r["key"]], **run_names.look(r)))
+            parts.append(of_run.assign(run=names[r["key"]]))
         else:
             jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)

@@ -54,13 +54,12 @@ def frontier(runs, n_test, name) -> None:
 
 def table(runs) -> pd.DataFrame:
     """Return a line per run that can be read and was trained: its name, model, P@1 in percent, times of training."""
-    titles, places, lines = run_names.names(runs), run_names.places(workspace.get("runs")), []
+    titles, lines = run_names.names(runs), []
     for record in runs:
         listed = results.measures(record)
         if listed is not None:
-            measures, times = listed
-            key = record["key"]
-            line = {"key": key, "run": titles[key], "model": run_names.style_model(record), "place": places[key]}
-            line |= {COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}
+            (measures, times), key = listed, record["key"]
+            line = {"key": key, "run": titles[key], COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}
             lines.append(line | {"P@1": 100 * answer.value(measures, "P@k", 1)})
-    return pd.DataFrame(lines).dropna(subset=[COST], ignore_index=True)
+    frame = pd.DataFrame(lines).join(run_names.looks(runs, titles), on="run")
+    return frame.dropna(subset=[COST], ignore_index=True)

@@ -3,6 +3,8 @@
 import contextlib
 from collections import Counter
 
+import pandas as pd
+
 from pages.shared import fields, jobs, settings
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -28,9 +30,11 @@ def places(records: list[dict]) -> dict[str, int]:
     return found
 
 
-def look(record: dict) -> dict:
-    """Return by what figures draw a run: the model whose colour it has, and its place among the runs of that model."""
-    return {"model": style_model(record), "place": places(workspace.get("runs")).get(record["key"], 0)}
+def looks(records: list[dict], names: dict[str, str]) -> pd.DataFrame:
+    """Return the ``model`` whose colour a run has in figures, and its ``place`` among those of it, by names of runs."""
+    place = places(workspace.get("runs"))
+    lines = {names[r["key"]]: {"model": style_model(r), "place": place.get(r["key"], 0)} for r in records}
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def names(records: list[dict]) -> dict[str, str]:

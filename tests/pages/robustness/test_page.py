@@ -39,6 +39,9 @@ def page(ready, key):
     return ready.go("robustness").until(measured)
 
 
+LOOKS = pd.DataFrame({"model": "PLT", "place": 0}, ["A", "B", "C"])
+
+
 def gaussian(key):
     """The task that the page begins with."""
     params = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}, "n_repeats": 3}
@@ -98,9 +101,7 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=n_rows)
 
-    pair = measured_runs.UnderNoise(
-        [(name, {"model": "PLT", "place": 0}, result(loss)) for name, loss in (("A", 0.1), ("B", lost))]
-    )
+    pair = measured_runs.UnderNoise({"A": result(0.1), "B": result(lost)}, LOOKS)
     settings = types.SimpleNamespace(
         levels=[0.5, 1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
     )
@@ -123,9 +124,8 @@ def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_f
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=400)
 
-    record = {"model": "PLT", "place": 0}
     runs = {"A": result(0.6, 0.6, 0.4), "B": result(0.6, 0.1, 0.4), "C": result(0.6, 0.6, 0.05)}
-    pair = measured_runs.UnderNoise([(name, record, one) for name, one in runs.items()])
+    pair = measured_runs.UnderNoise(runs, LOOKS)
     settings = types.SimpleNamespace(
         levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
     )
@@ -152,8 +152,7 @@ def test_a_curve_that_rises_by_more_than_its_bands_is_named(values, said):
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=9)
 
-    record = {"model": "PLT", "place": 0}
-    pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.5, 0.4, 0.3)), ("B", record, result(*values))])
+    pair = measured_runs.UnderNoise({"A": result(0.6, 0.5, 0.4, 0.3), "B": result(*values)}, LOOKS)
     settings = types.SimpleNamespace(levels=[0.25, 0.5, 1.0], kind="gaussian")
     assert said_plainly(answer.rises(pair, settings, "P@k", 1)) == said
 
