@@ -116,7 +116,7 @@ def _measures_figure(keys: str, more: str, compared: str):
     return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))), compared=styled)
 
 
-def measures_figure(keys: list[str], compared, more=()):
+def measures_figure(keys: list[str], compared, more):
     return _measures_figure(" ".join(keys), "\n".join(more), json.dumps(compared.to_dict("list")))
 
 

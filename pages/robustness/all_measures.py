@@ -19,7 +19,7 @@ def show(measurements, settings, files) -> None:
     level_text = noise.level_text(settings.kind, level)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
-    shown, config, signs = _columns(table, measures, level, level_text)
+    shown, config, signs = _columns(table, measures, level_text)
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
@@ -30,7 +30,7 @@ def show(measurements, settings, files) -> None:
         charts.csv_button("All measurements, CSV", measurements.frame, f"{files}-all", about)
 
 
-def _columns(table, measures, level, level_text):
+def _columns(table, measures, level_text):
     signs = {}
     shown = table[["run", "k"]].copy()
     config = {"run": tables.text("Result"), "k": tables.number("k", 35, "%d")}

@@ -85,7 +85,7 @@ def main(used) -> None:
             "Prediction time": lambda: details.times(measurements, drawn, files),
         }
     if changes_rows:
-        further["Single rows"] = lambda: rows.rows(data, fingerprint, runs, titles, settings, files)
+        further["Single rows"] = lambda: rows.rows(data, runs, titles, settings, files)
     further["Training with noise"] = lambda: training.show(
         data, fingerprint, runs, past, titles, results.K, settings.options.get("support")
     )

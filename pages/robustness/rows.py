@@ -17,7 +17,7 @@ ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
 
 
-def rows(data, fingerprint, runs, titles, settings, files) -> None:
+def rows(data, runs, titles, settings, files) -> None:
     st.header("Test rows without and with noise")
     first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])

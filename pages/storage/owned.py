@@ -67,7 +67,7 @@ def copies(artifact: store.Artifact, inventory: store.Inventory) -> list[store.A
 
 def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
     """Return a line for each artifact of a workspace, the largest first."""
-    titles, users, zone = titles_of(own, inventory, fields), _users(own, inventory), format.zone()
+    titles, users, zone = titles_of(own, fields), _users(own, inventory), format.zone()
     lines = [
         {
             "kind": kind_words(artifact),
@@ -102,7 +102,7 @@ def kind_words(artifact: store.Artifact) -> str:
     return KIND_WORDS.get(artifact.record.get("task", artifact.kind), artifact.kind.replace("-", " "))
 
 
-def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
+def titles_of(own: list[store.Artifact], fields: dict) -> dict[str, str]:
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for _, records in _by_dataset(fields["runs"]).items():
         titles |= run_names.names(records)
@@ -114,9 +114,9 @@ def titles_of(own: list[store.Artifact], inventory: store.Inventory, fields: dic
     return titles
 
 
-def full_titles(some: list[store.Artifact], inventory: store.Inventory, fields: dict) -> dict[str, str]:
+def full_titles(some: list[store.Artifact], fields: dict) -> dict[str, str]:
     """Return the titles of artifacts with the name of their data set, such as ``FALS of api-docs``."""
-    titles = titles_of(some, inventory, fields)
+    titles = titles_of(some, fields)
     of = {artifact.key: titles.get(artifact.record.get("fingerprint")) for artifact in some}
     return {key: f"{title} of {of[key]}" if of.get(key) and of[key] not in title else title
             for key, title in titles.items()}  # fmt: skip

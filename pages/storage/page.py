@@ -117,7 +117,7 @@ def _table(lines, own, inventory, fields):
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
             members = delete.with_trials(chosen, inventory, fields["sweeps"])
             goes = delete.with_dependents(members, own, inventory)
-            titles = owned.full_titles(lines + goes, inventory, fields)
+            titles = owned.full_titles(lines + goes, fields)
             delete.ask(chosen, goes, len(goes) - len(members), titles, inventory)
 
 

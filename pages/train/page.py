@@ -64,7 +64,10 @@ def main(used) -> None:
 
 def _figures(data, run, record, runs, file_name):
     if run is None:
-        _how_to_begin(data.fingerprint)
+        if jobs.active("train"):
+            st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
+        else:
+            examples.show(examples.buckets)
         return
     if measured.silent(data, ""):
         return
@@ -99,13 +102,6 @@ def _record_to_show(fingerprint, runs):
     """Return the record of the run to show, as the other pages do; None when there is none."""
     key = results.chosen("train.shown", fingerprint, runs) if runs else None
     return next((r for r in runs if r["key"] == key), None)
-
-
-def _how_to_begin(fingerprint):
-    if jobs.active("train"):
-        st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
-        return
-    examples.show(examples.buckets)
 
 
 begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

@@ -45,11 +45,11 @@ def show(view, run, files) -> None:
             )
     left, right = st.columns(2, gap="large")
     with left:
-        _labels_of_node(view, run, inner, files)
+        _labels_of_node(view, inner, files)
     with right:
         if inner and tree.trace.shape[1]:
-            trace = tree_frames.training_trace(tree, v, words.weights(view.model))
             lambdas = words.weights(view.model)
+            trace = tree_frames.training_trace(tree, v, lambdas)
             charts.show_figure(
                 figures.objective_in_training(trace, f"J while node {v:,} was trained"),
                 trace,
@@ -121,7 +121,7 @@ def _label_in_node(view):
     )
 
 
-def _labels_of_node(view, run, inner, files):
+def _labels_of_node(view, inner, files):
     tree, v = view.tree, view.node
     count = int(tree.histograms.indptr[v + 1] - tree.histograms.indptr[v])
     found = tree_frames.labels_of_node(tree, v, view.data.label_name, LISTED_LABELS)

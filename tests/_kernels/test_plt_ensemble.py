@@ -41,7 +41,6 @@ def test_each_tree_is_read_where_it_is_in_memory(ensemble):
 def test_a_table_has_two_columns_for_each_field(ensemble):
     together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
     assert together.table.shape == (3, 2 * len(fields_of(together.first)))
-    assert np.diff(together.first_node).tolist() == [tree.label.size for tree in ensemble.fitted_]
 
 
 def test_a_tree_with_arrays_of_other_types_is_refused(ensemble):

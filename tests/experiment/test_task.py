@@ -157,7 +157,7 @@ def test_result_that_another_version_wrote_is_not_removed():
     with pytest.raises(store.UnreadableArtifactError, match="make it again"):
         made.load()
     assert made.exists()
-    experiment.remake(made)
+    experiment.keep(made, again=True)
     assert made.load() == Sum(3.0)
 
 
@@ -202,7 +202,7 @@ def test_a_failed_remake_keeps_what_there_is(monkeypatch):
 
     monkeypatch.setattr(Add, "run", fail)
     with pytest.raises(OSError):
-        experiment.remake(adding())
+        experiment.keep(adding(), again=True)
     assert adding().load() == Sum(3.0)
 
 

@@ -31,7 +31,6 @@ class Ensemble(NamedTuple):
     # int64 (t, 2 * number of arrays): for each tree the address and the size of each array; a number and 0 for a field
     # that is a number.
     table: np.ndarray
-    first_node: np.ndarray  # int64 (t + 1,): nodes are numbered through all trees, those of tree t from here on
 
 
 def fields_of(member):
@@ -53,8 +52,7 @@ def as_ensemble(trees, leaves, gains) -> Ensemble:
             if field.dtype != like.dtype or not field.flags.c_contiguous:
                 raise TypeError(f"{name} of a tree must be a contiguous array of {like.dtype}, not of {field.dtype}")
             line.extend((field.ctypes.data, field.size))
-    sizes = [tree.label.size for tree in trees]
-    return Ensemble(members[0], np.array(table, np.int64), np.cumsum([0, *sizes]).astype(np.int64))
+    return Ensemble(members[0], np.array(table, np.int64))
 
 
 if config.DISABLE_JIT:

@@ -27,7 +27,6 @@ from xmlcore.experiment.engine.task import (
     keep,
     load,
     provenance,
-    remake,
     task,
 )
 from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
@@ -92,7 +91,7 @@ __all__ = [
     "half_width", "held_out", "import_workspace", "keep", "label_tree_model", "latex_table", "learning_curve",
     "load", "load_run_model", "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries",
     "needed_by_sweeps", "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "provenance",
-    "remake", "remove_leftovers", "report", "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped",
+    "remove_leftovers", "report", "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped",
     "select", "selection_params", "selection_plan", "selection_stability", "selection_title", "selector", "submit",
     "sweep", "task", "union_of_features", "warm_up", "with_names", "without_held_out",
 ]  # fmt: skip

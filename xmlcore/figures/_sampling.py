@@ -124,7 +124,7 @@ def candidate_curves(
     add_line(figure, x, times, "time per row", GREY, hover, mark="x", row=2, col=1)
     figure.update_yaxes(title_text="Percent", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text=f"{unit} per row", rangemode="tozero", row=2, col=1)
-    _swept_axis(figure, x, "Candidates, q (log)", "n_candidates", own, 2)
+    _swept_axis(figure, x, "Candidates, q (log)", own, 2)
     figure.update_layout(showlegend=True, height=500)
     return figure
 
@@ -339,7 +339,7 @@ def _panels(figure, n):
     return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
 
 
-def _swept_axis(figure, x, title, name, own, n):
+def _swept_axis(figure, x, title, own, n):
     """Set the log axis of n panels, with a tick at each value for which there is space, and mark the value ``own``."""
     figure.update_xaxes(**spaced_log_axis(x, 0.1))
     figure.update_xaxes(title_text=title, row=n, col=1)

@@ -51,7 +51,7 @@ from xmlcore.store.errors import (
     StoreError,
     UnreadableArtifactError,
 )
-from xmlcore.store.kept import Artifact, Inventory, dependents, inventory, last_used, pin, unpin
+from xmlcore.store.kept import Artifact, Inventory, dependents, inventory, pin, unpin
 from xmlcore.store.limit import Removal, bound, make_room, parse_size, removals, set_bound, usage
 from xmlcore.store.places import DAMAGED, META, VALUE, folder
 from xmlcore.store.removing import (
@@ -74,7 +74,7 @@ __all__ = [
     "DamagedArtifactError", "DamagedUploadError", "Inventory", "MissingArtifactError", "Removal", "StoreError",
     "UnreadableArtifactError", "bound", "bytes_aside", "cache_root", "changed", "changes", "check", "check_room",
     "damaged", "delete", "dependents", "entries", "exists", "folder", "free_on_disk", "info", "inventory",
-    "is_aside", "last_used", "load", "make_room", "parse_size", "pin", "put_back", "removals", "remove_all_stale",
+    "is_aside", "load", "make_room", "parse_size", "pin", "put_back", "removals", "remove_all_stale",
     "remove_aside", "remove_aside_one", "remove_stale", "save", "set_aside", "set_bound", "trouble", "unpin",
     "usage", "used", "verify", "write_value", "writing",
 ]  # fmt: skip

@@ -255,11 +255,11 @@ def save(kind: str, key: str, value: object, **meta: object) -> Path:
     return folder(kind, key)
 
 
-def write_value(path: str | PathLike[str], value: object, name: str = VALUE) -> None:
+def write_value(path: str | PathLike[str], value: object) -> None:
     """Write the object that :func:`load` returns into a folder given by :func:`writing`."""
     import joblib
 
-    joblib.dump(value, Path(path) / name)
+    joblib.dump(value, Path(path) / VALUE)
 
 
 @contextmanager

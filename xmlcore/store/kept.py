@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -125,11 +124,6 @@ def _seconds(iso, default) -> float:
 def dependents(kind: str, key: str) -> list[Artifact]:
     """Return all artifacts that were computed from one, directly or not: what is deleted with it."""
     return inventory().dependents(kind, key)
-
-
-def last_used(kind: str, key: str) -> float:
-    """Return when an artifact was last made or used, to the hour, in seconds since 1970."""
-    return min(time.time(), (places.folder(kind, key) / places.META).stat().st_mtime)
 
 
 def pin(kind: str, key: str, by: str = "0") -> None:

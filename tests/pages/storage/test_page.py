@@ -56,7 +56,7 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     hidden = datasets.save_dataset(small_data("secret", seed=9))
     frame = table(page.go("storage"))
     some = [artifact("runs", key), artifact(task.folder, task.key)]
-    titles = owned.full_titles(some, store.inventory(), workspace_row(page).read())
+    titles = owned.full_titles(some, workspace_row(page).read())
     assert titles[key] == "PLT of words"
     assert {"data set", "trained model", "robustness"} <= set(frame["kind"])
     assert frame.loc["words", ["users", "source"]].tolist() == [2, "uploaded here"]

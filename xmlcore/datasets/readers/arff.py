@@ -34,7 +34,7 @@ _SOME = 3  # number of names that a message lists
 _LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
 _MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
 _PAIRS = {("1", "0"), ("1", "-1"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n")}
-_YES, _NO = ({pair[side] for pair in _PAIRS} for side in (0, 1))
+_YES = {pair[0] for pair in _PAIRS}
 _BINARY_RULE = "A label is numeric with the values 0 and 1, or has two values such as {0,1}, {false,true} or {no,yes}."
 _MISSING_RULE = "A missing value is written as ?."
 

@@ -193,7 +193,7 @@ class _Download:
 
     def _receive(self, url, response, done, known):
         """Write what a response sends, after checking that it is the file or the rest of the file."""
-        _check_status(url, response, done, known, self._forget)
+        _check_status(url, response, done, self._forget)
         total, start = _extent(response)
         if response.status_code == 206 and (start != done or total != known.get("total")):
             self._forget()
@@ -238,7 +238,7 @@ class _Download:
             raise DownloadError(f"The file has {wording.size(total)}, but the disk has {wording.size(free)} left.")
 
 
-def _check_status(url, response, done, known, forget):
+def _check_status(url, response, done, forget):
     """Raise unless the server sends the file; ``forget()`` deletes a part that the server cannot continue."""
     status = response.status_code
     if status == 416:

@@ -83,7 +83,7 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
     both, n = pd.concat([rows, test], ignore_index=True), len(rows)
     label = np.unique(both["label"], return_inverse=True)[1]
     columns = both[["unknown", "terms", "empty", "score"]].to_numpy(np.float64)
-    whole = columns.sum(axis=0), np.bincount(label), len(both)
+    whole = np.bincount(label), len(both)
     new = _values(columns[:n], label[:n], *whole)
     drawn = np.empty((DRAWS, 4))
     for i in range(DRAWS):
@@ -98,7 +98,7 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
     return pd.DataFrame(found | {"differs": enough & (sign * new > furthest + TOLERANCE)}, index=index)
 
 
-def _values(columns, label, sums, counts, n_all):
+def _values(columns, label, counts, n_all):
     """Return the four values of a part of the rows."""
     n, own = len(label), np.bincount(label, minlength=counts.size)
     distance = np.abs(own / n - (counts - own) / (n_all - n)).sum() / 2

@@ -128,7 +128,7 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
     guess, values = looked
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
-    separator = _separator(separator, cells, label)
+    separator = _separator(separator, cells)
     every = ("" if cell is None else str(cell) for column in label_columns for cell in values[column])
     binary = isinstance(labels, (list, tuple)) and are_binary(every)
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
@@ -215,7 +215,7 @@ def _column(guess, name, source) -> str:
     raise DatasetFormatError(source, f"it has no column {name!r:.200}", remedy)
 
 
-def _separator(separator, cells, source) -> str:
+def _separator(separator, cells) -> str:
     if separator == "auto":
         return guess_separator(cells)
     if separator not in (*SEPARATORS, LISTS, URIS, NONE):

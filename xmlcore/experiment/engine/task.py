@@ -406,11 +406,6 @@ def _imported(inputs) -> dict[str, str]:
     return {}
 
 
-def remake(task: Task, progress: Progress = silent) -> str:
-    """Run a task again and replace its kept result; see :func:`keep`."""
-    return keep(task, progress, again=True)
-
-
 def ready_to_keep(inputs: dict) -> None:
     """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now."""
     store.check_room()
