@@ -2,21 +2,19 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, fields, format, forms, jobs, sections, server, settings, tasks
+from pages.shared import actions, begin, format, forms, jobs, sections, server, settings, tasks
 from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
-from pages.train import trying
+from pages.train import next_model, trying
 from xmlcore import experiment
 
 _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen when this was drawn last
 
 
-def show(data, fingerprint, shown_key) -> None:
-    models = experiment.MODELS
-    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
-    model = fields.choice("Model to train", list(models), "train.model", help=help)
-    info = models[model]
+def show(data, fingerprint, shown) -> None:
+    model, shown_key = next_model.choose(fingerprint, shown), shown["key"] if shown else None
+    info = experiment.MODELS[model]
     # The button and what is said about it come first, so that they are in sight with every model.
     place = st.container()
     with st.expander("Settings", key="train.settings", icon=":material/settings:"):

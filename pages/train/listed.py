@@ -1,17 +1,22 @@
 """The runs of this workspace on the data set: which one is shown, and what all of them cost."""
 
 import pandas as pd
-import streamlit as st
 
 from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
-from pages.train import answer
+from pages.train import answer, next_model
 from xmlcore import figures
 from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
+
+
+def to_show(fingerprint: str, runs: list) -> dict | None:
+    """Return the record of the run to show, as the other pages do; None when there is none."""
+    key = results.chosen("train.shown", fingerprint, runs) if runs else None
+    return next((r for r in runs if r["key"] == key), None)
 
 
 def choose(runs, shown) -> None:
@@ -23,8 +28,7 @@ def choose(runs, shown) -> None:
     def reopen(key):
         results.take(shown["fingerprint"], key)
         if not results.is_given(by_key[key]):
-            workspace.remember("train.model", by_key[key]["model"])
-            st.session_state["train.model"] = by_key[key]["model"]
+            next_model.take(shown["fingerprint"], by_key[key], by_key[key]["model"])
 
     titles = run_names.names(runs)
     help = "All results of this workspace on this data set. The Compare page lists them with their measures. "

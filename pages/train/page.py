@@ -1,10 +1,10 @@
 """The Train page: how well does a model predict this data set's labels?
 
 answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
-that trains a model, listed.py the choice of the run shown. In sections stand labels.py (each label), confusions.py
-(which label is predicted where another is missed), rows.py (single predictions), every.py (all measures), more_data.py
-(what more rows would give), calibration.py (whether its probabilities are right) and about.py (its size and settings).
-trying.py tries settings, tried.py shows what came of it.
+that trains a model (next_model.py has the choice of it), listed.py the choice of the run shown. In sections stand
+labels.py (each label), confusions.py (which label is predicted where another is missed), rows.py (single predictions),
+every.py (all measures), more_data.py (what more rows would give), calibration.py (whether its probabilities are right)
+and about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
 """
 
 import streamlit as st
@@ -33,7 +33,7 @@ from xmlcore import experiment
 def main(used) -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
-    record = _record_to_show(fingerprint, runs)
+    record = listed.to_show(fingerprint, runs)
     run = results.run(record) if record else None
     if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
         answer.sentence(data, name, run, run_names.names(runs).get(record["key"]) if record else None)
@@ -52,7 +52,7 @@ def main(used) -> None:
         with right:
             listed.choose(runs, record)
             # A fragment, so that typing does not draw the results again.
-            fragments.alone(controls.show)(data, fingerprint, record["key"] if record else None)
+            fragments.alone(controls.show)(data, fingerprint, record)
     data_file = format.file_name(name)
     further = {} if run is None else _of_result(data, run, record, data_file, file_name)
     can_try = not workspace.only_looks() and (run is not None or sections.is_asked("train", trying.TRIED))
@@ -96,12 +96,6 @@ def _of_result(data, run, record, data_file, file_name):
     if measured.silent(data, ""):
         of_result = {"Single predictions": of_result["Single predictions"]}
     return of_result | {"About this result": lambda: about.show(run, record, file_name)}
-
-
-def _record_to_show(fingerprint, runs):
-    """Return the record of the run to show, as the other pages do; None when there is none."""
-    key = results.chosen("train.shown", fingerprint, runs) if runs else None
-    return next((r for r in runs if r["key"] == key), None)
 
 
 begin.page("Train", main, ready="Training can begin", without="there is nothing to train on")

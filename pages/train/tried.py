@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import trials
+from pages.shared.results import results, trials
 from pages.shared.workspaces import workspace
-from pages.train import trying
+from pages.train import listed, next_model, trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.wording import hundredths
@@ -23,7 +23,7 @@ def show(fingerprint: str, file_name: str) -> None:
     if not workspace.only_looks() and server.dataset(fingerprint).Y_train.nnz:
         form, found = st.columns([1, 2], gap="large")
         with form:
-            trying.show(fingerprint, st.session_state["train.model"])
+            trying.show(fingerprint, st.session_state[next_model.KEY])
     else:
         found = st.container()
     with found:
@@ -160,8 +160,8 @@ def _buttons(record, task, result, state):
             actions.button("Resume", key=f"resume-sweep-{key}", type="primary", on_click=sweeping.start, args=(task,))
         elif result.best is not None:
             finals = result.final_tasks()
-            listed = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
-            if not all(one.key in listed and one.exists() for one in finals):
+            own = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
+            if not all(one.key in own and one.exists() for one in finals):
                 many = f" with {len(finals)} seeds" if len(finals) > 1 else ""
                 actions.button(
                     f"Train it on all training rows{many}",
@@ -178,7 +178,7 @@ def _buttons(record, task, result, state):
                     on_click=sweeping.start,
                     args=(task,),
                 )
-            actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
+            actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(record, result))
 
 
 def _train(finals):
@@ -186,10 +186,10 @@ def _train(finals):
         tasks.start(task)
 
 
-def _use(result):
+def _use(record, result):
     presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
-    workspace.remember("train.model", result.model)
-    st.session_state["train.model"] = result.model
+    fingerprint = record["fingerprint"]
+    next_model.take(fingerprint, listed.to_show(fingerprint, results.kept("runs", fingerprint)), result.model)
     chosen = settings.words(result.model, result.settings[result.best_setting])
     workspace.notify(f"The form has the chosen settings: {chosen}.")
 

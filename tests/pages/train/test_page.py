@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.making import fields_of, train, trained, use
+from tests.pages.making import fields_of, train, trained, use, word_data, written
 from tests.pages.small import small_data
 from xmlcore import LdSM, datasets, experiment, store
 
@@ -30,6 +30,34 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
     assert page.at.button(key="train.PLT.submit").label == "Show the result"
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
+
+
+def test_a_result_that_a_link_opens_gives_its_model_to_the_form_until_the_user_chooses_another(ready, session):
+    ready.go("train").set("train.model", "OneVsRest").press("train.OneVsRest.submit")
+    ready.until(lambda s: "Training" in s.metrics())
+    data = word_data()
+    links = [f"data-{data.fingerprint[:12]}.result-{train(ready, m, data)[:12]}" for m in ("LdSM", "PLT")]
+    before = written(ready)["widgets"]
+    for link, model in zip(links, ("LdSM", "PLT")):
+        page = session(ready.token, link).go("train")
+        assert page.at.selectbox(key="train.model").value == model
+        assert page.at.button(key=f"train.{model}.submit")
+    assert written(ready)["widgets"].get("train.model") == before["train.model"], "a visit chooses nothing"
+    page.set("train.model", "DoubleSampling")
+    for one, model in ((page.run(), "DoubleSampling"), (session(ready.token, links[0]).go("train"), "LdSM"),
+                       (session(ready.token, links[1]).go("train"), "DoubleSampling")):  # fmt: skip
+        assert one.at.selectbox(key="train.model").value == model
+
+
+def test_a_result_that_comes_after_a_choice_of_the_model_to_train_next_does_not_change_it(ready, held):
+    page = ready.go("train").press("train.PLT.submit").set("train.model", "OneVsRest")
+    held("PLT")
+    page.until(lambda s: "PLT ranks" in s.text().replace("**", ""))
+    assert page.at.selectbox(key="train.model").value == "OneVsRest", "chosen before the first result came"
+    page.press("train.OneVsRest.submit").set("train.model", "LdSM")
+    held()
+    page.until(lambda s: "OneVsRest ranks" in s.text().replace("**", ""))
+    assert page.at.selectbox(key="train.model").value == "LdSM"
 
 
 @pytest.mark.sections("all")
