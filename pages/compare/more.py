@@ -4,8 +4,9 @@ from pages.shared import fields
 from xmlcore import experiment, metrics
 
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
+TIMES = "Both training times"  # of the processor and by the clock
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
-COLUMNS = (DIFFERING, EVERY, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
+COLUMNS = (DIFFERING, EVERY, TIMES, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
 OF_DECISION = (
     "Of the labels that predict returns for test rows: by the decision that is kept on Predict, which the column "
     "Decision then names, else by the one that the model had after training. Older results lack it."

@@ -20,7 +20,7 @@ FIRST = (
 GROWN = "By how much the process grew at most, beyond the program and the data. Empty where the system did not tell."
 TIME = {  # title, width and help of the column with the time of training
     "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
-    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Some results have no processor time."),
+    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Some older results have only this."),
 }
 NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
@@ -86,11 +86,12 @@ def _order(columns, choice) -> list[str]:
     """Return the columns that are shown: the first ones, and those that the user has asked for."""
     settings_shown = ["model", *(name for name in columns if name.startswith("param."))]
     groups = {more.DIFFERING: settings_shown, more.EVERY: settings_shown, more.TRAINED: ["created"]}
-    groups[more.MEMORY] = ["model_mb", "training_mb"]
+    groups |= {more.TIMES: answer.TIMES, more.MEMORY: ["model_mb", "training_mb"]}
     asked = [name for column in choice.more for name in groups.get(column, [column])]
     if {*asked} & {*experiment.DECIDED}:
         asked.append("decision")
-    first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns][:MOST]
+    first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns]
+    first = first[: MOST + (more.TIMES in choice.more)]  # the second time takes no other column's place
     return [name for name in columns if name == "mark" or name in first or name in asked]
 
 
@@ -150,9 +151,10 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     if lines["decision"].astype(bool).any():
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
         columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
-    time = answer.first_cost(lines, answer.TIMES)
-    frame[time], shape = lines[time], tables.time_format(lines[time])
-    columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
+    first = answer.first_cost(lines, answer.TIMES)
+    for time in answer.TIMES if more.TIMES in choice.more else [first]:
+        frame[time], shape = lines[time], tables.time_format(lines[time])
+        columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
     columns["model_mb"] = tables.number("Model, MB", 90, "%.3g", "In memory; its size on disk is on the page Storage.")
     if lines["training_bytes"].notna().any():

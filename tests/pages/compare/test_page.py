@@ -65,6 +65,15 @@ def test_results_are_drawn_and_listed_with_processor_time_unless_an_older_one_ha
     assert figure(ready.go("train"), "P@1 against training time")
 
 
+def test_the_time_by_the_clock_joins_the_processor_time_and_takes_no_other_column_s_place(ready, words):
+    trained = [train(ready, model, words) for model in ("PLT", "OneVsRest")]
+    order = lambda: next(list(t.proto.column_order) for t in ready.at.dataframe if "fit_cpu_s" in t.value)  # noqa: E731
+    before = ready.go("compare") and order()
+    both = ready.set("compare.more", ["Both training times"]).frame("fit_cpu_s", "fit_s")
+    assert sorted(both["fit_s"]) == sorted(experiment.load("train", key).times["fit_s"] for key in trained)
+    assert before == [name for name in order() if name != "fit_s"] and "fit_s" in order()
+
+
 def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_is_ticked(ready, words):
     made = make(9, words, seeds=1)
     for number, record in enumerate(made):
