@@ -47,8 +47,7 @@ def sentence(name, measurements, settings) -> str:
         if clean != noisy
         else "stays at"
     )
-    where = "" if settings.n_rows >= settings.n_test else f" on {_rows(settings)}"
-    text = f"With {perturbed}, the P@1 of **{format.plain(run)}**{where} {turns} **{noisy}**."
+    text = f"With {perturbed}, the P@1 of **{format.plain(run)}** {turns} **{noisy}**."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     worst = max(lost, key=lambda run: lost[run][0])
@@ -65,10 +64,30 @@ def sentence(name, measurements, settings) -> str:
         lose = "loses" if len(alike) == 1 else "lose"
         text += f" Whether {format.listed(alike)} {lose} a larger share than **{format.plain(run)}** is not sure."
     further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
+    if crossed := crossing(measurements, settings, run):
+        text += f" {crossed}"
     if level != last and np.isfinite(at_last):
         further.append(f"has **{format.percent(at_last)}** at {format.plain(noise.level_text(settings.kind, last))}")
     who = f"**{format.plain(run)}**" if len(runs) > 1 else "It"
     return f"{text} {who} {', and '.join(further)}." if further else text
+
+
+def crossing(measurements, settings, best: str) -> str:
+    """Return from about which level the best result there is ahead of that without noise; empty if it is the same."""
+    levels = [0.0, *sorted(settings.levels)]
+
+    def right(run, level, column="mean"):
+        return measurements.value(run, "P@k", 1, level, column)
+
+    other = max(measurements.results, key=lambda run: right(run, levels[-1]))
+    ahead = np.array([right(other, level) - right(best, level) for level in levels])
+    chance = right(other, levels[-1], "low") <= right(best, levels[-1], "high")  # False without bands
+    if chance or not ahead[0] < 0 < ahead[-1]:
+        return ""
+    at = np.flatnonzero(ahead <= 0)[-1]  # the last level before the other one stays ahead
+    level = np.interp(0.0, ahead[at : at + 2], levels[at : at + 2])
+    where = format.plain(noise.level_text(settings.kind, float(f"{level:.2g}")))
+    return f"**{format.plain(other)}** is ahead of **{format.plain(best)}** from about {where}."
 
 
 def _is_sure(loss) -> bool:

@@ -135,6 +135,46 @@ def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_f
 
 
 @pytest.mark.parametrize(
+    ("values", "spread", "said"),
+    [
+        ((0.5, 0.5, 0.4), 0.001, "**B** is ahead of **A** from about σ = 0.33."),  # between 0.25 and 0.5
+        ((0.5, 0.58, 0.4), 0.001, "**B** is ahead of **A** from about σ = 0.19."),
+        ((0.59, 0.5, 0.4), 0.001, "**B** is ahead of **A** from about σ = 0.33."),
+        ((0.5, 0.5, 0.4), 0.2, ""),  # other noise may undo it
+        ((0.5, 0.5, 0.2), 0.001, ""),
+        ((0.6, 0.5, 0.4), 0.001, ""),  # as good without noise
+    ],
+)
+def test_where_another_result_gets_ahead_of_the_best_one_without_noise_is_said(values, spread, said):
+    def result(*values):
+        lines = [
+            ("gaussian", level, 1, repeat, "all", measure, value + spread * repeat * (level > 0), 1 - value / 0.6)
+            for measure in ("P@k", "PSP@k")
+            for level, value in zip((0.0, 0.25, 0.5), values)
+            for repeat in range(3)
+        ]
+        return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=400)
+
+    record = {"model": "PLT", "place": 0}
+    pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.55, 0.3)), ("B", record, result(*values))])
+    settings = types.SimpleNamespace(
+        levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
+    )
+    text = said_plainly(answer.sentence("data", pair, settings))
+    assert said in text and ("ahead" in said) == ("ahead" in text)
+
+
+def test_the_sentence_names_what_an_earlier_version_or_another_place_has_measured(page, key, monkeypatch):
+    assert "measured by" not in page.text() and "measured elsewhere" not in page.text()
+    for origin, said in (
+        ("earlier version", "**PLT** was measured by an earlier version."),
+        ("imported", "**PLT** was measured elsewhere, or with a model from there."),
+    ):
+        monkeypatch.setattr(experiment, "provenance", lambda task, origin=origin: origin)
+        assert said in page.run().text()
+
+
+@pytest.mark.parametrize(
     ("values", "said"),
     [
         ((0.6, 0.2, 0.4, 0.3), "**B** from σ = 0.25 to σ = 0.5"),
