@@ -38,7 +38,8 @@ CAPTION = (
     "training rows that a twin of the model did not see (held-out rows); the figure shows what they give on the test "
     "rows."
 )
-ON = "On the test rows, which decide nothing; small, on the held-out rows from which decisions are learnt."
+ON = "On the test rows, which decide nothing; small, what the model gives there now, or gave before any decision."
+LEARNT = "From which decisions are learnt."
 OF_CUT = (("Precision", "micro P", 100, " %"), ("Recall", "micro R", 100, " %"), ("Labels a row", "labels", 1, ""))
 OF_PROMISE = (("True labels found", FOUND, 100, " %"), *OF_CUT[::2])
 OF_LEVEL = (
@@ -70,16 +71,16 @@ def decide(chosen, prediction) -> None:
         examples.show(examples.cuts)
         return
     left, right = st.columns(2, gap="large")
+    kept = decided.in_force(chosen.key)
     with right:
-        name, least = _pick(found, decided.in_force(chosen.key))
+        name, least = _pick(found, kept)
         if name is not None:
-            _numbers(found, name, chosen.model)
+            _numbers(found, name, kept, chosen.model)
             _say_what_came_of(least, chosen, found, name)
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
     looked_at = None if name is None else found.line(name)
-    kept = decided.in_force(chosen.key)
     is_kept = name is not None and name == kept  # then what it has changed is shown, and else what it would change
     points = {"this decision": looked_at}
     points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
@@ -161,19 +162,28 @@ def _meanings() -> str:
     return "\n\n".join(lines)
 
 
-def _numbers(found, name, model) -> None:
-    one = found.line(name)
+def _numbers(found, name, kept, model) -> None:
+    one, other = found.line(name), found.line(None if name == kept else kept)
+
+    def small(of, times, unit):
+        """Return what the model gives now, or before the decision that is kept; empty where that is not known."""
+        value = times * other.get(of, np.nan)
+        return "" if np.isnan(value) else f"{'before' if name == kept else 'now'} {value:.1f}{unit}"
+
     st.caption("Large numbers: on the test rows.")
     if name in CHOICES:
         is_p = predictions.are_probabilities(model)
         at = "P of 50\u00a0%" if is_p else "0.5"
         without = f"by the best {'P' if is_p else 'scores'}" if "@" in name else f"cut at {at}"
-        tables.cards([(name, f"{100 * one['decided']:.1f} %", ON), (without, f"{100 * one['plain']:.1f} %", ON)])
+        decided_by = (name, f"{100 * one['decided']:.1f} %", ON, small(name, 100, " %"))
+        tables.cards([decided_by, (without, f"{100 * one['plain']:.1f} %", ON)])
         return
-    tables.cards([
-        (title, f"{times * one[of]:.1f}{unit}", ON, f"{times * one[HELD_OUT + of]:.1f}{unit} held-out")
-        for title, of, times, unit in (OF_PROMISE if name.startswith(PROMISE) else OF_CUT)
-    ])  # fmt: skip
+    shown = OF_PROMISE if name.startswith(PROMISE) else OF_CUT
+    tables.cards(
+        [(title, f"{times * one[of]:.1f}{unit}", ON, small(of, times, unit)) for title, of, times, unit in shown]
+    )
+    held = [f"{title.lower()} {times * one[HELD_OUT + of]:.1f}{unit}" for title, of, times, unit in shown]
+    st.caption(f"On the held-out rows: {', '.join(held)}.", help=LEARNT)
 
 
 def _say_what_came_of(least, chosen, found, name) -> None:

@@ -263,8 +263,9 @@ def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_prom
     level = next(level for level in range(99, 0, -1) if found.promised(level / 100))
     page.set("predict.decide.promised", float(level))
     line, rule = found.line(f"promise {level / 100}"), found.rule(f"promise {level / 100}")
-    told = f"{100 * line['recall of rows']:.1f} %", f"{100 * line['held-out recall of rows']:.1f} % held-out"
-    assert cards(page)["True labels found"] == told and line["held-out recall of rows"] > level / 100
+    assert cards(page)["True labels found"] == (f"{100 * line['recall of rows']:.1f} %", "")
+    told = f"On the held-out rows: true labels found {100 * line['held-out recall of rows']:.1f} %"
+    assert told in page.text() and line["held-out recall of rows"] > level / 100
     x = word_data().X_test[[page.at.number_input(key="predict.row").value]]
     n = rule.decided(model, x).nnz
     assert ("In few words, with all of them" in page.text()) == (n > 5 and model.trees_[0].depth.max() > 1)
@@ -539,10 +540,8 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     )
     order = ["held-out micro R", "held-out micro P"]
     held = found.cuts[found.cuts["held-out micro P"] >= 0.8].sort_values(order).iloc[-1]
-    assert cards(page)["Recall"] == (
-        f"{100 * held['micro R']:.1f} %",
-        f"{100 * held['held-out micro R']:.1f} % held-out",
-    )
+    assert cards(page)["Recall"] == (f"{100 * held['micro R']:.1f} %", f"now {100 * now['micro R']:.1f} %")
+    assert f"recall {100 * held['held-out micro R']:.1f} %, labels a row" in page.text()
     (line,) = figure(page, "From precise to complete")["layout"]["shapes"]
     assert line["y0"] == line["y1"] == 80, "the bound asked for is drawn"
     asked = re.search(
@@ -559,7 +558,12 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     page.set("predict.decide.by", "As much precision as a least recall leaves").set("predict.decide.least recall", 70.0)
     held = found.cuts[found.cuts["held-out micro R"] >= 0.7]
     held = held.sort_values(order[::-1]).iloc[-1]
-    assert cards(page)["Precision"][1] == f"{100 * held['held-out micro P']:.1f} % held-out"
+    assert f"On the held-out rows: precision {100 * held['held-out micro P']:.1f} %" in page.text()
+    assert cards(page)["Labels a row"][1] == f"now {now['labels']:.1f}"
+    page.set("predict.decide.by", "macro F1")
+    assert cards(page)["macro F1"][1] == f"now {100 * now['macro F1']:.1f} %"
+    page.press("predict.decide.keep")
+    assert cards(page)["macro F1"][1] == f"before {100 * now['macro F1']:.1f} %", "it is what the model gives now"
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
     told = found.measures.set_index("measure").loc["macro F1@3"]
     assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"
