@@ -5,7 +5,6 @@ import pandas as pd
 from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
-from pages.shared.workspaces import workspace
 from pages.train import answer, next_model
 from xmlcore import figures
 from xmlcore.metrics.calibration import wilson

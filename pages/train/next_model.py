@@ -24,7 +24,7 @@ def take(fingerprint: str, shown: dict | None, model: str) -> None:
 
     def change(data):
         data["widgets"][KEY] = model
-        data["widgets"].setdefault(_name(fingerprint), {})[_key(shown)] = [model, now]
+        data["widgets"][_name(fingerprint)] = _kept(data["widgets"], fingerprint) | {_key(shown): [model, now]}
 
     workspace.update(change)
 
@@ -38,9 +38,17 @@ def _key(shown):
     return shown["key"] if shown else ""
 
 
+def _kept(widgets, fingerprint):
+    """Return the choices on a data set; none if they are damaged."""
+    kept = widgets.get(_name(fingerprint))
+    choices = kept.values() if isinstance(kept, dict) else [None]
+    whole = all(isinstance(choice, list) and [*map(type, choice)] == [str, str] for choice in choices)
+    return kept if whole else {}
+
+
 def _chosen(fingerprint, shown):
     widgets = workspace.get("widgets")
-    own = widgets.get(_name(fingerprint), {})
+    own = _kept(widgets, fingerprint)
     last, when = max(own.values(), key=lambda choice: choice[1], default=("", "none"))
     if _key(shown) in own:
         wanted = own[_key(shown)][0]

@@ -60,6 +60,13 @@ def test_a_result_that_comes_after_a_choice_of_the_model_to_train_next_does_not_
     assert page.at.selectbox(key="train.model").value == "LdSM"
 
 
+@pytest.mark.parametrize("damaged", [7, [], {"a": "PLT"}, {"a": [1, 2]}])
+def test_damaged_choices_of_the_model_to_train_next_are_left_out(ready, damaged):
+    with fields_of(ready) as fields:
+        fields["widgets"][f"train.model {word_data().fingerprint}"] = damaged
+    assert ready.go("train").set("train.model", "LdSM").at.selectbox(key="train.model").value == "LdSM"
+
+
 @pytest.mark.sections("all")
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
 def test_every_model_is_trained_and_its_result_shown(ready, model):
