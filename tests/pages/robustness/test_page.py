@@ -155,8 +155,7 @@ def test_where_another_result_gets_ahead_of_the_best_one_without_noise_is_said(v
         ]
         return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=400)
 
-    record = {"model": "PLT", "place": 0}
-    pair = measured_runs.UnderNoise([("A", record, result(0.6, 0.55, 0.3)), ("B", record, result(*values))])
+    pair = measured_runs.UnderNoise({"A": result(0.6, 0.55, 0.3), "B": result(*values)}, LOOKS)
     settings = types.SimpleNamespace(
         levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
     )
