@@ -113,6 +113,8 @@ def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_
     assert predictions(client.post(PREDICT.format("sizes"), json={"row": rows[0], "k": 2})) == want[:1]
     large = json.dumps({"rows": rows, "k": 2}).encode().ljust(100_000)
     assert predictions(client.post(PREDICT.format("sizes"), content=large, headers=JSON)) == want
+    many = predictions(client.post(PREDICT.format("sizes"), json={"rows": rows * 300, "k": 2}))
+    assert many == want * 300, "an answer that is sent in pieces"
     found = predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 1000}))
     assert sorted(one["id"] for one in found[0]) == [0, 1, 2]
     rows = [{"weight": 1, "colour": 2, "smell": 3}, {"age": 1}]

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from xmlcore import __version__
@@ -21,6 +21,7 @@ from xmlcore.serve.limits import LARGE_BYTES, Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
 
+AT_ONCE = 100  # labels that are written without a pause
 TRY = Path(__file__).with_name("try.html")
 
 
@@ -204,8 +205,7 @@ class _Service:
                 more["unknown"] = unknown
             return _written(served, labels, scores, more, progress)
 
-        content = await self.lanes.of(len(body), n_labels).run(request, work)
-        return Response(content, media_type="application/json")
+        return _sent(await self.lanes.of(len(body), n_labels).run(request, work))
 
     async def projects(self, request):
         return JSONResponse({"projects": [annif.project(model) for model in self.by_name.values()]})
@@ -235,20 +235,32 @@ class _Service:
         return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)
 
 
-def _written(served, labels, scores, more, progress) -> bytes:
-    """Return an answer as JSON, which is written row by row: other threads run between two."""
-    rows = []
+def _written(served, labels, scores, more, progress) -> list[bytes]:
+    """Return an answer as pieces of JSON, one for each row: other threads run between two."""
+    pieces = [b'{"model":' + _json(served.name) + b',"predictions":[']
     for ids, row_scores in zip(labels, scores):
-        progress("Writing", len(rows) / len(labels))
+        progress("Writing", len(pieces) / len(labels))
         row = [
             {"label": served.packed.label_name(j), "id": j, "score": score}
             for j, score in zip(ids.tolist(), row_scores.tolist())
             if j >= 0
         ]
-        rows.append(_json(row))
-    fields = {"model": _json(served.name), "predictions": b"[" + b",".join(rows) + b"]"}
-    fields |= {name: _json(value) for name, value in more.items()}
-    return b"{" + b",".join(_json(name) + b":" + value for name, value in fields.items()) + b"}"
+        parts = [_json(row[start : start + AT_ONCE])[1:-1] for start in range(0, len(row), AT_ONCE)]
+        pieces.append((b"," if len(pieces) > 1 else b"") + b"[" + b",".join(parts) + b"]")
+    return [*pieces, b"]" + b"".join(b"," + _json(name) + b":" + _json(value) for name, value in more.items()) + b"}"]
+
+
+def _sent(pieces) -> Response:
+    """Return a response of pieces, which are sent one by one if they are large together."""
+    size = sum(map(len, pieces))
+    if size <= LARGE_BYTES:
+        return Response(b"".join(pieces), media_type="application/json")
+
+    async def one_by_one():
+        for piece in pieces:
+            yield piece
+
+    return StreamingResponse(one_by_one(), headers={"Content-Length": str(size)}, media_type="application/json")
 
 
 def _json(value) -> bytes:
