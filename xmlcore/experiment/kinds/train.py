@@ -48,8 +48,7 @@ class Run:
     k: int  # largest k of the measures
     measures: "DataFrame"  # ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), as :func:`evaluate` has them
     # "fit_s", "predict_s", "compile_s" (of kernels, not in the others) in seconds, "predict_ms_per_row" in milliseconds
-    # "fit_cpu_s": processor time of "fit_s", in seconds, summed over threads; not in runs of earlier versions, and not
-    # where trees were trained apart
+    # "fit_cpu_s": processor time of "fit_s", in seconds, summed over threads; not in runs of earlier versions
     times: dict
     size: dict  # "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory)
     ranking: Ranking  # the first max(k, 5) labels of each test row

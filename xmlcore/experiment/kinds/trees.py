@@ -30,6 +30,7 @@ class Tree:
     compile_s: float
     memory: dict = field(default_factory=dict)  # as :attr:`Run.memory`
     warnings: list[str] = field(default_factory=list)
+    cpu_seconds: float | None = None  # of the processors, as ``fit_cpu_s`` of :attr:`Run.times`; None: not known
 
 
 @register
@@ -60,7 +61,13 @@ class TrainTree(Task):
             model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
         if files is not None:
             files["model"] = model.save
-        return {"seconds": watch.seconds, "compile_s": compile_s, "memory": watch.memory, "warnings": watch.warnings}
+        return {
+            "seconds": watch.seconds,
+            "compile_s": compile_s,
+            "memory": watch.memory,
+            "warnings": watch.warnings,
+            "cpu_seconds": watch.cpu_seconds,
+        }
 
 
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
@@ -87,8 +94,14 @@ def joined(trees: list[Task]) -> Trained:
         parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
     model = ensemble_of_trees(parts)
     most = max((one.memory for one in known), key=grown)
+    worked = [one.cpu_seconds for one in known]
     return Trained(
-        model, sum(one.seconds for one in known), max(one.compile_s for one in known), _said(known), dict(most)
+        model,
+        sum(one.seconds for one in known),
+        max(one.compile_s for one in known),
+        _said(known),
+        dict(most),
+        None if None in worked else sum(worked),
     )
 
 
