@@ -7,7 +7,7 @@ from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
-KEY = "train.model"  # key of the choice; in the workspace's "widgets": the model chosen last, on any data set
+KEY = "train.model"  # in the workspace's "widgets": the model chosen last, data set and result it was beside, and when
 
 
 def choose(fingerprint: str, shown: dict | None) -> str:
@@ -21,39 +21,15 @@ def choose(fingerprint: str, shown: dict | None) -> str:
 def take(fingerprint: str, shown: dict | None, model: str) -> None:
     """Choose a model beside a result that is shown."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")  # as records of results say when they were made
-
-    def change(data):
-        data["widgets"][KEY] = model
-        data["widgets"][_name(fingerprint)] = _kept(data["widgets"], fingerprint) | {_key(shown): [model, now]}
-
-    workspace.update(change)
-
-
-def _name(fingerprint):
-    """Return where the workspace's "widgets" have the choices on a data set: result -> [model, time of the choice]."""
-    return f"{KEY} {fingerprint}"
-
-
-def _key(shown):
-    return shown["key"] if shown else ""
-
-
-def _kept(widgets, fingerprint):
-    """Return the choices on a data set; none if they are damaged."""
-    kept = widgets.get(_name(fingerprint))
-    choices = kept.values() if isinstance(kept, dict) else [None]
-    whole = all(isinstance(choice, list) and [*map(type, choice)] == [str, str] for choice in choices)
-    return kept if whole else {}
+    workspace.remember(KEY, [model, fingerprint, shown["key"] if shown else "", now])
 
 
 def _chosen(fingerprint, shown):
-    widgets = workspace.get("widgets")
-    own = _kept(widgets, fingerprint)
-    last, when = max(own.values(), key=lambda choice: choice[1], default=("", "none"))
-    if _key(shown) in own:
-        wanted = own[_key(shown)][0]
-    elif shown is None or results.is_given(shown):
-        wanted = widgets.get(KEY)
-    else:  # a result that comes after a choice does not change it
-        wanted = last if when < str(shown["created"]) else shown["model"]
-    return wanted if wanted in experiment.MODELS else next(iter(experiment.MODELS))
+    kept = workspace.get("widgets").get(KEY)
+    is_whole = isinstance(kept, list) and [*map(type, kept)] == 4 * [str]
+    model, data, beside, when = kept if is_whole else 4 * [""]
+    if shown is not None and not results.is_given(shown):
+        # A result that comes after a choice does not change it.
+        if data != fingerprint or beside != shown["key"] and when >= str(shown["created"]):
+            model = shown["model"]
+    return model if model in experiment.MODELS else next(iter(experiment.MODELS))
