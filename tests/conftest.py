@@ -14,6 +14,7 @@ os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all te
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
 
 
+LONG_FILES = ("test_types.py", "test_states.py")  # a minute or longer, and among the last by their names
 BROWSER_TIMEOUT = 600  # seconds for one test, which waits up to 120 s for each of several jobs
 
 
@@ -21,9 +22,9 @@ def pytest_collection_modifyitems(items):
     """Give browser tests a longer timeout than pyproject does, unless they have one of their own, and a second try.
 
     On a busy machine a click may meet a page that is just being drawn anew. The summary lists what was tried again.
-    They come first, and type checkers after them: of several processes, one would be left alone with them at the end.
+    They come first, and other long files after them: of several processes, one would be alone with them at the end.
     """
-    items.sort(key=lambda item: {"e2e": 0, "typing": 1}.get(item.path.parent.name, 2))
+    items.sort(key=lambda item: 0 if item.path.parent.name == "e2e" else 1 if item.path.name in LONG_FILES else 2)
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
