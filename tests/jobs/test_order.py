@@ -160,7 +160,7 @@ def test_fifty_jobs_wait_in_the_queue_and_none_is_lost(tmp_path):
         dropped = [job for job in queue.waiting()[-10:] if queue.cancel(job.id)]
         queue.resume()
         assert all(job.wait(LONG) for job in jobs)
-        assert {job.state for job in jobs if job not in dropped} == {"done"} and len(dropped) == 10
+        assert {(job.state, job.error) for job in jobs if job not in dropped} == {("done", None)} and len(dropped) == 10
         assert max(job.result() for job in jobs if job not in dropped) <= 3
         assert queue.waiting() == [] and len(queue.jobs()) == 50
 
@@ -292,6 +292,20 @@ def test_memory_that_earlier_work_has_freed_is_counted_for_the_work_that_takes_i
     told = subprocess.run(script, capture_output=True, text=True, check=True)
     given_back, taken = map(int, told.stdout.split())
     assert given_back > 90e6 and taken > 90e6
+
+
+def test_many_threads_begin_to_watch_memory_at_once(monkeypatch):
+    for quick in ("return_free_memory", "resident"):
+        monkeypatch.setattr(memory, quick, lambda: None)
+    monkeypatch.setattr(memory.Usage, "now", lambda self: (None, None))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            made = list(threads.map(lambda _: [memory.Usage() for _ in range(200)], range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert sum(map(len, made)) == 1600
 
 
 # --- workers that die

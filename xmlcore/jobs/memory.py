@@ -2,12 +2,14 @@
 
 import os
 import sys
+import threading
 import weakref
 from pathlib import Path
 
 from xmlcore.system import free_bytes, memory_of_control_groups, return_free_memory
 
 _watching = weakref.WeakSet()  # all objects of the class Usage: the kernel knows one peak for a process
+_beginning = threading.Lock()  # jobs in threads begin at once
 
 
 def available() -> int | None:
@@ -34,15 +36,16 @@ class Usage:
         return_free_memory()  # of earlier work: else what comes takes it, and the process seems not to grow
         self.at_start = self._peak = resident()
         self._exact = False
-        if sys.platform == "linux":
-            for other in list(_watching):
-                other.now()  # notes the peak that is forgotten in the next step
-            try:
-                Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak of this process
-                self._exact = True
-            except OSError:
-                pass
-        _watching.add(self)
+        with _beginning:
+            if sys.platform == "linux":
+                for other in list(_watching):
+                    other.now()  # notes the peak that is forgotten in the next step
+                try:
+                    Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak of this process
+                    self._exact = True
+                except OSError:
+                    pass
+            _watching.add(self)
 
     def now(self) -> tuple[int | None, int | None]:
         """Return the bytes of this process in memory, and the most since the object was made."""
