@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from xmlcore.datasets.texts import words
 from xmlcore.system import KERNEL_CACHE_VARIABLE, kernel_cache_root
 
 os.environ["XMLCORE_FIRST_RESULTS"] = "off"  # tests say themselves what is computed
@@ -71,3 +72,10 @@ def real_data() -> Path:
 def own_cache(tmp_path, monkeypatch):
     """Artifacts of a test go to its own folder; compiled kernels stay where they are."""
     monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_limit_is_left():
+    """A dashboard or a service that a test starts here limits the searches of this process, which outlives it."""
+    yield
+    words.limit_search(None)
