@@ -315,6 +315,7 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
         root = root_log_probability(member.arrays, loss, x, row, scratch)
         if member.gains.size > 0:
             root += member.gains[0]
+        root = max(root, VANISHED)  # opened in every tree: the path of a label, seen in another one, begins there
         state.heap_sizes[t] = heap_push(state.heap_scores[t], state.heap_nodes[t], np.int64(0), root, np.int32(0))
     for all_together in range(2):
         least = least_sum(found, r, state.counts[FOUND]) if all_together else -1.0
