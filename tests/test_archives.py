@@ -153,6 +153,7 @@ REFUSED = {
     "other bytes": (lambda content: changed(content, lambda files, about: files.update(
         {"a/value.json": files["a/value.json"][:-1] + b" "}), listed=False), "other bytes"),
     "two of one name": (twice, "two files of one name"),
+    "another packing": (lambda content: zipped(members(content), zipfile.ZIP_BZIP2), "not packed by deflation"),
     "a password": (with_password, "has a password"),
     "a size that is a lie": (size_made_smaller, "another size"),
     "no arrays": (lambda content: changed(content, lambda files, about: files.pop("a/arrays.npz")), "it lacks a/"),

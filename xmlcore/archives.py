@@ -44,6 +44,16 @@ _PIECE = 1 << 20  # bytes that are unpacked at a time
 _REMEDY = "Make or download it again, and check that it was copied whole."
 
 
+class BoundedZip(zipfile.ZipFile):
+    """A zip file whose members can be read piece by piece: bzip2 and LZMA unpack all of a chunk, however large."""
+
+    def open(self, name, mode="r", *args, **kwargs):
+        info = name if isinstance(name, zipfile.ZipInfo) else None if mode == "w" else self.getinfo(name)
+        if mode == "r" and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise NotImplementedError(f"{info.filename[:60]!r} is not packed by deflation, as zip files usually are")
+        return super().open(name, mode, *args, **kwargs)
+
+
 class Use(NamedTuple):
     """What archives are used for."""
 
@@ -251,7 +261,7 @@ def reading(source, use: Use, name: str = "the file", most_bytes: int = MOST_BYT
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="xmlcore-tmp-", dir=scratch))
         with _refusing(use, f"{name} is damaged, or no zip file"):
-            file = stack.enter_context(zipfile.ZipFile(source))
+            file = stack.enter_context(BoundedZip(source))
             archive = Archive(file, use, name, Path(folder), most_bytes)
         yield archive
 
@@ -268,7 +278,7 @@ def holds(path, use: Use) -> bool:
 
 def plain_arrays(path) -> dict[str, np.ndarray]:
     """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read."""
-    with zipfile.ZipFile(path) as archive:
+    with BoundedZip(path) as archive:
         if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):  # arrays may share their bytes
             raise ValueError("it has no plain arrays: they promise more than it holds")
         for info in archive.infolist():

@@ -6,6 +6,7 @@ import io
 import lzma
 import tarfile
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -49,6 +50,7 @@ REFUSED = {
     "tar.xz": (tarred("w:xz"), "it is a compressed tar archive"),
     "zip in zip": (zipped("b.zip", content=zipped("a.txt")), "a zip archive within compressed data"),
     "gzip in bzip2": (bz2.compress(gzip.compress(TEXT)), "gzip data within compressed data"),
+    "another packing": (archiving.zipped({"a.txt": TEXT}, zipfile.ZIP_LZMA), "not packed by deflation"),
     "two files": (zipped("train.txt", "test.txt"), "holds 2 files (train.txt, test.txt)"),
     "no file": (zipped(), "holds 0 files"),
 }

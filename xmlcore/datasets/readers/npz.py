@@ -4,11 +4,11 @@ import io
 import math
 import sys
 import tokenize
-import zipfile
 
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.sources import ZIP_ERRORS, holds_npz
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
@@ -125,7 +125,7 @@ def arrays_of(text, source, max_bytes):
     if not holds_npz(text):
         raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
     try:
-        with zipfile.ZipFile(io.BytesIO(text)) as archive:
+        with BoundedZip(io.BytesIO(text)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
             if max_bytes is not None and size > max_bytes:
                 raise DatasetFormatError(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
 from xmlcore.datasets.readers.recognise import archive_kind, check_text, is_npz
 from xmlcore.progress import Progress, silent
@@ -291,7 +292,7 @@ def _pieces(stream, decompressor, label, kind):
 def _zip(stream, label, npz):
     """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
     try:
-        with zipfile.ZipFile(stream) as archive:
+        with BoundedZip(stream) as archive:
             members = files_in(archive)
             names = [entry.filename for entry in members]
             if npz and is_npz(names):
@@ -335,7 +336,7 @@ def opened_archive(source):
     elif hasattr(source, "seekable") and source.seekable():
         place = source.tell()
     try:
-        archive = zipfile.ZipFile(source) if zipfile.is_zipfile(source) else None
+        archive = BoundedZip(source) if zipfile.is_zipfile(source) else None
     except ZIP_ERRORS:
         archive = None
     try:
