@@ -161,6 +161,11 @@ def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
     assert 'perhaps labels="tags"' in failure(b"x,tags\n3,a\n").found
 
 
+def test_a_quote_that_is_never_closed_is_one_long_cell_and_found_soon():
+    assert table_records.cells(b'a,"' + b"," * 1_000_000, b",") == [b"a", b'"' + b"," * 1_000_000]
+    assert table_records.cells(b'"a,b","c""d,",e', b",") == [b"a,b", b'c"d,', b"e"]
+
+
 def test_odd_names_and_labels_are_said():
     assert warned(read_matrix, b"a,b,b,a\n1,2,0,1\n1,2,1,1\n", labels=-2) == [
         "data: 2 labels are named like a feature: 'a', 'b'. Is it among the features too?",

@@ -70,13 +70,14 @@ def cells(line: bytes, separator: bytes) -> list[bytes]:
 def _raw_cells(line, separator):
     if b'"' not in line:
         return line.split(separator)
-    found, part = [], b""
+    found, parts, is_open = [], [], False
     for piece in line.split(separator):
-        part = piece if not part else part + separator + piece
-        if part.count(b'"') % 2 == 0:
-            found.append(part)
-            part = b""
-    return [*found, part] if part else found
+        parts.append(piece)
+        is_open ^= piece.count(b'"') % 2 == 1
+        if not is_open:
+            found.append(separator.join(parts))
+            parts = []
+    return [*found, separator.join(parts)] if parts else found
 
 
 def blocks(text, separator: bytes, has_header: bool):
