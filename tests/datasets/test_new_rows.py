@@ -75,6 +75,10 @@ def test_shuffled_features_and_features_that_no_training_row_has_are_found(known
     unknown = facts_of_rows(less, X, ranking)
     assert unknown["unknown"].tolist() == (X.toarray()[:, :40] != 0).sum(axis=1).tolist()
     assert unknown["terms"].tolist() == np.diff(X.indptr).tolist()
+    damaged = X.copy()
+    damaged.indptr = damaged.indptr[::-1].copy()
+    with pytest.raises(ValueError, match="X is damaged"):
+        facts_of_rows(less, damaged, ranking)
     few = facts_of_rows(data, data.X_test[:9], known[1].predict_topk(data.X_test[:9], 2))
     assert not unlike_test_rows(few.assign(unknown=few["terms"])[:1], few)["differs"].any(), "nine rows tell nothing"
     with pytest.raises(ValueError, match="there are 0 new and 400 test rows"):

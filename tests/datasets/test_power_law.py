@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.special import zeta
 
 from xmlcore.datasets.statistics.power_law import (
@@ -93,6 +94,14 @@ def test_fewer_than_two_different_counts_have_no_power_law(counts):
     assert math.isnan(fit.alpha) and fit.n_tail == 0
     assert math.isnan(goodness_of_fit(counts, n_samples=2).p)
     assert compare_with_power_law(counts).empty and power_law_curve(fit, 10).empty
+
+
+def test_counts_that_are_a_matrix_are_refused_before_scipy_sees_a_damaged_one():
+    damaged = sp.csr_array(np.eye(3))
+    damaged.indptr = np.array([0, 5, 2, 3], np.int32)
+    for function in (fit_power_law, compare_with_power_law):
+        with pytest.raises(ValueError, match="counts must be whole numbers"):
+            function(damaged)
 
 
 @pytest.mark.parametrize("counts", [[1] * 30 + [2] * 5, [1, 7], [1, 1, 2, 9, 9, 9, 50]])

@@ -181,6 +181,8 @@ def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -
 def _histogram(counts):
     """Return the different counts above 0, ascending, and how often each occurs."""
     counts = np.asarray(counts)
+    if counts.dtype.kind not in "buif":
+        raise ValueError("counts must be whole numbers, such as the number of rows of each label")
     return np.unique(counts[counts > 0].astype(np.int64), return_counts=True)
 
 

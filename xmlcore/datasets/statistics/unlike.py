@@ -10,6 +10,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.first_use import pd
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_structure
 
 MOST = 2000  # rows that are compared; of more, so many are drawn at random
 DRAWS = 999  # random divisions
@@ -26,6 +27,7 @@ def facts_of_rows(
     training row has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
     ``score`` (its score, or 0). Words are counted where the rows have ``texts``.
     """
+    check_structure(X)
     n = X.shape[0]
     rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))
     X, label = X[rows], ranking.labels[rows, 0]
