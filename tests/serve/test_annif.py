@@ -1,12 +1,16 @@
 """What Annif's http backend asks for."""
 
 from datetime import datetime
+from urllib.parse import parse_qs
 
 import pytest
 from serve.conftest import LABELS, TEXTS, uri
 
 from xmlcore import decisions
+from xmlcore.serve import annif
+from xmlcore.serve.limits import Limits
 
+FORM = "application/x-www-form-urlencoded"
 SUGGEST = "/v1/projects/animals/suggest"
 
 
@@ -38,6 +42,14 @@ def test_limit_and_threshold_bound_the_suggestions_and_json_is_read_as_a_form_is
     assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
 
 
+def test_a_form_is_decoded_in_pieces_as_in_one(served, monkeypatch):
+    sent = b"text=%C3%A9+a%%+red%20c%C3%A1t&limit=3&text=" + b"%c3%a9%+%%2b%%%" * 5
+    for size in range(3, 20):
+        monkeypatch.setattr(annif, "PIECE", size)
+        found, limit, _ = annif.asked(sent, FORM, served[0], Limits())
+        assert (found, limit) == (parse_qs(sent.decode())["text"][-1], 3)
+
+
 def test_where_a_decision_is_kept_its_labels_are_the_suggestions(client, of_texts):
     every = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
     model = of_texts.model
@@ -56,9 +68,9 @@ def test_where_a_decision_is_kept_its_labels_are_the_suggestions(client, of_text
     ({"data": {"text": "a", "limit": "1001"}}, 422, "limit must be a whole number from 1 to 1,000"),
     ({"data": {"text": "a", "limit": "9" * 9999}}, 422, "limit must be"),
     ({"data": {"text": "a", "threshold": "nan"}}, 422, "threshold must be a number"),
-    ({"content": b"text=%ff", "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
-    ({"content": b"a=1&" * 200, "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 400, "no form"),
-    ({"files": {"text": b"a"}}, 415, "application/x-www-form-urlencoded"),
+    ({"content": b"text=%ff", "headers": {"Content-Type": FORM}}, 400, "no form"),
+    ({"content": b"a=1&" * 200, "headers": {"Content-Type": FORM}}, 400, "no form"),
+    ({"files": {"text": b"a"}}, 415, FORM),
     ({"json": {"text": 3}}, 422, "text must be a text"),
 ])  # fmt: skip
 def test_a_wrong_request_is_refused_with_a_reason(client, sent, status, reason):

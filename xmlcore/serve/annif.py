@@ -3,12 +3,14 @@
 See https://github.com/NatLibFi/Annif/wiki/Backend:-HTTP
 """
 
-from urllib.parse import parse_qs
+from urllib.parse import unquote_to_bytes
 
 from xmlcore.serve.bodies import as_json, count_of, finite_number, said
 from xmlcore.serve.limits import Refused
 
 LIMIT = 10  # suggestions if a request does not say how many, as Annif's
+MOST_FIELDS = 100  # of a form
+PIECE = 1 << 16  # bytes of a form that are decoded at a time
 _FIELDS = ("text", "limit", "threshold")
 
 
@@ -35,10 +37,9 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
         }
     elif kind == "application/x-www-form-urlencoded":
         try:
-            fields = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=100)
+            given = _form(body)
         except ValueError as error:
             raise Refused(400, f"the body is no form: {error}") from None
-        given = {name: values[-1] for name, values in fields.items()}
     else:
         raise Refused(415, "send the fields text and limit as application/x-www-form-urlencoded or application/json")
     if "text" not in given:
@@ -46,6 +47,26 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
     limit = given.get("limit", str(LIMIT))
     limit = count_of(int(limit) if limit.isdecimal() and len(limit) < 20 else limit, "limit", limits.k)
     return given["text"], limit, finite_number(given.get("threshold", "0"), "threshold")
+
+
+def _form(body: bytes) -> dict[str, str]:
+    """Return the fields of a form; of several of one name, the last one."""
+    if body.count(b"&") >= MOST_FIELDS:
+        raise ValueError(f"it has more than {MOST_FIELDS} fields")
+    fields = (field.partition(b"=") for field in body.split(b"&"))
+    return {_unquoted(name): _unquoted(value) for name, _, value in fields}
+
+
+def _unquoted(text: bytes) -> str:
+    """Decode a part of a form, in pieces: in one call, no other request would be answered meanwhile."""
+    text, found, at = text.replace(b"+", b" "), [], 0
+    while at < len(text):
+        end = at + PIECE
+        escape = text.rfind(b"%", end - 2, end)  # it goes on after the end
+        end = escape if escape >= 0 else end
+        found.append(unquote_to_bytes(text[at:end]))
+        at = end
+    return b"".join(found).decode()
 
 
 def suggestions(text: str, limit: int, threshold: float, served, predict) -> dict:
