@@ -116,8 +116,9 @@ def test_holm_by_hand():
     np.testing.assert_allclose(metrics.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     np.testing.assert_allclose(metrics.holm([0.4, np.nan, 0.6]), [0.8, np.nan, 0.8])
     assert metrics.holm([0.9, 0.8]).max() == 1 and metrics.holm([]).size == 0
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        metrics.holm([2.0])
+    for wrong in ([2.0], ["x" * 50_000]):
+        with pytest.raises(ValueError, match=r"between 0 and 1, in one dimension$"):
+            metrics.holm(wrong)
 
 
 def test_measures_of_some_labels_and_of_ones_own():

@@ -235,7 +235,10 @@ def holm(p_values: npt.ArrayLike) -> np.ndarray:
     >>> metrics.holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    try:
+        p = np.asarray(p_values, dtype=np.float64)
+    except (TypeError, ValueError):  # NumPy would say all of it
+        p = np.empty((0, 0))
     if p.ndim != 1 or (p < 0).any() or (p > 1).any():
         raise ValueError("p_values must be numbers between 0 and 1, in one dimension")
     corrected = np.full(p.size, np.nan)
