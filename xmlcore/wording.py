@@ -113,5 +113,5 @@ def csv_safe(frame: "pd.DataFrame") -> "pd.DataFrame":
         words = values.astype("str")
         formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(_NUMBER)
         if formulas.any():
-            changed[column] = values.where(~formulas, "'" + words)
+            changed[column] = values.astype(object).where(~formulas, "'" + words)
     return frame.assign(**changed) if changed else frame

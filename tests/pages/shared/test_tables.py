@@ -113,6 +113,7 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
     assert safe["name"].tolist() == expected
     assert safe["value"].tolist() == [-1.0] * 9
     assert tables.csv_safe(safe)["name"].tolist() == expected
+    assert tables.csv_safe(frame.astype({"name": "category"}))["name"].tolist() == expected
     assert frame["name"][0] == "=1+1"  # the table shown is not changed
     assert charts.csv_bytes(frame[:1]) == b"name,value\n'=1+1,-1.0\n", "whatever is downloaded"
     write = tables._signed("{:+.2f}")
