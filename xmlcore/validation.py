@@ -291,6 +291,15 @@ def check_threshold(value) -> float:
     return check_number(value, "threshold", 0.0, 1.0)
 
 
+def check_frame(frame, columns, made_by: str) -> None:
+    """Raise ValueError for what is no frame with some columns, which a function ``made_by`` returns."""
+    if not _is_frame(frame):
+        raise ValueError(f"frame is a {type(frame).__name__}: it must be one that {made_by} returned")
+    missing = set(columns) - set(frame.columns)
+    if missing:
+        raise ValueError(f"frame has no column {', '.join(sorted(missing))}: it must be one that {made_by} returned")
+
+
 def _is_frame(X) -> bool:
     return hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2
 

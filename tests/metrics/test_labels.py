@@ -61,3 +61,19 @@ def test_lists_need_the_number_of_labels():
             measure([[0]], [[0]], 1)
         with pytest.raises(ValueError, match="pass n_labels"):
             measure(pd.Series([[0], [1]]), np.array([[0], [1]]), 1)
+
+
+@pytest.mark.parametrize("Y", [pd.Series(pd.date_range("2020", periods=3)), np.array([[0], [1, 2], None], object)])
+def test_what_is_no_matrix_of_labels_does_not_say_how_many_there_are(Y):
+    with pytest.raises(ValueError, match="pass n_labels"):
+        metrics.by_label(Y, [[0], [1], [2]])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": [1]}), [[1, 2]], None])
+def test_functions_of_frames_say_which_frames_they_take(frame):
+    with pytest.raises(ValueError, match="one that by_label returned"):
+        metrics.f1_of_labels(frame)
+    with pytest.raises(ValueError, match="one that by_label returned"):
+        metrics.labels_by_bucket(frame, np.array(["head"]))
+    with pytest.raises(ValueError, match="one that reliability returned"):
+        metrics.calibration_error(frame)

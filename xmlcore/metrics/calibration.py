@@ -22,7 +22,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.ranking import hits
 from xmlcore.typing import DataFrame, Labels, Predictions
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_frame
 
 BINS = ("equal width", "equal count")
 Z95 = 1.959963984540054  # quantile of the normal distribution, for intervals of 95 %
@@ -134,6 +134,7 @@ def calibration_error(frame: "DataFrame") -> CalibrationError:
     >>> metrics.calibration_error(frame)
     CalibrationError(expected=0.25, maximal=0.25)
     """
+    check_frame(frame, ("predicted", "observed", "n"), "reliability")
     if not len(frame):
         return CalibrationError(float("nan"), float("nan"))
     gap = (frame["predicted"] - frame["observed"]).abs().to_numpy()

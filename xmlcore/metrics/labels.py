@@ -11,7 +11,7 @@ from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.typing import DataFrame, Labels, Predictions
-from xmlcore.validation import is_lists
+from xmlcore.validation import check_frame, is_lists
 
 
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
@@ -75,6 +75,7 @@ def f1_at_k(
 
 def f1_of_labels(frame: "DataFrame") -> tuple[float, float]:
     """Return the micro and the macro F1 of lines of :func:`by_label`."""
+    check_frame(frame, ("rows", "predicted", "right", "f1"), "by_label")
     sums = frame[["rows", "predicted", "right"]].sum()
     pairs = sums["rows"] + sums["predicted"]
     occurring = frame.loc[frame["rows"] > 0, "f1"]
@@ -102,6 +103,7 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence
         ``coverage`` (share of the labels that are ever rightly predicted). Shares are in [0, 1], nan where there is
         nothing to measure.
     """
+    check_frame(frame, ("rows", "predicted", "right", "f1", "precision", "recall"), "by_label")
     lines = []
     for name in names:
         mine = frame[buckets == name]
@@ -132,7 +134,7 @@ def _shares(rows, predicted, right) -> dict:
 
 def _label_count(Y_true, n_labels):
     if n_labels is None:
-        if is_lists(Y_true) or not hasattr(Y_true, "shape"):
+        if is_lists(Y_true) or len(getattr(Y_true, "shape", ())) != 2:
             raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
         n_labels = Y_true.shape[1]
     return n_labels

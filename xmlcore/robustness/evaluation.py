@@ -16,7 +16,7 @@ from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_labels
+from xmlcore.validation import check_count, check_features, check_frame, check_labels
 
 PHASE = "Changing rows and predicting again"
 ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
@@ -170,9 +170,7 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
         the value; ``drop_mean``, ``drop_low`` and ``drop_high`` of the drop. The ends of an interval are nan for fewer
         than two repeats.
     """
-    missing = set(COLUMNS) - set(frame.columns)
-    if missing:
-        raise ValueError(f"frame has no column {', '.join(sorted(missing))}: it must be one that evaluate returned")
+    check_frame(frame, COLUMNS, "evaluate")
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, not {level!r:.200}")
     keys = [name for name in frame.columns if name not in ("repeat", "value", "drop")]
