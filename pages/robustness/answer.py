@@ -61,8 +61,8 @@ def sentence(name, measurements, settings) -> str:
         at = format.plain(noise.level_text(settings.kind, fell))
         text += f" **{format.plain(first)}** falls first: to {noisy} already at {at}."
     if alike := [f"**{format.plain(one)}**" for one in others]:
-        lose = "loses" if len(alike) == 1 else "lose"
-        text += f" Whether {format.listed(alike)} {lose} a larger share than **{format.plain(run)}** is not sure."
+        they = f"{format.listed(alike)} lose{'s' * (len(alike) == 1)}"
+        text += f" Whether {they} a larger or smaller share than **{format.plain(run)}** is not sure."
     further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
     if crossed := crossing(measurements, settings, run):
         text += f" {crossed}"

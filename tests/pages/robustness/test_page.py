@@ -78,7 +78,7 @@ FAR = "**A** has lost 5 points somewhere between σ = 0.5 and σ = 1, and has **
 @pytest.mark.parametrize(
     ("n_rows", "lost", "level", "said"),
     [
-        (200, 0.11, 1.0, "Whether **B** loses a larger share than **A** is not sure."),
+        (200, 0.11, 1.0, "Whether **B** loses a larger or smaller share than **A** is not sure."),
         (
             200,
             0.90,
@@ -86,7 +86,7 @@ FAR = "**A** has lost 5 points somewhere between σ = 0.5 and σ = 1, and has **
             "**B** loses most there: from 60.0 % to 6.0 %. **B** falls first: to 33.0 % already at σ = 0.5.",
         ),  # the level is not that of B
         (200_000, 0.11, 0.5, f"**B** loses most there: from 60.0 % to 56.7 %. {FAR}"),
-        (200_000, 0.10, 0.5, f"Whether **B** loses a larger share than **A** is not sure. {FAR}"),
+        (200_000, 0.10, 0.5, f"Whether **B** loses a larger or smaller share than **A** is not sure. {FAR}"),
     ],
 )
 def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_and_names_who_surely_falls_more(
