@@ -102,7 +102,7 @@ class Monkey:
             "tick": [table for table in tables if table.proto.selection_mode],
             "edit": [table for table in tables if table.editing_mode != "read_only"],
             "click": [chart for chart in self.there("plotly_chart") if points_of(chart)],
-            "open": self.there("download_button"),
+            "open": [button for button in self.there("download_button") if name_of(button) in self.files],
             "give": self.there("file_uploader"),
             "press": buttons,
             "set": fields,
