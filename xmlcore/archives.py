@@ -48,9 +48,10 @@ class BoundedZip(zipfile.ZipFile):
     """A zip file whose members can be read piece by piece: bzip2 and LZMA unpack all of a chunk, however large."""
 
     def open(self, name, mode="r", *args, **kwargs):
-        info = name if isinstance(name, zipfile.ZipInfo) else None if mode == "w" else self.getinfo(name)
-        if mode == "r" and info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise NotImplementedError(f"{info.filename[:60]!r} is not packed by deflation, as zip files usually are")
+        if mode == "r":
+            info = self.getinfo(name) if isinstance(name, str) else name
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # zipfile raises it, too
+                raise NotImplementedError(f"{info.filename[:60]!r} is not packed by deflation: pack it so")
         return super().open(name, mode, *args, **kwargs)
 
 
