@@ -135,6 +135,6 @@ def _shares(rows, predicted, right) -> dict:
 def _label_count(Y_true, n_labels):
     if n_labels is None:
         if is_lists(Y_true) or len(getattr(Y_true, "shape", ())) != 2:
-            raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
+            raise ValueError("Y_true is no matrix, and does not say how many labels there are: pass n_labels")
         n_labels = Y_true.shape[1]
     return n_labels
