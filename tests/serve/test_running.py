@@ -1,13 +1,20 @@
 """A server whose clients say nothing, speak slowly or come too often still answers the others."""
 
+import asyncio
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import ExitStack
 
 import pytest
 from serve.running import ROOT
+
+from xmlcore.serve import Limits
+from xmlcore.serve.bodies import Arriving
+from xmlcore.serve.lanes import Lane
+from xmlcore.serve.limits import Refused
 
 SERVER = """
 import asyncio
@@ -19,7 +26,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
 
-running.HEAD_SECONDS, running.MOST_OF_ADDRESS, running.MOST_REQUESTS = 1, 6, 1
+running.HEAD_SECONDS, running.MOST_OF_ADDRESS = 1, 6
 with listen(port=0) as listening:
     print(listening.getsockname()[1], flush=True)
     running.run(app, listening=listening, seconds=1)
@@ -77,9 +84,53 @@ def test_an_address_has_only_so_many_connections(client):
     assert first[0].recv(1000).startswith(b"HTTP/1.1 200")
 
 
-def test_a_request_that_takes_too_long_is_ended_meanwhile_others_are_refused_and_health_is_answered(client):
+def test_a_request_that_takes_too_long_is_ended_meanwhile_others_are_answered(client):
     slow = client(get("/slow"))
     time.sleep(0.2)
-    assert client(get("/")).recv(1000).startswith(b"HTTP/1.1 503")
-    assert client(get("/health")).recv(1000).startswith(b"HTTP/1.1 200")
+    assert client(get("/")).recv(1000).startswith(b"HTTP/1.1 200")
     assert closed(slow)
+
+
+def test_bodies_that_do_not_arrive_shut_out_neither_small_requests_nor_for_ever_large_ones():
+    class Request:
+        def __init__(self, size):
+            self.headers, self.size, self.whole = {}, size, asyncio.Event()
+
+        async def stream(self):
+            yield b" " * self.size
+            await self.whole.wait()
+
+    async def arriving():
+        bodies = Arriving(Limits(bytes=100_000))
+        unfinished = [Request(size) for size in [80_000] * 20 + [1000] * 1000]
+        tasks = [asyncio.create_task(bodies.read(request)) for request in unfinished]
+        await asyncio.sleep(0)
+        more, small = Request(80_000), Request(60_000)
+        for request in (more, small, unfinished[0]):
+            request.whole.set()
+        with pytest.raises(Refused, match="too many large requests"):
+            await bodies.read(more)
+        assert [len(await bodies.read(small)), len(await tasks[0])] == [60_000, 80_000]
+        assert len(await bodies.read(more)) == 80_000
+        for task in tasks:
+            task.cancel()
+
+    asyncio.run(arriving())
+
+
+def test_a_request_that_waits_when_the_server_stops_is_told_so():
+    go = threading.Event()
+
+    class Request:
+        async def receive(self):
+            await asyncio.Event().wait()
+
+    async def stopped():
+        task = asyncio.create_task(Lane(1, 1, 20).run(Request(), lambda progress: go.wait(20)))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(Refused, match="the server is being stopped"):
+            await task
+        go.set()
+
+    asyncio.run(stopped())

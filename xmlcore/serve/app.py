@@ -112,6 +112,7 @@ class _Service:
     def __init__(self, limits):
         self.by_name = {}
         self.limits = limits
+        self.arriving = bodies.Arriving(limits)
         self.lanes = RequestLanes(limits)
         self.numbers = Numbers(lambda: self.lanes.busy)
 
@@ -183,7 +184,7 @@ class _Service:
         served, limits = self._model(request), self.limits
         if bodies.media_type(request) != "application/json":
             raise Refused(415, "send JSON, with the header Content-Type: application/json")
-        body = await bodies.read(request, limits)
+        body = await self.arriving.read(request)
 
         def asked():
             return bodies.asked(bodies.as_json(body, limits), served, limits)
@@ -215,7 +216,7 @@ class _Service:
 
     async def suggest(self, request):
         served, kind = self._model(request), bodies.media_type(request)
-        body = await bodies.read(request, self.limits)
+        body = await self.arriving.read(request)
 
         def work(progress):
             wanted = annif.asked(body, kind, served, self.limits)

@@ -12,27 +12,42 @@ from xmlcore.serve.openapi import ASKED, INPUTS
 
 _MOST = float(np.finfo(np.float32).max)
 CONTAINERS_PER_ROW = 10  # lists and objects that a large body may have for each row that a request may have
+LARGE_TOGETHER = 16  # of the largest bodies that are taken: what may be arriving in large ones at the same time
 _LISTED = 5  # names that a message lists
 
 
-async def read(request, limits) -> bytes:
-    """Return the body of a request; refuse one that is too large, compressed, or takes too long to arrive."""
-    too_large = Refused(413, f"the body has more than {limits.bytes:,} bytes: send fewer texts or rows at a time")
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused(415, "the body is compressed: send it as it is")
-    promised = request.headers.get("content-length", "")
-    if promised.isdecimal() and int(promised[:20]) > limits.bytes:
-        raise too_large
-    body = bytearray()
-    try:
-        with anyio.fail_after(limits.seconds):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > limits.bytes:
-                    raise too_large
-    except TimeoutError:
-        raise Refused(408, f"the body did not arrive within {limits.seconds} seconds") from None
-    return bytes(body)
+class Arriving:
+    """Reads the bodies of requests within bounds: of each, and of all large ones that are arriving together."""
+
+    def __init__(self, limits):
+        self.limits, self.large = limits, 0
+
+    async def read(self, request) -> bytes:
+        """Return a body; refuse one that is too large, compressed, or takes too long to arrive."""
+        limits = self.limits
+        too_large = Refused(413, f"the body has more than {limits.bytes:,} bytes: send fewer texts or rows at a time")
+        if request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused(415, "the body is compressed: send it as it is")
+        promised = request.headers.get("content-length", "")
+        if promised.isdecimal() and int(promised[:20]) > limits.bytes:
+            raise too_large
+        body, counted = bytearray(), 0
+        try:
+            with anyio.fail_after(limits.seconds):
+                async for piece in request.stream():
+                    body += piece
+                    if len(body) > limits.bytes:
+                        raise too_large
+                    if len(body) > LARGE_BYTES:
+                        self.large += len(body) - counted
+                        counted = len(body)
+                        if self.large > LARGE_TOGETHER * limits.bytes:
+                            raise Refused(503, "too many large requests are arriving: try again in a moment")
+        except TimeoutError:
+            raise Refused(408, f"the body did not arrive within {limits.seconds} seconds") from None
+        finally:
+            self.large -= counted
+        return bytes(body)
 
 
 def media_type(request) -> str:

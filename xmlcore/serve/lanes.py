@@ -41,6 +41,8 @@ class Lane:
             return await asyncio.get_running_loop().run_in_executor(self.pool, started)
         except Cancelled:
             raise Refused(503, f"this took more than {self.seconds} seconds: send less, or try again") from None
+        except asyncio.CancelledError:
+            raise Refused(503, "the server is being stopped: ask another, or try again later") from None
         except (ValueError, TypeError) as error:  # rows that the model does not accept
             raise Refused(422, " ".join(str(error).split())[:1000]) from error
         finally:

@@ -14,7 +14,6 @@ from xmlcore.extras import require
 SWITCH_SECONDS = 0.0005  # after which a thread lets others run: an answer needs several turns beside a large request
 IDLE_SECONDS = 30  # after which a connection is closed that has had an answer and asks for nothing more
 HEAD_SECONDS = 10  # for the head of a request to arrive, from the first byte or the beginning of the connection
-MOST_REQUESTS = 500  # at the same time; further ones are answered with status 503, but for those about health
 MOST_OF_ADDRESS = 250  # connections of one address; further ones are closed
 
 
@@ -66,7 +65,7 @@ def run(
     sys.setswitchinterval(SWITCH_SECONDS)
     listening = listening or listen(host, port)
     config = uvicorn.Config(
-        _bounded(app),
+        app,
         http=_impatient(seconds),
         log_level="error",  # warnings are about requests that are no HTTP: anyone could fill the log with them
         access_log=False,
@@ -76,29 +75,6 @@ def run(
     )
     with listening, contextlib.suppress(KeyboardInterrupt):  # uvicorn has answered what was begun, and raises it again
         uvicorn.Server(config).run(sockets=[listening])
-
-
-def _bounded(app):
-    """Return an application that answers so many requests at the same time, and any number of those about health."""
-    from starlette.responses import JSONResponse
-
-    running = 0
-
-    async def answer(scope, receive, send):
-        nonlocal running
-        if scope["type"] != "http" or scope["path"] == "/health":
-            await app(scope, receive, send)
-        elif running >= MOST_REQUESTS:
-            refusal = {"error": f"{running:,} requests are worked on already: try again in a moment"}
-            await JSONResponse(refusal, 503, {"Retry-After": "1"})(scope, receive, send)
-        else:
-            running += 1
-            try:
-                await app(scope, receive, send)
-            finally:
-                running -= 1
-
-    return answer
 
 
 def _impatient(seconds):
