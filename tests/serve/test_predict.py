@@ -21,6 +21,13 @@ from xmlcore.serve.running import is_local
 
 PREDICT = "/v1/models/{}/predict"
 JSON = {"Content-Type": "application/json"}
+SCOPE = {
+    "type": "http",
+    "method": "POST",
+    "path": "/predict",
+    "query_string": b"",
+    "headers": [(b"content-type", b"application/json")],
+}
 
 
 def predictions(answer):
@@ -332,10 +339,35 @@ def test_a_request_whose_client_has_gone_is_given_up():
     async def send(message):
         messages.append(message)
 
-    headers = [(name.lower().encode(), value.encode()) for name, value in JSON.items()]
-    scope = {"type": "http", "method": "POST", "path": "/predict", "query_string": b"", "headers": headers}
-    asyncio.run(make_app(stub(work))(scope, receive, send))
+    asyncio.run(make_app(stub(work))(SCOPE, receive, send))
     assert 1 <= len(steps) < 100
+
+
+def test_others_have_a_turn_between_the_rows_of_a_large_answer(of_rows):
+    turns, seen, body = [], [], json.dumps({"rows": [{"0": 1}] * 1000, "k": 3}).encode()
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive():
+        while not messages:
+            await asyncio.sleep(0.01)
+        return messages.pop()
+
+    async def send(message):
+        if message.get("body"):
+            seen.append(len(turns))
+
+    async def answered():
+        async def other():
+            while True:
+                turns.append(None)
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(other())
+        await make_app([Served("sizes", of_rows)])(SCOPE, receive, send)
+        task.cancel()
+
+    asyncio.run(answered())
+    assert len(seen) > 1000 and len(set(seen)) == len(seen)
 
 
 def test_an_error_of_the_program_is_not_shown():

@@ -1,5 +1,6 @@
 """The web application: addresses, and the answer to each."""
 
+import asyncio
 import contextlib
 import json
 from collections.abc import Sequence
@@ -260,6 +261,7 @@ def _sent(pieces) -> Response:
     async def one_by_one():
         for piece in pieces:
             yield piece
+            await asyncio.sleep(0)  # other requests have a turn, and a client that has gone is noticed
 
     return StreamingResponse(one_by_one(), headers={"Content-Length": str(size)}, media_type="application/json")
 
