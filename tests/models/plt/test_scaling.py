@@ -139,17 +139,18 @@ def test_rows_have_a_mean_squared_length_of_1_and_sparse_ones_stay_sparse():
             assert scaling.centre.any() == (how == "standardize" and rows is X)
 
 
-def test_constant_columns_zeros_and_huge_values_do_no_harm():
+def test_constant_columns_zeros_and_huge_or_tiny_values_do_no_harm(tmp_path):
     rng = np.random.default_rng(0)
     Y = np.eye(3, dtype=bool)[rng.integers(0, 3, 60)]
     X = rng.standard_normal((60, 6)) + 3 * Y.repeat(2, axis=1)
     odd = X * 10.0 ** np.array([30, -30, 37, -44, 0, 0])
     odd[:, 4], odd[:, 5] = 7.0, 1e8 + (np.arange(60) == 7)
-    for rows in (odd, np.zeros((60, 6)), np.ones((60, 6)), X[:, :1]):
+    for rows in (odd, np.zeros((60, 6)), np.ones((60, 6)), X[:, :1], X * 1e-44):
         assert "l2" in possible_scalings(sp.csr_array(rows.astype(np.float32)))
         for normalize in ("auto", "standardize", None):
             for cls in (PLT, OneVsRest):
-                proba = cls(normalize=normalize).fit(rows, Y).predict_proba(rows).toarray()
+                model = load_model(cls(normalize=normalize).fit(rows, Y).save(tmp_path / "model.npz"))
+                proba = model.predict_proba(rows).toarray()
                 assert np.isfinite(proba).all() and (0 <= proba).all() and (proba <= 1).all()
     assert (PLT(normalize="standardize").fit(odd, Y).predict_topk(odd, 1).labels[:, 0] == Y.argmax(1)).mean() > 0.8
 

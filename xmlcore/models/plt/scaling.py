@@ -16,7 +16,7 @@ DENSE = 0.5  # Rows are dense if more than this share of their values is not 0. 
 FEW = 0.25  # Scales of columns are unlike if this share of them makes up the distances between rows,
 MEAN = 0.9  # or if the mean row makes up this share of the squared lengths of rows.
 CONSTANT = 1e-6  # A column whose deviation is at most this share of its largest value is constant, up to rounding.
-LEAST = 1e-30  # Smallest deviation: weights of a column that varies less could be beyond float32.
+LEAST = 1e-30  # Smallest deviation, and length of rows: weights of what varies less could be beyond float32.
 
 
 class Scaling(NamedTuple):
@@ -112,7 +112,7 @@ def _scaling_of(rows, normalize, centred, weights, n_clean) -> Scaling:
         if centred:
             centre = np.where(factor > 0, mean, 0.0)
     square = ((variance + (mean - centre) ** 2) * factor**2).sum()
-    return Scaling(centre, factor / np.sqrt(square) if square > 0 else factor)
+    return Scaling(centre, factor / np.sqrt(square) if square > LEAST**2 else factor)
 
 
 def _moments(rows, weights=None) -> tuple[np.ndarray, np.ndarray]:
