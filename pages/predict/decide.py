@@ -172,11 +172,11 @@ def _numbers(found, name, kept, model) -> None:
 
     st.caption("Large numbers: on the test rows.")
     if name in CHOICES:
-        is_p = predictions.are_probabilities(model)
-        at = "P of 50\u00a0%" if is_p else "0.5"
-        without = f"by the best {'P' if is_p else 'scores'}" if "@" in name else f"cut at {at}"
-        decided_by = (name, f"{100 * one['decided']:.1f} %", ON, small(name, 100, " %"))
-        tables.cards([decided_by, (without, f"{100 * one['plain']:.1f} %", ON)])
+        cards = [(name, f"{100 * one['decided']:.1f} %", ON, small(name, 100, " %"))]
+        if "@" in name:  # what predict gives now has another number of labels
+            best = "P" if predictions.are_probabilities(model) else "scores"
+            cards.append((f"by the best {best}", f"{100 * one['plain']:.1f} %", ON, name))
+        tables.cards(cards)
         return
     shown = OF_PROMISE if name.startswith(PROMISE) else OF_CUT
     tables.cards(

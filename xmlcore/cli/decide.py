@@ -99,4 +99,4 @@ def command(model, data, measure, at_most, least, recall, precision, risk, outpu
         click.echo(f"{told['measure']} on {told['rows']:,} rows: {hundredths(told['value'])}, "
                    f"{hundredths(told['plain'])} by the plain decision")  # fmt: skip
         if told["value"] <= told["plain"]:
-            note("no decision was better on these rows than the plain one: the k best labels, or a cut at 0.5.")
+            note("no decision was better on these rows than the plain one: the k best labels, or what predict gives.")

@@ -76,8 +76,8 @@ def learn(
     Rule
         Its ``about`` has the measure, the number of held-out rows, and its value there: for measures by gains of labels
         that of the rules of each half of the rows on the other half. As "plain" it has the value of the k best labels
-        by score; without k, of the best single cut for macro F1 and balanced accuracy, and of a cut at 0.5 for the
-        others. A rule that is no better than that is not taken.
+        by score; without k, of the best single cut for macro F1 and balanced accuracy, and of what ``predict`` gives
+        without a rule for the others. A rule by gains that is no better than that is not taken.
 
     Raises
     ------
@@ -318,8 +318,8 @@ def _best_cut(rule, P, value) -> Rule:
 
 
 def plain_marks(goal: Goal, found: HeldOut) -> np.ndarray:
-    """Return which entries are predicted without a rule: the k best scores of each row, or those from 0.5 on."""
-    return found.place < goal.k if goal.k else found.scores.data >= 0.5
+    """Return which entries are predicted without a rule: the k best of each row, or those that ``predict`` takes."""
+    return found.place < goal.k if goal.k else found.scores.data >= innermost(found.model).threshold_
 
 
 def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> float:
@@ -372,9 +372,10 @@ def _by_cut(found, calibration, measure, least) -> Rule:
         if not len(possible):
             raise ValueError(f"{bounded} cannot be {bound:g} on these rows: with any cut it is at most {most:.3f}")
     line = possible.loc[possible[measure].idxmax()]
-    half = table[table["cut"] >= 0.5]
+    by_score = cuts_of(found, found.scores.data)
+    predicted = by_score[by_score["cut"] >= innermost(found.model).threshold_]
     rule = by_probability(found, calibration, cut=line["cut"])
-    plain = float(half[measure].iloc[-1]) if len(half) else 0.0
+    plain = float(predicted[measure].iloc[-1]) if len(predicted) else 0.0
     return _told(rule, name, found, float(line[measure]), plain)
 
 

@@ -165,7 +165,7 @@ def _are_counts(values) -> bool:
 class Decide(Task):
     """Learn decisions for the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, result, needs, version = "decide", "decisions", Decisions, ("run",), 3
+    kind, folder, result, needs, version = "decide", "decisions", Decisions, ("run",), 4
     doing = "Learning decisions for a model of {dataset}"
 
     PARAMETERS = (VALIDATION, SEED)
