@@ -219,22 +219,25 @@ def test_colours_are_told_apart():
 
 
 def test_trials_are_named_by_what_differs_and_drawn_in_percent():
+    def named(line):
+        return [name.replace("\u00a0", " ") for name in line.y]
+
     measured = {"C": [2.0, 0.5], "P@1": [0.5, 0.625], "P@3": [0.4, 0.5], "P@5": [0.3, 0.4]}
     of_one_level = figures.trials(pd.DataFrame(measured))
-    assert [list(line.y) for line in of_one_level.data] == [["1: C = 2", "2: C = 0.5"]] * 3
+    assert [named(line) for line in of_one_level.data] == [["1: C = 2", "2: C = 0.5"]] * 3
     assert list(of_one_level.data[0].x) == [50.0, 62.5]
     assert of_one_level.layout.yaxis.autorange == "reversed", "names stand one below another, the first on top"
     trees = pd.DataFrame(measured | {"arity": [2, 16], "max_leaf_labels": [100, 1200], "loss": ["logistic"] * 2})
     of_trees = figures.trials(trees)
-    assert list(of_trees.data[0].y) == ["1: arity 2, C = 2", "2: arity 16, C = 0.5"]
-    assert of_trees.data[0].customdata[1].startswith("arity 16, at most 1,200 labels per leaf, logistic")
+    assert named(of_trees.data[0]) == ["1: arity 2, ≤ 100 per leaf, C = 2", "2: arity 16, ≤ 1,200 per leaf,<br>C = 0.5"]
+    assert of_trees.data[0].customdata[1].startswith("arity 16, ≤ 1,200 per leaf, logistic")
     of_two_samples = figures.trials(trees.assign(rows=[500, 600], labels=[900, 100]))
     layout = of_two_samples.layout
     parted = [(line.y0, text.text) for line, text in zip(layout.shapes, layout.annotations)]
     assert parted == [(-0.5, "on 500 rows of 900 labels"), (0.5, "on 600 rows of 100 labels")]
     assert not of_trees.layout.shapes, "one sample needs no line"
-    scaled = figures.trials(trees.assign(normalize=["rows of length 1", "standardised columns"]))
-    assert scaled.data[0].y[0] == "1: arity 2, C = 2,<br>rows of length 1"
+    scaled = figures.trials(trees.assign(normalize=["rows of length 1", "standardised columns"], labels=50))
+    assert named(scaled.data[0])[0] == "1: C = 2, rows of length 1", "both trees have one level"
     assert type(scaled.layout.height) is int, "Streamlit takes no other height"
     assert [points.name for points in of_two_samples.data] == ["P@1", "P@3", "P@5"]
     assert of_two_samples.data[0].customdata[1].endswith("on 600 rows of 100 labels")

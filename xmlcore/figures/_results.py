@@ -1,5 +1,6 @@
 """Figures of the measures of a model."""
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,8 @@ from xmlcore.figures._style import (
     new_figure,
 )
 from xmlcore.metrics.measures import MORE_MEASURES
+
+NAME = 36  # characters of the name of a trial on a line
 
 
 def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
@@ -89,19 +92,21 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     of_trees = "arity" in frame
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
     figure = new_figure("Precision of each trial", shown=len(frame), total=len(frame))
-    names = [f"C = {C:.3g}" for C in frame["C"]]
-    about = names
+    about = [f"C\u00a0=\u00a0{C:.3g}" for C in frame["C"]]
+    parts = [about]
     if of_trees:
-        names = [f"arity {arity}, {name}" for arity, name in zip(frame["arity"], names)]
-        if frame["loss"].nunique() > 1:
-            names = [f"{name}, {loss.replace('_', ' ')}" for name, loss in zip(names, frame["loss"])]
-        about = [
-            f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
-            for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
+        n_labels = frame["labels"] if "labels" in frame else np.full(len(frame), np.inf)
+        shapes = [
+            "one level" if n <= max(arity, leaf) else f"arity {arity}, ≤ {leaf:,} per leaf"
+            for n, arity, leaf in zip(n_labels, frame["arity"], frame["max_leaf_labels"])
         ]
+        losses = [loss.replace("_", " ") for loss in frame["loss"]]
+        about = [f"{shape}, {loss}" for shape, loss in zip(shapes, losses)]
+        parts = [shapes] * (len(set(shapes)) > 1) + parts + [losses] * (len(set(losses)) > 1)
     if "normalize" in frame and frame["normalize"].nunique() > 1:
-        names = [f"{name},<br>{scaling}" for name, scaling in zip(names, frame["normalize"])]
-    frame = frame.assign(trial=[f"{number}: {name}" for number, name in enumerate(names, 1)], about=about)
+        parts.append(frame["normalize"])
+    names = [f"{number}: {', '.join(part)}" for number, part in enumerate(zip(*parts), 1)]
+    frame = frame.assign(trial=["<br>".join(textwrap.wrap(name, NAME)) for name in names], about=about)
     samples = np.full(len(frame), "", object)
     if {"rows", "labels"} <= set(frame):
         samples[:] = [f"on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
@@ -124,7 +129,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
                 annotation={"text": samples[at], "font_size": 11, "yanchor": "top"},
                 annotation_position="top left",
             )
-    line = LINE + 12 * any("<br>" in trial for trial in frame["trial"])
+    line = LINE + 12 * max(trial.count("<br>") for trial in frame["trial"])
     figure.update_layout(showlegend=True, height=AROUND + 30 + line * len(frame))
     figure.update_xaxes(title_text="Percent", rangemode="tozero")
     figure.update_yaxes(type="category", categoryarray=frame["trial"], autorange="reversed", showgrid=False)
