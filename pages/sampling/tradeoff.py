@@ -41,10 +41,11 @@ def _time(groups) -> str:
     frame = groups.obj
     if "cpu_s" not in frame or frame["cpu_s"].isna().any():
         return ""
-    least = ALIKE if groups.size().min() == 1 else 1.0
+    is_once = groups.size().min() == 1
+    least = ALIKE if is_once else 1.0
     seconds = groups["cpu_s"].agg(["min", "mean", "max"]).clip(lower=LEAST)
     first, last = seconds.iloc[0], seconds.iloc[-1]
     if max(last["min"] / first["max"], first["min"] / last["max"]) > least:
         times = last["mean"] / first["mean"]
         return f"; {times:,.0f} times the processor time" if times >= 10 else f"; {times:.2g} times the processor time"
-    return "; no clear change of the time"
+    return "; no clear change of the time" + (", by one training each" if is_once else "")

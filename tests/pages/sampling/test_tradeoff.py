@@ -19,7 +19,8 @@ def sweep(accuracy, seconds, seeds=1, margin=0.01):
 
 @pytest.mark.parametrize(("accuracy", "seconds", "seeds", "said"), [
     ((0.261, 0.262, 0.264), (0.05, 0.05, 0.07), 1,
-     "**κ from 1 to 9**: accuracy 26.1 to 26.4 %, which may be chance; no clear change of the time."),
+     "**κ from 1 to 9**: accuracy 26.1 to 26.4 %, which may be chance; no clear change of the time, by one "
+     "training each."),
     ((0.20, 0.22, 0.25), (0.05, 0.08, 0.20), 1,
      "**κ from 1 to 9**: accuracy 20.0 to 25.0 %; 4 times the processor time."),
     ((0.20, 0.30, 0.25), (0.10, 0.11, 0.14), 3,
