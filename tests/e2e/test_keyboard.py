@@ -78,6 +78,11 @@ def test_menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(trained
     menu.wait_for(state="hidden")
     page.keyboard.press("Escape")  # once: the menu is closed, and does not take the key
     page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
+    page.get_by_role("button", name="Save").first.click()
+    menu.get_by_role("button", name="Figure, SVG or PNG").click()
+    page.frame_locator("[role=dialog] iframe").get_by_label("Add the caption").check()
+    page.keyboard.press("Escape")  # which the frame of the figure gets, as it was clicked in
+    page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
     one = trained
     one.go("Explain")
     go_to_the_top(one.page)
