@@ -79,7 +79,7 @@ def sentence(answer: Answer) -> str:
     predicted, among = len(answer.decided), len(answer.decided & set(answer.ranked.tolist()))
     by = format.plain(answer.predictor.decision)
     more = "" if predicted == among else f", {among:,} of them among the first {answer.ranked.size:,}"
-    text += f" It predicts {format.count(predicted, 'label')}{more}: {by}."
+    text += f" It predicts {by}, here {f'{predicted:,}' if predicted else 'none'}{more}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text
