@@ -61,7 +61,8 @@ def test_bars_and_what_they_start_from_add_up_to_the_score_with_the_others_as_tw
 def test_the_features_that_speak_most_on_either_side_have_bars_of_their_own(parts, n, own):
     frame = pd.DataFrame({"name": [f"w{i}" for i in range(len(parts))], "value": 1.0, "contribution": parts})
     figure = figures.contribution_bars(frame, n)
-    assert [text.split()[0] for text in figure.layout.yaxis.ticktext[: len(own)]] == [f"w{i}" for i in own]
+    texts = [text.split()[0] for text in figure.layout.yaxis.ticktext]
+    assert texts[: len(own)] == [f"w{i}" for i in own] and sum(map(int, texts[len(own) :])) == len(parts) - len(own)
     assert figure.layout.meta["shown"] == len(own) and figure.layout.meta["others"] == len(parts) - len(own)
     assert sum(x for trace in figure.data for x in trace.x if x is not None) == pytest.approx(sum(parts))
 

@@ -46,7 +46,8 @@ def contribution_bars(
         it gets them.
     n : int
         Number of features with a bar of their own: the largest, but at least two of each sign if n is 4 or more. The
-        positive others share one bar, and so do the negative ones: all bars add up to what the features contribute.
+        positive others share one bar, and so do the negative ones and those that contribute nothing: all bars add up to
+        what the features contribute.
     unit : str
         The score that contributions add up to.
     {title}
@@ -74,9 +75,9 @@ def contribution_bars(
         for name, value in zip(names, shown["value"])
     ]
     values = list(shown["contribution"])
-    for sign, mine in (("positive", rest[rest > 0]), ("negative", rest[rest < 0])):
+    for kind, mine in (("positive {}", rest[rest > 0]), ("negative {}", rest[rest < 0]), ("{} of 0", rest[rest == 0])):
         if len(mine):
-            texts.append(f"{len(mine):,} {sign} other{'s' * (len(mine) > 1)}")
+            texts.append(f"{len(mine):,} {kind.format('others' if len(mine) > 1 else 'other')}")
             hovers.append(f"<b>{len(mine):,} other features</b>, together")
             values.append(float(mine.sum()))
     values = np.array(values, dtype=np.float64)
