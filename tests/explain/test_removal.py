@@ -76,7 +76,42 @@ def test_invalid_arguments_of_removal_are_refused(models):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(-1,))
     with pytest.raises(ValueError, match="each once"):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(1, 1))
-    with pytest.raises(ValueError, match="features of pairs of row and label.*use methods="):
+    with pytest.raises(ValueError, match="features of pairs of row and label.*by 'magnitude' or"):
         explain.deletion_curve(models["pairs"], X, [0, 1])
     methods = ("magnitude", "random")
     assert len(explain.deletion_curve(models["pairs"], X, [0, 1], methods=methods, counts=(0, 1))) == 8
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("k", [1, 3])
+def test_without_the_features_of_a_counterfactual_a_label_is_not_among_the_first_and_each_is_needed(models, name, k):
+    model, (X, _), sizes = models[name], data(16, n=20), []
+
+    def stays(row, features):
+        x = row.copy()
+        x[0, list(features)] = 0
+        return label in model.predict_topk(x, k).labels[0]
+
+    for i, label in enumerate(model.predict_topk(X, 1).labels[:, 0].tolist()):
+        row, found = X[[i]].toarray(), explain.counterfactual(model, X[[i]], label, k)
+        frame = explain.contributions(model, X[[i]], label)
+        speaking = frame.query("contribution > 0").sort_values("contribution", ascending=False)["feature"].tolist()
+        if found is None:
+            assert all(stays(row, speaking[:n]) for n in range(len(speaking) + 1))
+            continue
+        sizes.append(len(found))
+        assert found.dtype == np.int64 and set(found.tolist()) <= set(speaking) and not stays(row, found)
+        assert all(stays(row, np.delete(found, place)) for place in range(len(found)))
+    assert len(sizes) > 10 and (k == 1 or max(sizes) > 1)
+
+
+def test_a_counterfactual_tries_so_many_features_and_refuses_what_has_none(models):
+    model, (X, _) = models["PLT"], data(16, n=30)
+    first = model.predict_topk(X, 1).labels[:, 0].tolist()
+    sets = [explain.counterfactual(model, X[[i]], label, 3) for i, label in enumerate(first)]
+    at = next(i for i, found in enumerate(sets) if found is not None and len(found) > 1)
+    assert explain.counterfactual(model, X[[at]], first[at], 3, most=1) is None
+    with pytest.raises(ValueError, match="is not among the first 1 of the row"):
+        explain.counterfactual(model, X[[at]], (first[at] + 1) % L)
+    with pytest.raises(ValueError, match="features of pairs of row and label"):
+        explain.counterfactual(models["pairs"], np.abs(X[[0]]), 0)

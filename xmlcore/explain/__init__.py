@@ -3,6 +3,7 @@
 - One row: :func:`contributions`, :func:`path`, :func:`magnitude`.
 - Why one label and not another: :func:`contrast`.
 - Labels of a row on the scale of its explanations: :func:`label_values`; before and after a change: :func:`what_if`.
+- The fewest features without which a label is not among the first: :func:`counterfactual`.
 - Two explanations of a row: :func:`agreement`, :func:`side_by_side`.
 - An explanation under noise: :func:`stability`.
 - The label's probability without the features that an explanation names: :func:`deletion_curve`.
@@ -15,14 +16,14 @@ from xmlcore.explain._contrast import contrast
 from xmlcore.explain._contributions import contributions, magnitude
 from xmlcore.explain._importance import LabelImportance, importance, label_importance
 from xmlcore.explain._paths import path
-from xmlcore.explain._removal import deletion_curve, label_scores
+from xmlcore.explain._removal import counterfactual, deletion_curve, label_scores
 from xmlcore.explain._stability import agreement, side_by_side, stability
 from xmlcore.explain._what_if import label_values, probability, what_if
 
 __all__ = [
     "Attributions", "LabelImportance", "agreement", "attributions", "can_explain", "contrast", "contributions",
-    "deletion_curve", "explains_features", "importance", "kind_of", "label_importance", "label_scores", "label_values",
-    "magnitude", "path", "probability", "side_by_side", "stability", "what_if",
+    "counterfactual", "deletion_curve", "explains_features", "importance", "kind_of", "label_importance",
+    "label_scores", "label_values", "magnitude", "path", "probability", "side_by_side", "stability", "what_if",
 ]  # fmt: skip
 
 document(__all__, vars())

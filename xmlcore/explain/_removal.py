@@ -1,4 +1,4 @@
-"""Deletion curves: what removing features does to a label's probability."""
+"""What removing features does: to a label's probability, and to its place among the labels of the row."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,11 @@ from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_label_ids
+from xmlcore.validation import check_count, check_features, check_label_ids, check_row
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
+TRIED = 16  # rows without some features that are predicted together
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with features removed included
 
 
@@ -80,12 +81,7 @@ def deletion_curve(
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     methods, counts = _checked(methods, counts)
     seed = check_count(seed, "seed", least=0)
-    explainer = Explainer(model) if {"contributions", "supporting"} & set(methods) else None
-    if explainer is not None and explainer.kind == "score":
-        raise ValueError(
-            f"{type(model).__name__} is explained by features of pairs of row and label, not by the features of X "
-            "(explains_features), so that these cannot be ranked by contribution: use methods=('magnitude', 'random')"
-        )
+    explainer = _explainer(model) if {"contributions", "supporting"} & set(methods) else None
     n = X.shape[0]
     scores = np.empty((len(methods), len(counts), n))
     blocks = _blocks(X, len(methods) * len(counts))
@@ -103,6 +99,72 @@ def deletion_curve(
     progress("Removing features", 1.0, f"{n:,} of {n:,} rows")
     index = pd.MultiIndex.from_product([methods, counts, range(n)], names=["method", "removed", "row"])
     return pd.DataFrame({"score": scores.ravel()}, index=index).reset_index()
+
+
+def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: int = 50) -> np.ndarray | None:
+    """Return features of a row without which a label is not among its first k any more.
+
+    The features that contribute most to the label are removed, one more at a time, until the model ranks it lower; then
+    each of them is put back that need not be missing (Martens and Provost, "Explaining data-driven document
+    classifications", MIS Quarterly 2014). None of those left can be put back alone; another set may be smaller.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One that :func:`explains_features`.
+    x : sparse or dense, shape (D,) or (1, D)
+    label : int
+        One of the first k of the row.
+    k, most : int
+        ``most`` is the largest number of features that are tried.
+
+    Returns
+    -------
+    array of int, or None
+        The features, by contribution, largest first; None if the label stays although all that speak for it, or
+        ``most`` of them, are missing.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The label is not among the first k, or the model is not explained by the features of X.
+    """
+    x = check_features(check_row(x), model.n_features_in_)
+    (label,) = check_label_ids([label], 1, model.n_labels_).tolist()
+    k, most = check_count(k, "k"), check_count(most, "most")
+    explainer = _explainer(model)
+
+    def first_gone(sets):
+        """Return the first of some sets of places in the row without which the label is not among the first k."""
+        kept = np.ones((len(sets), x.nnz), bool)
+        for row, places in zip(kept, sets):
+            row[places] = False
+        rows = _without(sp.csr_array(sp.vstack([x] * len(sets), format="csr")), kept.ravel())
+        stays = (np.asarray(model.predict_topk(rows, k).labels) == label).any(axis=1)
+        return next((one for one, is_there in zip(sets, stays) if not is_there), None)
+
+    if first_gone([[]]) is not None:
+        raise ValueError(f"the label {label} is not among the first {k} of the row, so nothing keeps it there")
+    parts = explainer.rows(x, [label]).contributions.data
+    order = np.argsort(-parts, kind="stable")
+    order = order[parts[order] > 0][:most].tolist()
+    more = [order[:count] for count in range(1, len(order) + 1)]
+    fewer = next(filter(None, (first_gone(more[at : at + TRIED]) for at in range(0, len(more), TRIED))), None)
+    found = fewer
+    while fewer is not None:
+        found = fewer
+        fewer = first_gone([found[:place] + found[place + 1 :] for place in range(len(found))[::-1]])
+    return None if found is None else x.indices[found].astype(np.int64)
+
+
+def _explainer(model) -> Explainer:
+    explainer = Explainer(model)
+    if explainer.kind == "score":
+        raise ValueError(
+            f"{type(model).__name__} is explained by features of pairs of row and label, not by the features of X "
+            "(explains_features), so that these cannot be ranked by contribution, but by 'magnitude' or 'random'"
+        )
+    return explainer
 
 
 def _checked(methods, counts):
