@@ -72,6 +72,12 @@ def contributions(key: str, row: int, label: int):
 
 
 @server.shared()
+def counterfactual(key: str, row: int, label: int, k: int) -> list[int] | None:
+    found = explain.counterfactual(server.model(key), test_row(key, row), label, k)
+    return None if found is None else found.tolist()
+
+
+@server.shared()
 def first_labels(key: str, row: int, k: int) -> list[int]:
     labels = server.model(key).predict_topk(test_row(key, row), k).labels[0]
     return [int(j) for j in labels if j >= 0]

@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from pages.explain.view import counterfactual
 from pages.shared import fields, format
 from pages.shared.results import before_after, results
 from pages.shared.rows import explaining, row_editor, row_edits
 from pages.shared.view import look, now
 
 MOST_MODELS = 6  # results that predict at first
+MOST_NAMED = 8  # features in a sentence
 STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 
@@ -17,6 +19,7 @@ def what_if(view, by_key: dict, titles: dict) -> None:
         f"The row has {format.count(view.x.nnz, 'feature')}. Change a value, drop a feature or add one, and every "
         "model predicts again."
     )
+    _fewest(view)
     row = (view.run.fingerprint, view.row)
     editor = row_editor.Editor(STATE, view.data, view.x, row, row_edits.parsed(now().edit))
     left, right = st.columns([3, 2], gap="large")
@@ -36,6 +39,33 @@ def what_if(view, by_key: dict, titles: dict) -> None:
         return
     st.markdown(f"Changed: {format.listed(changes)}.")
     _predictions(view, after, [by_key[key] for key in keys], titles)
+
+
+def _fewest(view) -> None:
+    """Say without which features the label explained is not ranked as it is, and let these be dropped."""
+    place = None if view.label is None else view.place()
+    if place is None or view.kind == "score":
+        return
+    k = 1 if place == 1 else view.k
+    found, title = counterfactual(view.key, view.row, view.label, k), format.plain(view.title)
+    among = "first" if k == 1 else f"among its first {k}"
+    if found is None or len(found) > row_edits.MOST:
+        st.markdown(f"No few features keep **{format.plain(view.name)}** there: {title} ranks it {among} without them.")
+        return
+    names = [f"**{format.plain(view.data.feature_name(j))}**" for j in found]
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1:,} more features"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"Without {format.listed(names)}, {title} does not rank **{format.plain(view.name)}** {among}.",
+            help="As few features as were found: none of them can stay. They are sought among those that contribute "
+            "most; another set may be smaller.",
+        )
+        st.button(
+            f"Drop {'it' if len(found) == 1 else 'them'}",
+            key="explain.whatif.fewest",
+            on_click=lambda: look(edit=row_edits.text([[j, None] for j in found])),
+        )
 
 
 def _remember(view, editor, after) -> None:

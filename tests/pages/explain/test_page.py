@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from pages.explain import contrast
 from pages.explain import noise as noise_of_page
-from pages.shared import server
+from pages.shared import format, server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, titles, train, word_data
@@ -170,6 +170,19 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     page.set("explain.row", row).set("explain.label", label)
     assert f"does not have **topic *{label}*** among its first 5" in page.text()
     assert "The row has this label." in page.text()
+
+
+def test_the_fewest_features_that_keep_a_label_first_are_named_and_dropped_by_a_press(page, model):
+    data = word_data()
+    firsts = model.predict_topk(data.X_test, 1).labels[:, 0].tolist()
+    found = {i: explain.counterfactual(model, data.X_test[[i]], label) for i, label in enumerate(firsts[:20])}
+    row = next(i for i, features in found.items() if features is not None)
+    page.set("explain.row", row)
+    names = [data.feature_name(j) for j in found[row].tolist()]
+    assert f"Without {format.listed([f'**{name}**' for name in names])}, PLT does not" in page.text()
+    page.press("explain.whatif.fewest")
+    assert all(f"**{name}** dropped" in page.text() for name in names)
+    assert re.search(rf"\*\*topic \*{firsts[row]}\*\*\* (goes from 1st|is no longer)", page.text())
 
 
 def test_a_feature_is_added_and_every_model_predicts_again(ready):
