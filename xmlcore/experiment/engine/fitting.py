@@ -4,7 +4,7 @@ import contextlib
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.jobs.memory import Usage
@@ -41,20 +41,21 @@ def compile_kernels(unfitted) -> float:
 
 
 @dataclass
-class Watched:
-    """What :func:`watched` has seen."""
+class Training:
+    """What is known of a training, which :func:`watched` has seen."""
 
     seconds: float = 0.0
-    cpu_seconds: float = 0.0  # that the processors worked for this process, which other programs hardly change
+    compile_s: float = 0.0  # time of compiling kernels, which is not part of the seconds
     # "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not tell
     memory: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    cpu_seconds: float | None = None  # of the processors for this process, which other programs hardly change
 
 
 @contextlib.contextmanager
-def watched():
+def watched(compile_s: float = 0.0):
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
-    watch, usage, start, worked = Watched(), Usage(), time.perf_counter(), time.process_time()
+    watch, usage, start, worked = Training(compile_s=compile_s), Usage(), time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True, action="always") as caught:
         yield watch
     watch.seconds, watch.cpu_seconds = time.perf_counter() - start, time.process_time() - worked
@@ -68,14 +69,3 @@ def grown(memory: dict, unknown: float = 0) -> float:
     """Return by how many bytes the process grew at most while it was :func:`watched`."""
     known = {"peak_bytes", "before_bytes"} <= memory.keys()
     return memory["peak_bytes"] - memory["before_bytes"] if known else unknown
-
-
-class Trained(NamedTuple):
-    """A fitted estimator, and what is known of its training."""
-
-    estimator: object
-    seconds: float
-    compile_s: float  # time of compiling kernels, which is not part of the seconds
-    warnings: list[str]
-    memory: dict  # as Run.memory
-    cpu_seconds: float | None = None  # None: not known

@@ -117,8 +117,7 @@ def select_and_fit(
 ) -> tuple[Selection, object]:
     """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
     progress(COMPILING, 0.0)
-    compile_s = warm_up_selector(method, params)
-    with watched() as watch:
+    with watched(warm_up_selector(method, params)) as training:
         fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)
     selected = np.ascontiguousarray(np.broadcast_to(fitted.selected_, (dataset.n_labels, fitted.selected_.shape[1])))
     result = Selection(
@@ -132,9 +131,9 @@ def select_and_fit(
         n_features=dataset.n_features,
         n_labels=dataset.n_labels,
         n_rows=dataset.n_train,
-        times={"fit_s": watch.seconds, "fit_cpu_s": watch.cpu_seconds, "compile_s": compile_s},
+        times={"fit_s": training.seconds, "fit_cpu_s": training.cpu_seconds, "compile_s": training.compile_s},
         info={name.rstrip("_"): value for name in INFO if isinstance(value := getattr(fitted, name, None), PLAIN)},
-        warnings=watch.warnings,
+        warnings=training.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return result, fitted

@@ -15,7 +15,7 @@ from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
 from xmlcore.experiment.engine import estimates, times
-from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, full_params, grown, watched
+from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
@@ -200,20 +200,17 @@ def run_and_model(
     """Do what :func:`run` does with all parameters, and return the fitted model as well."""
     progress(COMPILING, 0.0)
     unfitted = estimator(model, params)
-    compile_s = compile_kernels(unfitted)
-    with watched() as watch:
+    with watched(compile_kernels(unfitted)) as training:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    trained = Trained(unfitted, watch.seconds, compile_s, watch.warnings, watch.memory, watch.cpu_seconds)
-    return _measured(dataset, model, params, k, trained, progress)
+    return _measured(dataset, model, params, k, unfitted, training, progress)
 
 
-def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Run, object]:
-    estimator = trained.estimator
+def _measured(dataset, model, params, k, estimator, training: Training, progress) -> tuple[Run, object]:
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
-    if trained.cpu_seconds is not None:
-        times["fit_cpu_s"] = trained.cpu_seconds
+    if training.cpu_seconds is not None:
+        times["fit_cpu_s"] = training.cpu_seconds
     result = Run(
         model=model,
         params=params,
@@ -221,12 +218,12 @@ def _measured(dataset, model, params, k, trained: Trained, progress) -> tuple[Ru
         fingerprint=dataset.fingerprint,
         k=k,
         measures=evaluated.to_frame(),
-        times={"fit_s": trained.seconds, "compile_s": trained.compile_s, **times},
+        times={"fit_s": training.seconds, "compile_s": training.compile_s, **times},
         size=fitted.size(),
         ranking=evaluated["ranking"],
-        warnings=trained.warnings,
+        warnings=training.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        memory=trained.memory,
+        memory=training.memory,
         decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)),
         **_choice(estimator, fitted, params),
     )
@@ -280,7 +277,8 @@ class Train(Task):
         apart = trees.trees_of(self, data)
         if apart and all(tree.exists() for tree in apart):
             progress("Putting trees together", 0.0)
-            made, fitted = _measured(data, **self.params, trained=trees.joined(apart), progress=progress)
+            ensemble, training = trees.joined(apart)
+            made, fitted = _measured(data, **self.params, estimator=ensemble, training=training, progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
             learn(data, made, grown(made.memory))

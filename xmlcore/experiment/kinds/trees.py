@@ -5,11 +5,11 @@ own result is kept.
 """
 
 import warnings
-from dataclasses import dataclass, field
+from typing import Any
 
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.fitting import Trained, compile_kernels, estimator, grown, watched
+from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
@@ -21,23 +21,11 @@ from xmlcore.progress import silent
 from xmlcore.typing import Dataset
 
 
-@dataclass(frozen=True)
-class Tree:
-    """What is known of the training of one tree; the model that has this tree only is kept beside it."""
-
-    # seconds, compile_s: time of the training without compiling kernels, and of compiling them
-    seconds: float
-    compile_s: float
-    memory: dict = field(default_factory=dict)  # as :attr:`Run.memory`
-    warnings: list[str] = field(default_factory=list)
-    cpu_seconds: float | None = None  # of the processors, as ``fit_cpu_s`` of :attr:`Run.times`; None: not known
-
-
 @register
 class TrainTree(Task):
-    """Train one tree of an ensemble. Inputs: ``dataset``."""
+    """Train one tree of an ensemble; the model that has this tree only is kept beside. Inputs: ``dataset``."""
 
-    kind, folder, result = "tree", "trees", Tree
+    kind, folder, result = "tree", "trees", Training
 
     PARAMETERS = (
         MODEL, SETTINGS, Parameter("number", "Tree", "Which one of the ensemble, from 0.", "int", 0, minimum=0)
@@ -56,18 +44,11 @@ class TrainTree(Task):
         data = self.dataset(progress)
         unfitted = estimator(self.params["model"], self.params["params"])
         progress(COMPILING, 0.0)
-        compile_s = compile_kernels(unfitted)
-        with watched() as watch:
+        with watched(compile_kernels(unfitted)) as training:
             model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
         if files is not None:
             files["model"] = model.save
-        return {
-            "seconds": watch.seconds,
-            "compile_s": compile_s,
-            "memory": watch.memory,
-            "warnings": watch.warnings,
-            "cpu_seconds": watch.cpu_seconds,
-        }
+        return vars(training)
 
 
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
@@ -86,7 +67,8 @@ def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 
-def joined(trees: list[Task]) -> Trained:
+def joined(trees: list[Task]) -> tuple[Any, Training]:
+    """Return the ensemble of trees that were trained apart, and what is known of their trainings together."""
     known, parts = [], []
     for tree in trees:
         known.append(tree.load())
@@ -95,12 +77,11 @@ def joined(trees: list[Task]) -> Trained:
     model = ensemble_of_trees(parts)
     most = max((one.memory for one in known), key=grown)
     worked = [one.cpu_seconds for one in known]
-    return Trained(
-        model,
+    return model, Training(
         sum(one.seconds for one in known),
         max(one.compile_s for one in known),
-        _said(known),
         dict(most),
+        _said(known),
         None if None in worked else sum(worked),
     )
 
