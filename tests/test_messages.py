@@ -1,12 +1,15 @@
 """Messages of errors have little of the user's data, however much there is."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
-from xmlcore import PLT, metrics, robustness
+from xmlcore import PLT, datasets, decisions, explain, metrics, robustness, selection
 from xmlcore.datasets import DatasetFormatError, load, make_synthetic, read_matrix, read_texts
 from xmlcore.datasets.texts import TextVectorizer
 
@@ -41,11 +44,93 @@ def test_no_message_has_the_whole_of_a_value():
     lambda: metrics.precision_at_k([[0]], [[0]], k=LONG),
     lambda: robustness.evaluate(None, np.eye(2), [[0], [1]], kind=LONG),
     lambda: TextVectorizer(pattern=LONG).fit(["a"]),
+    lambda: robustness.lengths(np.eye(1), np.array([[LONG]])),
+    lambda: robustness.lengths([[LONG]], [[LONG]]),
+    lambda: decisions.best_sets(np.array([[LONG]]), "macro F1@1"),
+    lambda: datasets.stratified_parts([[0], [1]], [0.1] * 100_000),
+    lambda: explain.agreement(pd.DataFrame({"a": [1]}), LONG),
 ])  # fmt: skip
 def test_an_error_about_a_long_value_is_short(call):
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
     assert len(str(caught.value)) < 800
+
+
+def taking(function, name, *given):
+    """Return a function of one argument, beside which the others are valid, and what an error may call it."""
+    first = re.split(r"\W", name)[0]
+    call, title = lambda wrong: function(**dict(given, **{first: wrong})), f"{function.__name__}-{first}"
+    return pytest.param(call, name, id=title)
+
+
+X, Y = np.eye(4), np.eye(4, dtype=int)
+RANKING = np.array([[0, 1], [1, 0], [2, 3], [3, 2]])
+FRAME = pd.DataFrame({"feature": [0], "name": ["a"], "contribution": [1.0]})
+SUMMARY = pd.DataFrame([{"bucket": "all", "run": "a", "measure": "P@k"}]).assign(
+    **dict.fromkeys(["k", "sigma", "mean", "low", "high", "drop_mean"], 0.0)
+)
+NOISE, SCALE = robustness.GaussianNoise(0.1), robustness.ValueScale(1.0, 1.0, 1.0)
+TABLE = (("summary", SUMMARY), ("level", 0.1), ("measures", ["P@k"]), ("ks", [1]), ("n_rows", {"a": 1}))
+FITTED = PLT(random_state=0).fit(X, [[0], [1], [2], [3]])
+RULE = decisions.learn(FITTED, X, Y, "P@1")
+WRONG = [
+    None, 3, "text", [[1, 2], [3]], {"b": 1}, pd.DataFrame({"b": ["x"]}), pd.Series([[1, 2], [3]]),
+    np.array([None, "a"], object), sp.csr_array((3, 7)), PLT,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)
+@pytest.mark.parametrize(("call", "name"), [
+    taking(metrics.compare_rankings, "rankings", ("Y_true", Y)),
+    taking(metrics.intervals_of_several, "rankings?|scores", ("Y_true", Y), ("k", [1])),
+    taking(metrics.first_class_by_bucket, "Y_true|buckets", ("first", [0, 1, 2, 3]), ("buckets", ["head"] * 4)),
+    taking(metrics.first_class_by_bucket, "buckets", ("Y_true", Y), ("first", [0, 1, 2, 3])),
+    taking(metrics.labels_by_bucket, "buckets", ("frame", metrics.by_label(Y, RANKING, 1))),
+    taking(metrics.labels_by_bucket, "names", ("frame", metrics.by_label(Y, RANKING, 1)), ("buckets", ["head"] * 4)),
+    taking(metrics.hamming_loss, "predictions|Y_true", ("Y_true", [[0], [1]])),
+    taking(metrics.confused_rows, "missed", ("Y_true", Y), ("ranking", RANKING), ("wrong", 1)),
+    taking(metrics.at_threshold, "scores"),
+    taking(metrics.at_threshold, "threshold", ("scores", X)),
+    taking(robustness.loss_table, "summary", *TABLE),
+    taking(robustness.loss_table, "measures", *TABLE),
+    taking(robustness.loss_table, "n_rows", *TABLE),
+    taking(robustness.lengths, "X", ("noisy", X)),
+    taking(robustness.lengths, "noisy", ("X", X)),
+    taking(robustness.values_under_noise, "noisy", ("X", X), ("n", 1)),
+    taking(robustness.augment, "perturbation", ("X", X), ("Y", Y)),
+    taking(robustness.evaluate, "model", ("X", X), ("Y", Y)),
+    taking(robustness.default_levels, "scale", ("kind", "gaussian"), ("norm", 2)),
+    taking(robustness.training_sigma, "scale"),
+    taking(explain.agreement, "a", ("b", FRAME)),
+    taking(explain.side_by_side, "second", ("first", FRAME)),
+    taking(explain.stability, "perturbation", ("model", FITTED), ("x", X[0]), ("label", 0)),
+    taking(explain.label_values, "labels", ("model", FITTED), ("x", X[0])),
+    taking(explain.what_if, "model", ("before", X[0]), ("after", X[1])),
+    taking(explain.label_scores, "model", ("X", X), ("labels", [0, 1, 2, 3])),
+    taking(explain.label_importance, "dataset", ("model", FITTED), ("label", 0)),
+    taking(decisions.back_off, "rule", ("X", X)),
+    taking(decisions.rule_of, "model"),
+    taking(decisions.best_sets, "probabilities", ("measure", "P@1")),
+    taking(selection.agreement, "fitted"),
+    taking(selection.significance_graph, "p"),
+    taking(datasets.describe, "dataset"),
+    taking(datasets.examine, "dataset"),
+    taking(datasets.all_labels, "dataset"),
+    taking(datasets.label_sets, "dataset"),
+    taking(datasets.without_leaks, "dataset"),
+    taking(datasets.split_again, "dataset"),
+    taking(datasets.with_words, "dataset", ("vectorizer", TextVectorizer())),
+    taking(datasets.label_pairs, "Y"),
+    taking(datasets.fit_power_law, "counts"),
+    taking(datasets.power_law_curve, "fit", ("largest", 3)),
+    taking(datasets.unlike_test_rows, "rows", ("test", FRAME)),
+    taking(datasets.stratified_parts, "shares", ("Y", [[0], [1]])),
+])  # fmt: skip
+def test_what_is_of_another_kind_is_refused_by_its_name(call, name, wrong):
+    try:
+        call(wrong)
+    except (ValueError, TypeError) as error:
+        assert re.search(rf"\b({name})\b", str(error))
 
 
 @pytest.mark.parametrize(("name", "content", "read", "options"), [

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.noise import check_perturbation, check_support
 from xmlcore.system import free_bytes
 from xmlcore.typing import Labels, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_labels, check_number
@@ -35,6 +36,8 @@ def augment(
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
     ratio, n = check_number(augment_ratio, "augment_ratio", 0.0, above=True), X.shape[0]
+    check_perturbation(perturbation)
+    seed = _own_seed(random_state)
     _check_memory(X, perturbation, ratio)
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
@@ -46,7 +49,7 @@ def augment(
     drawn = np.random.default_rng([random_state, 0]).permutation(n)[:rest]
     rows = np.concatenate([np.tile(np.arange(n), rounds), np.sort(drawn)]).astype(np.int64)
     streams = rows + n * np.repeat(np.arange(rounds + 1), [n] * rounds + [rest])
-    copies = perturbation.apply(X[rows], rows=streams, seed=_own_seed(random_state), model=model, Y=Y[rows])
+    copies = perturbation.apply(X[rows], rows=streams, seed=seed, model=model, Y=Y[rows])
     both = sp.vstack([X, copies], format="csr", dtype=np.float32)
     return Augmented(sp.csr_array(both), sp.csr_array(sp.vstack([Y, Y[rows]], format="csr")), rows)
 
@@ -69,6 +72,10 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
         Six times the bytes of the clean and noisy values, which was measured for a label tree on two threads. The
         memory of the model is not included.
     """
+    for name, count in (("n_rows", n_rows), ("n_features", n_features), ("nnz", nnz)):
+        check_count(count, name, 0)
+    check_number(augment_ratio, "augment_ratio")
+    check_support(support)
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
 
@@ -81,7 +88,7 @@ def _own_seed(random_state) -> int:
 
 def _check_memory(X, perturbation, ratio):
     """Raise MemoryError if dense copies do not fit into free memory; accept any size if free memory is unknown."""
-    if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
+    if getattr(perturbation, "support", None) != "all" or getattr(perturbation, "name", "") != "gaussian":
         return
     needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()
     if free is not None and needed > free:

@@ -16,7 +16,7 @@ from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.typing import Labels, Matrix, Ranker
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_number, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_is, check_number, csr_parts
 
 SUPPORTS = ("all", "nonzero")
 # Largest standard deviation. The largest noise is 7.54 times as much, less than half the distance between the two
@@ -255,6 +255,10 @@ def check_flag(value, name: str) -> bool:
 def check_support(support) -> None:
     if not isinstance(support, str) or support not in SUPPORTS:
         raise ValueError(f"support must be one of {', '.join(SUPPORTS)}, not {support!r:.200}")
+
+
+def check_perturbation(perturbation) -> None:
+    check_is(perturbation, "apply", "perturbation", "one with apply(X, rows, seed), such as GaussianNoise(0.1),")
 
 
 def check_rows(rows, n: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Checks of input: valid rows and labels become canonical CSR matrices, others raise an error that says why."""
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -12,8 +12,10 @@ INT32_MAX, FLOAT32_MAX = np.iinfo(np.int32).max, float(np.finfo(np.float32).max)
 KERNEL_READY = ("C", "A", "W")
 
 
-def check_features(X, n_features: int | None = None, *, name: str = "X", model: str = "the model") -> sp.csr_array:
-    """Convert a feature matrix to canonical CSR; raise an error that says what is wrong with it if it is invalid."""
+def check_features(
+    X, n_features: int | None = None, *, name: str = "X", model: str = "the model", dtype=np.float32, zeros=False
+) -> sp.csr_array:
+    """Convert a feature matrix to canonical CSR, without stored zeros unless ``zeros``; an error says what is wrong."""
     if sp.issparse(X):
         if X.ndim == 1:
             X = _as_one_row(X, name)
@@ -21,7 +23,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
             raise ValueError(f"{name} has {X.ndim} dimensions: a matrix (rows, features) is needed")
         _check_real(X.dtype, name)
         check_structure(X, name)
-        matrix = sp.csr_array(X, dtype=np.float32, copy=True)
+        matrix = sp.csr_array(X, dtype=dtype, copy=True)
     else:
         try:
             dense = _from_frame(X, name) if _is_frame(X) else np.asarray(X)
@@ -32,7 +34,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
             dense = dense.reshape(1, -1)
         if dense.ndim != 2:
             raise ValueError(f"{name} has {dense.ndim} dimensions: a matrix (rows, features) is needed")
-        matrix = sp.csr_array(np.ascontiguousarray(dense, dtype=np.float32))
+        matrix = sp.csr_array(np.ascontiguousarray(dense, dtype=dtype))
     if n_features is not None and matrix.shape[1] != n_features:
         raise ValueError(
             f"{name} has {matrix.shape[1]} features, but {model} is expecting {n_features} features as input: "
@@ -46,10 +48,10 @@ def check_features(X, n_features: int | None = None, *, name: str = "X", model: 
         row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
         column = int(matrix.indices[bad[0]])
         raise ValueError(
-            f"{name} holds {bad.size} value(s) that are not finite (NaN or inf) in float32; the first is "
+            f"{name} holds {bad.size} value(s) that are not finite (NaN or inf) in {matrix.dtype}; the first is "
             f"{matrix.data[bad[0]]} at row {row}, column {column}: replace or drop them"
         )
-    if not matrix.data.all():  # for a single row, the call alone takes a tenth of a prediction
+    if not zeros and not matrix.data.all():  # for a single row, the call alone takes a tenth of a prediction
         matrix.eliminate_zeros()
     return matrix
 
@@ -72,7 +74,7 @@ def feature_names(X) -> np.ndarray | None:
 
 def check_names(names, name: str, count: int | None = None) -> list[str]:
     """Return names of features or labels as a list: ``count`` of them, if that is given."""
-    names, noun = list(names), name.removesuffix("_names")
+    names, noun = check_list(names, name, "strings"), name.removesuffix("_names")
     if count is not None and len(names) != count:
         raise ValueError(f"{name} has {len(names):,} names, but there are {count:,} {noun}s")
     for i, text in enumerate(names):
@@ -150,9 +152,10 @@ def check_unambiguous(Y) -> None:
         )
 
 
-def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
-    """One label id per row as int32, or an error that says what is wrong with them."""
-    ids = np.asarray(labels)
+def check_label_ids(labels, n_rows: int | None, n_labels: int) -> np.ndarray:
+    """One label id per row as int32, or any number of them; an error says what is wrong with them."""
+    ids = as_array(labels, "labels", "whole numbers, the ids of labels, are needed")
+    n_rows = ids.size if n_rows is None else n_rows
     if ids.size == 0 and n_rows == 0:
         return np.zeros(0, np.int32)
     if ids.dtype.kind not in "iu":
@@ -266,10 +269,7 @@ def check_weights(
 ) -> np.ndarray:
     """Return one weight for each label as float64; weights are positive, or with ``zero`` at least one of them is."""
     wanted = f"one {'number of 0 or more' if zero else 'positive number'} per {of} is needed"
-    try:
-        found = np.asarray(weights)
-    except ValueError as error:
-        raise ValueError(f"{name} is not a vector: {wanted}") from error
+    found = as_array(weights, name, wanted)
     if found.dtype.kind not in "fiu":
         raise TypeError(f"{name} holds {found.dtype} values: {wanted}")
     if found.ndim != 1:
@@ -291,13 +291,43 @@ def check_threshold(value) -> float:
     return check_number(value, "threshold", 0.0, 1.0)
 
 
-def check_frame(frame, columns, made_by: str) -> None:
+def as_array(values, name: str, wanted: str) -> np.ndarray:
+    """Return values as an array, whose shape is not looked at; a ValueError about uneven lists says what is wanted."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is no array, as its parts have different lengths: {wanted}") from error
+
+
+def check_list(values, name: str, of: str = "numbers") -> list:
+    """Return values as a list; raise TypeError for what is no list, which a text, too, is not."""
+    try:
+        return list(None if isinstance(values, (str, bytes, Mapping)) else values)
+    except TypeError as error:
+        raise TypeError(f"{name} must be a sequence of {of}, not {values!r:.200}") from error
+
+
+def check_is(value, kind: type | str, name: str, wanted: str) -> None:
+    """Raise TypeError for a value that is not of a class, or that lacks an attribute by which its kind is told."""
+    if isinstance(kind, str):  # attributes of a class are those of its instances, and of a frame also its columns
+        fits = hasattr(value, kind) and not isinstance(value, type) and not hasattr(value, "iloc")
+    else:
+        fits = isinstance(value, kind)
+    if not fits:
+        raise TypeError(f"{name} is a {type(value).__name__}: {wanted} is needed")
+
+
+def check_dataset(dataset) -> None:
+    check_is(dataset, "Y_train", "dataset", "a Dataset(name, X_train, Y_train, X_test, Y_test), or one that was read,")
+
+
+def check_frame(frame, columns, made_by: str, name: str = "frame") -> None:
     """Raise ValueError for what is no frame with some columns, which a function ``made_by`` returns."""
     if not _is_frame(frame):
-        raise ValueError(f"frame is a {type(frame).__name__}: it must be one that {made_by} returned")
-    missing = set(columns) - set(frame.columns)
+        raise ValueError(f"{name} is a {type(frame).__name__}: it must be one that {made_by} returned")
+    missing = ", ".join(sorted(map(str, set(columns) - set(frame.columns))))
     if missing:
-        raise ValueError(f"frame has no column {', '.join(sorted(missing))}: it must be one that {made_by} returned")
+        raise ValueError(f"{name} has no column {missing:.200}: it must be one that {made_by} returned")
 
 
 def _is_frame(X) -> bool:
@@ -435,6 +465,13 @@ def _short(values) -> str:
     """Return a text that shows a value, cut off after 200 characters."""
     text = repr(values)
     return text if len(text) <= 200 else text[:200] + "…"
+
+
+def check_model(model, method: str = "predict_topk") -> None:
+    """Raise TypeError for what is no model with a method, and NotFittedError for one that is not fitted."""
+    if not isinstance(model, type):
+        check_fitted(model)
+    check_is(model, method, "model", f"a fitted model with {method}, such as PLT().fit(X, Y),")
 
 
 def check_fitted(model) -> None:

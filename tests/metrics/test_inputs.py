@@ -283,7 +283,7 @@ def test_k_is_a_positive_whole_number_and_needed_for_hits_of_scores(k, error):
     ([1, -2, 1, 1], ValueError, "inv_ps of label 1 is -2.0"),
     ([1, 2, 1, np.inf], ValueError, "inv_ps of label 3 is inf"),
     ([1, 2, 1, np.nan], ValueError, "inv_ps of label 3 is nan"),
-    ([[1], [1, 2]], ValueError, "inv_ps is not a vector"),
+    ([[1], [1, 2]], ValueError, "inv_ps is no array"),
     (["a"] * 4, TypeError, "inv_ps holds <U1 values"),
     ({0: 1.0}, TypeError, "inv_ps holds object values"),
     (None, TypeError, "needs inv_ps"),

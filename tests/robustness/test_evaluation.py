@@ -279,5 +279,5 @@ def test_a_summary_of_one_repeat_has_no_interval_and_further_columns_are_keys(fr
     assert a["measure"].tolist() == b["measure"].tolist()
     with pytest.raises(ValueError, match="frame has no column drop"):
         summarise(frame.drop(columns="drop"))
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+    with pytest.raises(ValueError, match="level must be above 0 and below 1"):
         summarise(frame, level=95)

@@ -10,6 +10,7 @@ from xmlcore import __version__, store
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
+from xmlcore.validation import check_is
 from xmlcore.versions import refusal
 
 KIND = "datasets"
@@ -64,6 +65,7 @@ def load_saved(fingerprint: str) -> Dataset:
 
 def in_use_or_saved(fingerprint: str) -> Dataset:
     """Return a saved data set as :func:`load_saved` does, but do not read it again while this process uses it."""
+    check_is(fingerprint, str, "fingerprint", "the text that save_dataset() returned")
     found = _in_use.get((str(store.cache_root()), fingerprint))
     return load_saved(fingerprint) if found is None else found
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from xmlcore.models.rules import Rule, innermost
 from xmlcore.typing import Matrix
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_is, check_list
 
 ANY = "any label"
 NAMED = 3  # labels by which a group of a label tree is called
@@ -59,8 +59,9 @@ def back_off(
         of more than one level.
     """
     at_most = check_count(at_most, "at_most")
+    check_is(rule, Rule, "rule", "a Rule, such as learn() or promise() returns,")
     sets = rule.predict(X)
-    names = _names(rule.model) if names is None else [str(name) for name in names]
+    names = _names(rule.model) if names is None else [*map(str, check_list(names, "names", "names of labels"))]
     if len(names) != rule.n_labels:
         raise ValueError(f"names has {len(names):,} names, but there are {rule.n_labels:,} labels")
     groups = _of_tree(rule.model, names) if taxonomy is None else _of_taxonomy(names, taxonomy)
@@ -151,6 +152,7 @@ def _of_tree(model, names) -> _Groups:
 
 
 def _of_taxonomy(names, taxonomy) -> _Groups:
+    check_is(taxonomy, Mapping, "taxonomy", "a dict of the group of each label")
     known = {str(name): str(group) for name, group in taxonomy.items()}
     if not {*names} & {*known}:
         raise ValueError(

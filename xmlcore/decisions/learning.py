@@ -23,7 +23,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
 from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermost
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
-from xmlcore.validation import check_number, csr_parts
+from xmlcore.validation import check_features, check_number, csr_parts
 
 # Gains of labels with few rows are unsure: so many rows are added to those that each label is expected to have, and
 # where the gains of macro F1 and macro precision are taken, so many more, which have the mean value.
@@ -187,8 +187,7 @@ def best_sets(
     ValueError, TypeError
         Values that are no probabilities, or an unknown measure.
     """
-    P = sp.csr_array(probabilities, dtype=np.float64, copy=True)
-    P.sum_duplicates()
+    P = check_features(probabilities, name="probabilities", dtype=np.float64, zeros=True)
     if not ((P.data >= 0) & (P.data <= 1)).all():
         raise ValueError("probabilities has values that are not between 0 and 1")
     goal = read_goal(measure)

@@ -65,6 +65,7 @@ def _kind(model):
 
 def kind_of(model: Ranker) -> str:
     """Return how a model is explained."""
+    check_fitted(model)
     inner = unwrapped(model)
     kind = _kind(inner)
     if kind is None:
@@ -141,7 +142,6 @@ class Explainer:
     """A model prepared for explaining many rows: what it reads from the model is kept between calls of :meth:`rows`."""
 
     def __init__(self, model):
-        check_fitted(model)
         self.kind = kind_of(model)
         self.model = model = unwrapped(model)
         if hasattr(model, "linear_nodes"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlcore.arrays import largest_values
-from xmlcore.explain._attribution import attributions
+from xmlcore.explain._attribution import attributions, kind_of
 from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
@@ -66,6 +66,7 @@ def contributions(
         x is not one row, has another number of features than the model, or than there are names; or there is no such
         label.
     """
+    kind_of(model)
     x = check_row(x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)

@@ -11,7 +11,7 @@ from xmlcore.explain._names import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
+from xmlcore.validation import as_array, check_count, check_dataset, check_features, check_label_ids, check_labels
 
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
@@ -49,10 +49,10 @@ def importance(
         occur).
     """
     progress = to_progress(progress)
+    explainer = Explainer(model)
     X = check_features(X, model.n_features_in_)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     n = None if n is None else check_count(n, "n")
-    explainer = Explainer(model)
     model = unwrapped(model)
     rows, ids = _pairs(model, X, labels, progress)
     size = X.shape[1] if explainer.kind != "score" else len(model.feature_names_)
@@ -96,7 +96,7 @@ def _pairs(model, X, labels, progress):
         labels = model.predict_topk(X, k=1, progress=progress).labels[:, 0]
         rows = np.flatnonzero(labels >= 0)
         return rows, labels[rows].astype(np.int64)
-    if sp.issparse(labels) or np.ndim(labels) == 2:
+    if sp.issparse(labels) or as_array(labels, "labels", "one label id for each row is needed").ndim == 2:
         Y = check_labels(labels, n_rows=X.shape[0], n_labels=model.n_labels_, name="labels")
         return np.repeat(np.arange(X.shape[0]), np.diff(Y.indptr)), Y.indices.astype(np.int64)
     return np.arange(X.shape[0]), check_label_ids(labels, X.shape[0], model.n_labels_)
@@ -117,6 +117,9 @@ def label_importance(
 ) -> LabelImportance:
     """Explain one label for a random sample of the test rows that have it, or of training rows where none has it."""
     progress = to_progress(progress)
+    check_dataset(dataset)
+    label = check_count(label, "label", 0, dataset.n_labels - 1)
+    at_most, seed = check_count(at_most, "at_most"), check_count(seed, "seed", 0)
     part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
     if rows_with_label.size == 0:
         part, X, rows_with_label = "training", dataset.X_train, _rows_with(dataset.Y_train, label)

@@ -10,7 +10,7 @@ from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_label_ids, check_row
+from xmlcore.validation import check_count, check_features, check_label_ids, check_list, check_model, check_row
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
@@ -20,6 +20,7 @@ BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with feature
 
 def label_scores(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
     """Return the probability that the model gives to one label of each row."""
+    check_model(model, "predict_proba")
     model = unwrapped(model)
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
@@ -77,6 +78,7 @@ def deletion_curve(
         those of the features of X (see :func:`explains_features`).
     """
     progress = to_progress(progress)
+    check_model(model, "predict_proba")
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     methods, counts = _checked(methods, counts)
@@ -129,6 +131,7 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
     ValueError, TypeError
         The label is not among the first k, or the model is not explained by the features of X.
     """
+    check_model(model)
     x = check_features(check_row(x), model.n_features_in_)
     (label,) = check_label_ids([label], 1, model.n_labels_).tolist()
     k, most = check_count(k, "k"), check_count(most, "most")
@@ -169,10 +172,11 @@ def _explainer(model) -> Explainer:
 
 def _checked(methods, counts):
     """Return methods and counts as tuples; raise ValueError or TypeError if one is invalid or repeated."""
-    methods = (methods,) if isinstance(methods, str) else tuple(methods)
-    unknown = [method for method in methods if method not in METHODS]
+    methods = (methods,) if isinstance(methods, str) else tuple(check_list(methods, "methods", "names"))
+    unknown = [method for method in methods if not isinstance(method, str) or method not in METHODS]
     if unknown or not methods or len(set(methods)) < len(methods):
         raise ValueError(f"methods must be some of {', '.join(METHODS)}, each once, not {methods!r:.200}")
+    counts = check_list(counts, "counts")
     counts = tuple(check_count(count, "a count of features to remove", least=0) for count in counts)
     if not counts or len(set(counts)) < len(counts):
         raise ValueError(f"counts must be numbers of features to remove, each once, not {counts!r:.200}")

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from xmlcore.explain._attribution import Explainer
 from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
+from xmlcore.noise import check_perturbation
 from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
-from xmlcore.validation import check_count, check_features, check_row, csr_parts
+from xmlcore.validation import check_count, check_features, check_frame, check_row, csr_parts
 
 
 def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
@@ -32,6 +33,8 @@ def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
         if neither explanation has any.
     """
     n = check_count(n, "n")
+    for name, frame in (("a", a), ("b", b)):
+        check_frame(frame, ("feature", "contribution"), "contributions", name)
     (ids_a, parts_a), (ids_b, parts_b) = (
         (frame["feature"].to_numpy(np.int64), np.abs(frame["contribution"].to_numpy(np.float64))) for frame in (a, b)
     )
@@ -87,6 +90,7 @@ def stability(
     x = check_features(check_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     n_repeats, n, row = check_count(n_repeats, "n_repeats"), check_count(n, "n"), check_count(row, "row", least=0)
+    check_perturbation(perturbation)
     repeats = np.arange(n_repeats, dtype=np.int64)
     X = sp.csr_array(sp.vstack([x] * n_repeats, format="csr"))
     Y = sp.csr_array(
@@ -115,6 +119,9 @@ def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None
     The features are those among the first ``top`` of at least one of the two, by default all, sorted by the larger of
     the two |contributions|, equal ones by feature id. A feature that is not in an explanation has the contribution 0.
     """
+    for name, frame in (("first", first), ("second", second)):
+        check_frame(frame, ("feature", "name", "contribution"), "contributions, with names,", name)
+    top = None if top is None else check_count(top, "top", 0)
     a, b = (frame.set_index("feature") for frame in (first, second))
     ids = pd.Index(a.index if top is None else a.index[:top])
     ids = ids.union(b.index if top is None else b.index[:top], sort=False)

@@ -9,7 +9,15 @@ import scipy.sparse as sp
 from xmlcore.explain._attribution import kind_of, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_label_ids, check_row
+from xmlcore.validation import (
+    check_count,
+    check_features,
+    check_is,
+    check_label_ids,
+    check_model,
+    check_number,
+    check_row,
+)
 
 
 def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
@@ -17,7 +25,7 @@ def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
     kind = kind_of(model)
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)
-    labels = check_label_ids(labels, len(labels), model.n_labels_)
+    labels = check_label_ids(labels, None, model.n_labels_)
     if kind == "score":
         return np.asarray(model.pair_features(x, labels[None, :]), np.float64)[0] @ np.asarray(model.weights_)
     if labels.size and hasattr(model, "label_probabilities"):
@@ -44,6 +52,7 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
         ``rank_after`` (from 1; ``<NA>`` beyond k), ``before`` and ``after`` (see :func:`label_values`). First those
         predicted after, by rank, then the others by their rank before.
     """
+    check_model(model)
     k = check_count(k, "k")
     ranks = []
     for row in (before, after):
@@ -77,6 +86,8 @@ def probability(kind: str, score: float) -> float | None:
     float or None
         None for the kind "score".
     """
+    check_is(kind, str, "kind", "a kind of explanation, such as 'log_proba',")
+    score = check_number(score, "score", -np.inf)
     if kind in ("log_proba", "log_score"):
         return math.exp(score)
     if kind in ("margin", "margin_score"):

@@ -47,7 +47,7 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     >>> metrics.hamming_loss([[0], [1, 2]], [[0], [0, 1, 2]]) == 1 / 6
     True
     """
-    n_labels = getattr(predictions, "shape", (0, None))[1] if _is_lists(Y_true) else None
+    n_labels = predictions.shape[1] if _is_lists(Y_true) and not _is_lists(predictions) else None
     Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
     P = check_labels(predictions, n_labels=Y.shape[1], name="predictions")
     _check_rows(Y, P.shape[0], "predictions")
@@ -281,7 +281,7 @@ def _read(Y_true, scores):
 
 
 def _is_lists(Y):
-    return getattr(Y, "ndim", 1) == 1
+    return getattr(Y, "ndim", 1) != 2
 
 
 def _check_numbers(dtype):

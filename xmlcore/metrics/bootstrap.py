@@ -28,6 +28,7 @@ from xmlcore.metrics._resampling import RESAMPLES, Statistics, bootstrap_values,
 from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.validation import check_list
 
 
 def intervals(
@@ -95,11 +96,13 @@ def intervals_of_several(
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
         measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
-    ks = range(1, k + 1) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else k
+    ks = range(1, k + 1) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else check_list(k, "k")
+    measures = check_list(measures, "measures", "names")
     items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in ks]
     if not items:
         raise ValueError("there is nothing to measure: give at least one measure and one k of at least 1")
     most = max(item.k for item in items)
+    rankings = check_list(rankings, "rankings", "what each model ranks")
     counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels)
     statistics = [Statistics(of_rows, items) for of_rows in counts]
     resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
@@ -124,7 +127,7 @@ def per_row(
 ) -> np.ndarray:
     """Return the value of a measure for each row; their mean is the measure."""
     known = [name for name, described in MEASURES.items() if described.kind == MEAN]
-    if measure not in known:
+    if not isinstance(measure, str) or measure not in known:
         raise ValueError(f"measure is {measure!r:.200}: means over rows are {', '.join(known)}")
     item = check_item(measure, k)
     return RowCounts(Y_true, ranking, item.k, n_labels=n_labels).row_values(item)[0]

@@ -5,22 +5,33 @@ import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics.multiclass import accuracy, macro_f1
-from xmlcore.typing import DataFrame, Matrix
+from xmlcore.typing import DataFrame, Labels
+from xmlcore.validation import as_array, check_labels
 
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
 HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 
 
-def first_class_by_bucket(Y_true: Matrix, first: npt.ArrayLike, buckets: npt.ArrayLike) -> "DataFrame":
+def first_class_by_bucket(Y_true: Labels, first: npt.ArrayLike, buckets: npt.ArrayLike) -> "DataFrame":
     """Measure first predictions separately for each bucket of classes."""
-    lines = []
+    lines, Y_true = [], check_labels(Y_true, name="Y_true")
+    buckets = buckets_of_labels(buckets, Y_true.shape[1])
     for name in BUCKETS:
         in_bucket = buckets == name
         classes_of_pairs = Y_true.indices[in_bucket[Y_true.indices]]
         values = (measure(Y_true, first, classes=in_bucket) for measure in (accuracy, macro_f1))
         lines.append((name, np.unique(classes_of_pairs).size, classes_of_pairs.size, *values))
     return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])
+
+
+def buckets_of_labels(buckets: npt.ArrayLike, n_labels: int) -> np.ndarray:
+    """Return buckets as an array; raise ValueError unless there is one for each label."""
+    wanted = f"the name of a bucket for each of the {n_labels:,} labels is needed"
+    found = as_array(buckets, "buckets", wanted)
+    if found.shape != (n_labels,):
+        raise ValueError(f"buckets has the shape {found.shape}: {wanted}")
+    return found
 
 
 def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:

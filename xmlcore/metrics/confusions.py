@@ -1,7 +1,6 @@
 """Which wrong labels are predicted where true ones are missed."""
 
 from collections.abc import Iterable
-from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.ranking import hits
 from xmlcore.typing import DataFrame, Labels, Predictions
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_list
 
 ROUNDING = 1e-9  # swaps that differ by less are equal
 
@@ -72,7 +71,8 @@ def confusions(
     n_labels = mistakes.missed.shape[1]
     chosen = np.full(n_labels, labels is None)
     if labels is not None:
-        ids = np.array([index(label) for label in labels], np.int64)
+        labels = check_list(labels, "labels", "ids of labels")
+        ids = np.array([check_count(label, "a label", 0) for label in labels], np.int64)
         chosen[ids[(ids >= 0) & (ids < n_labels)]] = True
     (missed, wrong, swaps), total, n_swaps = _most_confused(mistakes, n, chosen)
     rows = [_rows_of(mistakes, *pair) for pair in _columns_of_pairs(mistakes, missed.tolist(), wrong.tolist())]
@@ -102,8 +102,8 @@ def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int,
     {of_rankings_raises}
     """
     mistakes = _mistakes(Y_true, ranking, k)
-    pair = _columns_of_pairs(mistakes, [index(missed)], [index(wrong)])
-    return _rows_of(mistakes, *next(pair))
+    pair = [[check_count(label, name, 0)] for name, label in (("missed", missed), ("wrong", wrong))]
+    return _rows_of(mistakes, *next(_columns_of_pairs(mistakes, *pair)))
 
 
 def _mistakes(Y_true, ranking, k) -> _Mistakes:

@@ -9,9 +9,9 @@ from xmlcore.first_use import pd
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, buckets_of_labels
 from xmlcore.typing import DataFrame, Labels, Predictions
-from xmlcore.validation import check_frame, is_lists
+from xmlcore.validation import check_frame, check_names, is_lists
 
 
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
@@ -104,8 +104,8 @@ def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence
         nothing to measure.
     """
     check_frame(frame, ("rows", "predicted", "right", "f1", "precision", "recall"), "by_label")
-    lines = []
-    for name in names:
+    lines, buckets = [], buckets_of_labels(buckets, len(frame))
+    for name in check_names(names, "names"):
         mine = frame[buckets == name]
         occurring = mine[mine["rows"] > 0]
         sums = mine[["rows", "predicted", "right"]].sum()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xmlcore.metrics import bipartition
+from xmlcore.validation import check_is
 
 MEAN, QUOTIENT, LABELS, SCORES = "mean over rows", "quotient of sums over rows", "mean over labels", "scores"
 ALWAYS, IN_RUNS, ON_DEMAND = "always", "in runs", "on demand"
@@ -173,4 +174,5 @@ UNWEIGHTED = tuple(name for name in USUAL_MEASURES if not MEASURES[name].needs)
 
 def is_smaller_better(name: str) -> bool:
     """Return whether smaller values of a measure are better."""
+    check_is(name, str, "name", "the name of a measure")
     return any(table[name].smaller_is_better for table in (MEASURES, SCORE_MEASURES) if name in table)

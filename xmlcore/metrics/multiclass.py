@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.typing import Labels, Predictions
-from xmlcore.validation import INT32_MAX, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, as_array, check_labels, csr_parts
 
 
 def accuracy(Y_true: Labels, predictions: Predictions, classes: npt.ArrayLike | None = None) -> float:
@@ -113,7 +113,7 @@ def _counting(true, classes):
     """Return whether the true class of each example is among ``classes``: bool, shape (examples,)."""
     if classes is None:
         return np.ones(true.size, bool)
-    classes = np.asarray(classes)
+    classes = as_array(classes, "classes", "class ids, or a boolean per class, are needed")
     if classes.ndim != 1 or (classes.size and classes.dtype.kind not in "biu"):
         raise TypeError(
             "classes must be class ids, or a boolean per class, in one dimension, not "

@@ -34,6 +34,7 @@ from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import Labels, Predictions
+from xmlcore.validation import check_list
 
 
 def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
@@ -152,7 +153,8 @@ def measures(
     """
     if names is None:
         names = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
-    return dict(zip(names, values_at_k(Y_true, ranking, k, list(names), inv_ps=inv_ps)))
+    names = check_list(names, "names", "names of measures")
+    return dict(zip(names, values_at_k(Y_true, ranking, k, names, inv_ps=inv_ps)))
 
 
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:

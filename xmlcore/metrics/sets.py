@@ -3,6 +3,8 @@
 The conventions are those of the measures at k: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
 """
 
+import numbers
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -11,7 +13,7 @@ from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Labels, Matrix
-from xmlcore.validation import check_count, check_labels, check_structure
+from xmlcore.validation import as_array, check_count, check_labels, check_structure
 
 
 def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
@@ -44,9 +46,8 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
     >>> metrics.at_threshold([[0.9, 0.5, 0.1]]).toarray().tolist()
     [[True, True, False]]
     """
-    threshold = float(threshold)
-    if np.isnan(threshold):
-        raise ValueError("threshold is not a number: give the least score of a predicted label, such as 0.5")
+    if not isinstance(threshold, numbers.Real) or np.isnan(threshold):
+        raise ValueError(f"threshold is {threshold!r:.200}, no number: give the least score of a label, such as 0.5")
     if isinstance(scores, Ranking):
         if n_labels is None:
             raise ValueError("scores is a Ranking, which does not say how many labels there are: pass n_labels")
@@ -64,7 +65,7 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
         _check_known(found.data)
         kept = found.data >= threshold
         return _matrix(found.coords[0][kept], found.coords[1][kept], scores.shape)
-    values = np.asarray(scores)
+    values = as_array(scores, "scores", "a matrix of numbers (rows, labels) or a Ranking is needed")
     if values.ndim != 2 or values.dtype.kind not in "fiu":
         raise TypeError(
             f"scores holds {values.dtype} values in {values.ndim} dimension(s): a matrix of numbers (rows, labels) "

@@ -26,7 +26,7 @@ Phipson, Smyth: Permutation p-values should never be zero. Statistical Applicati
 Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 1979.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -46,6 +46,7 @@ from xmlcore.metrics._resampling import (
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
 from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.validation import check_is
 
 SURE = 0.05  # differences with a smaller p-value are called real
 
@@ -187,6 +188,7 @@ def compare_rankings(
 
     {of_rankings_raises}
     """
+    check_is(rankings, Mapping, "rankings", "a dict of what each model ranks, by its name,")
     names = list(rankings)
     if len(names) < 2:
         raise ValueError(f"rankings has {len(names)} model(s): a comparison needs at least two")

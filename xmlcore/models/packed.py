@@ -291,8 +291,8 @@ def read_packed(source: Source) -> PackedModel:
             raise ModelNotFoundError(f"there is no file or folder {source}")
     with archives.reading(source, USE, name) as archive:
         names = archive.json(NAMES)
-        has_vectorizer = any(member in archive.members for member in VECTORIZER)
-        parts = (archive.json(VECTORIZER[0]), archive.arrays(VECTORIZER[1])) if has_vectorizer else None
+        has_arrayizer = any(member in archive.members for member in VECTORIZER)
+        parts = (archive.json(VECTORIZER[0]), archive.arrays(VECTORIZER[1])) if has_arrayizer else None
         folder = [archive.extract(member) for member in MODEL][0].parent
         try:
             model, vectorizer = read_folder(folder), TextVectorizer.from_plain(*parts) if parts else None

@@ -14,7 +14,7 @@ from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
-from xmlcore.validation import INT32_MAX, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_is, check_threshold, csr_parts
 
 PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
@@ -361,6 +361,7 @@ def rule_of(model: Ranker) -> Rule | None:
     Rule or None
         None if no rule is kept with it.
     """
+    check_is(innermost(model), "rule_", "model", "a model of xmlcore, such as PLT(),")
     rule = innermost(model).rule_
     return None if rule is None else replace(rule, model=model)
 

@@ -1,7 +1,7 @@
 """Evaluation under perturbation: measures of a model's rankings, at several levels of a perturbation."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,16 @@ from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_frame, check_labels
+from xmlcore.validation import (
+    check_count,
+    check_features,
+    check_frame,
+    check_is,
+    check_labels,
+    check_list,
+    check_model,
+    check_number,
+)
 
 PHASE = "Changing rows and predicting again"
 ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
@@ -171,8 +180,7 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
         than two repeats.
     """
     check_frame(frame, COLUMNS, "evaluate")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, not {level!r:.200}")
+    level = check_number(level, "level", 0.0, 1.0, above=True, below=True)
     keys = [name for name in frame.columns if name not in ("repeat", "value", "drop")]
     groups = frame.groupby(keys, sort=False, dropna=False)
     result = {}
@@ -237,7 +245,7 @@ def _drop(clean, value) -> float:
 
 def _check_levels(sigmas) -> list[float]:
     """Return the levels as floats, level 0 first; raise if one is invalid or repeated."""
-    levels = [check_level(value, "every level in sigmas", LARGEST_SIGMA) for value in _sequence(sigmas, "sigmas")]
+    levels = [check_level(value, "every level in sigmas", LARGEST_SIGMA) for value in check_list(sigmas, "sigmas")]
     if len(set(levels)) < len(levels):
         raise ValueError(f"sigmas has a level twice: {levels}")
     return [0.0, *(level for level in levels if level != 0)]
@@ -245,7 +253,7 @@ def _check_levels(sigmas) -> list[float]:
 
 def _check_ks(ks) -> list[int]:
     """Return the values of k, ascending; raise ValueError or TypeError if one is invalid or repeated."""
-    ks = [check_count(k, "every place in ks") for k in _sequence(ks, "ks")]
+    ks = [check_count(k, "every place in ks") for k in check_list(ks, "ks")]
     if not ks:
         raise ValueError("ks is empty: give a value to measure at, such as 1")
     if len(set(ks)) < len(ks):
@@ -253,18 +261,11 @@ def _check_ks(ks) -> list[int]:
     return sorted(ks)
 
 
-def _sequence(values, name) -> list:
-    """Return the values as a list; raise TypeError if they are not a sequence."""
-    try:
-        return list(values)
-    except TypeError as error:
-        raise TypeError(f"{name} must be a sequence of numbers, not {values!r:.200}") from error
-
-
 def _check_options(kind, options, support) -> dict:
     """Return the arguments of the perturbation beside its level; raise for an unknown kind or support."""
     known = option_defaults(kind)
     check_support(support)
+    check_is(options or {}, Mapping, "options", "a dict of further arguments")
     options = dict(options or {})
     if "support" in known:
         return {"support": support, **options}
@@ -275,6 +276,7 @@ def _check_options(kind, options, support) -> dict:
 
 def _check_data(model, X, Y, Y_train):
     """Return X, Y and Y_train as checked CSR matrices; raise ValueError or TypeError if they do not fit together."""
+    check_model(model)
     X = check_features(X, getattr(model, "n_features_in_", None))
     if X.shape[0] == 0:
         raise ValueError("X has no rows: there is nothing to measure")

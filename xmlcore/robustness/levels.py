@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmlcore.robustness.perturbations import KINDS
+from xmlcore.robustness.perturbations import KINDS, check_options
 from xmlcore.typing import Matrix
+from xmlcore.validation import check_features, check_is
 
 PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
 PAPER_SIGMA = 0.05  # standard deviation of the noise that the paper trains with
@@ -25,6 +26,7 @@ class ValueScale:
     @classmethod
     def of(cls, X: Matrix) -> "ValueScale":
         """Measure the rows of a matrix."""
+        X = check_features(X)
         counts = np.diff(X.indptr)
         if X.nnz == 0:
             return cls(1.0, 1.0, 0.0)
@@ -35,6 +37,8 @@ class ValueScale:
 
 def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float, ...]:
     """Return levels of noise that are neither too small nor too large for the feature values."""
+    check_options(kind, {})
+    _check_scale(scale)
     if not KINDS[kind].default_size:
         return WORD_LEVELS
     if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and str(norm) == "2"):
@@ -48,9 +52,14 @@ def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float
 
 def training_sigma(scale: ValueScale) -> float:
     """Return a standard deviation of the noise to train with."""
+    _check_scale(scale)
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
         return PAPER_SIGMA
     return default_levels("gaussian", 2, scale)[1]
+
+
+def _check_scale(scale):
+    check_is(scale, ValueScale, "scale", "a ValueScale, as ValueScale.of(X) returns it,")
 
 
 def _nice(value: float) -> float:

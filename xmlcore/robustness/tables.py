@@ -1,21 +1,30 @@
 """Tables of what noise does: measures lost, and feature values changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Matrix
+from xmlcore.validation import check_count, check_features, check_frame, check_is, check_list, check_names, check_number
+
+_NEEDED = ("run", "sigma", "k", "bucket", "measure", "mean", "low", "high", "drop_mean")
 
 
 def loss_table(
     summary: "DataFrame", level: float, measures: Sequence[str], ks: Sequence[int], n_rows: dict[str, Any]
 ) -> "DataFrame":
     """Return each measure without noise, with noise, and what is lost, as in Tables 4 and 5 of Date and Mehar, 2025."""
+    check_frame(summary, _NEEDED, "summarise, of frames with a column run,", "summary")
+    check_is(n_rows, Mapping, "n_rows", "a dict of the number of rows of each run")
+    level, measures = check_number(level, "level"), check_names(measures, "measures")
+    ks = [check_count(k, "every place in ks") for k in check_list(ks, "ks")]
     rows = summary[summary["bucket"] == "all"]
     lines = []
     for run in dict.fromkeys(rows["run"]):
+        if run not in n_rows:
+            raise ValueError(f"n_rows has no number of rows for the run {run!r:.200}")
         mine = rows[rows["run"] == run]
         times = mine[mine["measure"] == "predict_s"].set_index("sigma")["mean"]
         for k in ks:
@@ -42,7 +51,8 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
 
     At least ``new`` of them are features that only the noise gave the row, if there are so many.
     """
-    parts = []
+    X, noisy = _checked(X, noisy)
+    n, new, parts = check_count(n, "n", 0), check_count(new, "new", 0), []
     for row in range(X.shape[0]):
         features, clean = _values(X, row)
         features_with_noise, changed = _values(noisy, row)
@@ -58,9 +68,7 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
 def _values(matrix, row) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns in which a row of a CSR matrix has values, in ascending order, and these values."""
     span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    columns, values = matrix.indices[span], matrix.data[span].astype(np.float64)
-    order = np.argsort(columns, kind="stable")
-    return columns[order], values[order]
+    return matrix.indices[span], matrix.data[span]
 
 
 def _largest_first(columns, values) -> np.ndarray:
@@ -78,9 +86,17 @@ def _at(wanted, columns, values) -> np.ndarray:
 
 def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the Euclidean lengths of rows, and of the changes that noise has made to them: float64, shape (n,)."""
-    return _lengths(X), _lengths(noisy.astype(np.float64) - X)
+    X, noisy = _checked(X, noisy)
+    return _lengths(X), _lengths(noisy - X)
+
+
+def _checked(X, noisy):
+    """Return rows without and with noise as CSR matrices of float64: the square of a large float32 is infinite."""
+    X, noisy = check_features(X, dtype=np.float64), check_features(noisy, name="noisy", dtype=np.float64)
+    if X.shape != noisy.shape:
+        raise ValueError(f"noisy has the shape {noisy.shape}, but X has {X.shape}: the same rows are needed, changed")
+    return X, noisy
 
 
 def _lengths(X):
-    X = X.astype(np.float64)  # the square of a large float32 is infinite
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())

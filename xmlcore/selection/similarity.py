@@ -10,6 +10,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_frame, check_is
 
 THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
@@ -57,11 +58,14 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         :func:`spearman` is nan; a mean leaves these labels out.
     """
     progress = to_progress(progress)
+    check_is(fitted, Mapping, "fitted", "a dict of the fitted selections of each method")
     runs = [
         (name, seed, selector)
         for name, several in fitted.items()
         for seed, selector in enumerate(several if isinstance(several, (list, tuple)) else [several])
     ]
+    for name, _, selector in runs:
+        check_is(selector, "selected_", f"fitted[{name!r:.60}]", "a fitted selection, such as FALS().fit(X, Y),")
     pairs = [(first, second) for at, first in enumerate(runs) for second in runs[at + 1 :]]
     frames = []
     for number, ((a, seed_a, selector), (b, seed_b, other)) in enumerate(pairs):
@@ -91,6 +95,7 @@ class SignificanceGraph(NamedTuple):
 
 def significance_graph(p: "DataFrame") -> SignificanceGraph:
     """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7."""
+    check_frame(p, getattr(p, "index", ()), "wilcoxon", "p")
     names = list(p.columns)
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     nodes = pd.DataFrame({"method": names, "x": np.sin(angle), "y": np.cos(angle)})

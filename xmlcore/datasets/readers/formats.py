@@ -50,10 +50,10 @@ def read_rows(
     classes=False,
 ) -> Rows:
     """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
-    if format not in ("auto", *READERS):
+    if not isinstance(format, str) or format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r:.200} cannot be read: use one of {formats}, or "auto"')
-    if counts not in ("header", "data"):
+    if not isinstance(counts, str) or counts not in ("header", "data"):
         raise ValueError(f'counts must be "header" or "data", not {counts!r:.200}')
     first_index = check_count(first_index, "first_index", 0, 1)
     max_columns = None if max_columns is None else check_count(max_columns, "max_columns", 1)

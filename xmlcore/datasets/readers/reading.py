@@ -21,7 +21,7 @@ from xmlcore.datasets.splits.files import read_split
 from xmlcore.datasets.splits.sizes import count_test_rows
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import Source
-from xmlcore.validation import INT32_MAX, check_count, check_names
+from xmlcore.validation import INT32_MAX, as_array, check_count, check_names
 
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
 
@@ -199,7 +199,10 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
 
 def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     parts = []
-    for rows in map(np.asarray, (train_rows, test_rows)):
+    for name, rows in (("train_rows", train_rows), ("test_rows", test_rows)):
+        rows = as_array(rows, name, "row numbers are needed")
+        if rows.ndim != 1:
+            raise ValueError(f"{name} has {rows.ndim} dimension(s): row numbers are needed")
         if rows.dtype == bool:
             raise ValueError("the split has true and false for each row: give row numbers, as np.flatnonzero does")
         if rows.size and not (np.issubdtype(rows.dtype, np.number) and (rows == np.rint(rows)).all()):

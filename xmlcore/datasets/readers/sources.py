@@ -242,7 +242,7 @@ def _open_stream(source, max_bytes, label):
         else:
             content = b"".join(parts)
     else:
-        raise TypeError(f"a path, bytes or a binary file object is needed, not {type(source).__name__}")
+        raise _unreadable(source)
     if isinstance(content, str):
         raise TypeError(f"{label} is opened as text: open it in binary mode, open(path, 'rb')")
     with io.BufferedReader(io.BytesIO(content)) as stream:
@@ -324,6 +324,10 @@ def _zip(stream, label, npz):
         raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
 
 
+def _unreadable(source) -> TypeError:
+    return TypeError(f"a path, bytes or a binary file object is needed, not {type(source).__name__}")
+
+
 @contextmanager
 def opened_archive(source):
     """Open a source as a zip archive, or give None if it is none; a file object stays where it is."""
@@ -335,6 +339,8 @@ def opened_archive(source):
         source = io.BytesIO(content if content[:2] == b"PK" else b"")
     elif hasattr(source, "seekable") and source.seekable():
         place = source.tell()
+    elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
+        raise _unreadable(source)
     try:
         archive = BoundedZip(source) if zipfile.is_zipfile(source) else None
     except ZIP_ERRORS:

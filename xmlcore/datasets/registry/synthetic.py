@@ -176,7 +176,7 @@ def make_synthetic(
 
 def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
     """Return the checked sizes that :func:`make_synthetic` uses, by name; those not ``given`` are the shape's."""
-    if shape not in SYNTHETIC_SHAPES:
+    if not isinstance(shape, str) or shape not in SYNTHETIC_SHAPES:
         raise ValueError(f"there is no shape {shape!r:.200}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
     sizes = dict(SYNTHETIC_SHAPES[shape]) | {field: value for field, value in given.items() if value is not None}
     for field in ("n_train", "n_test", "n_features"):

@@ -15,7 +15,7 @@ from xmlcore.datasets.splits.sizes import count_test_rows, move_to_sizes, whole_
 from xmlcore.datasets.statistics.description import all_labels
 from xmlcore.datasets.statistics.duplicates import seen_in_train
 from xmlcore.typing import Labels
-from xmlcore.validation import check_count, check_labels, csr_parts
+from xmlcore.validation import as_array, check_count, check_dataset, check_labels, csr_parts
 
 METHODS = ("random", "stratified")
 
@@ -33,9 +33,12 @@ def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) 
     sum to 1. It takes O(label occurrences x (parts + log label occurrences)) time.
     """
     Y = check_labels(Y, name="Y")
-    shares = np.asarray(shares, np.float64)
-    if shares.ndim != 1 or shares.size < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise ValueError(f"shares must be two or more numbers above 0 that sum to 1, not {shares.tolist()}")
+    wanted = "two or more numbers above 0 that sum to 1"
+    given, shares = shares, as_array(shares, "shares", f"{wanted} are needed")
+    fit = shares.ndim == 1 < shares.size and shares.dtype.kind == "f" and (shares > 0).all()
+    if not fit or abs(shares.sum() - 1) > 1e-9:
+        raise ValueError(f"shares must be {wanted}, not {given!r:.200}")
+    shares = shares.astype(np.float64)
     rng = np.random.default_rng(check_count(random_state, "random_state", 0))
     n_rows, n_labels = Y.shape
     rank = rng.permutation(n_labels).astype(np.int32)  # labels in a random order: that of equally frequent ones
@@ -113,6 +116,7 @@ def folds(Y: Labels, n_folds: int = 5, method: str = "stratified", random_state:
 
 def rows_of_file(n_train: int, n_test: int, random_state: int) -> np.ndarray:
     """Return where each row of a file is in the data set that :func:`split_rows` made from it, test rows last."""
+    n_train, n_test = check_count(n_train, "n_train", 0), check_count(n_test, "n_test", 0)
     order = np.concatenate(split_rows(n_train + n_test, n_test, random_state))
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
@@ -144,6 +148,7 @@ def resplit(
     ValueError
         A part is empty, a number is not that of a row, or a row is listed twice, also if it is in both parts.
     """
+    check_dataset(dataset)
     parts = check_split(train_rows, test_rows, dataset.n_train + dataset.n_test)
     X = sp.csr_array(sp.vstack([dataset.X_train, dataset.X_test], format="csr"))
     Y = all_labels(dataset)
@@ -235,7 +240,7 @@ def without_leaks(dataset: Dataset, name: str | None = None) -> Dataset:
 
 
 def _check_method(method):
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method {method!r:.200} is unknown: use one of {', '.join(map(repr, METHODS))}")
 
 

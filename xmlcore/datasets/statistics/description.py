@@ -13,6 +13,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics import inverse_propensity
 from xmlcore.metrics.buckets import BUCKETS, label_buckets, most_frequent_first
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_dataset
 
 RARE = 5  # largest number of training rows of a rare label
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
@@ -78,6 +79,7 @@ def describe(dataset: Dataset) -> Description:
     -----
     O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
     """
+    check_dataset(dataset)
     train_rows_of_label = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
     test_rows_of_label = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
     bucket_of_label = label_buckets(train_rows_of_label)
@@ -101,6 +103,7 @@ def describe(dataset: Dataset) -> Description:
 
 def all_labels(dataset: Dataset) -> sp.csr_array:
     """Return the labels of training and test rows as one matrix, training rows first."""
+    check_dataset(dataset)
     return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
 
 

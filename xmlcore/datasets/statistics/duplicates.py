@@ -8,6 +8,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_dataset
 
 
 class Duplicates(NamedTuple):
@@ -59,6 +60,7 @@ def duplicates(dataset: Dataset) -> Duplicates:
 
 def seen_in_train(dataset: Dataset) -> np.ndarray:
     """Return which test rows have the features of a training row; rows without features are left out."""
+    check_dataset(dataset)
     filled = np.diff(dataset.X_test.indptr) > 0
     return filled & np.isin(row_hashes(dataset.X_test), row_hashes(dataset.X_train))
 

@@ -12,6 +12,7 @@ from xmlcore.datasets.statistics.pairs import label_pairs
 from xmlcore.datasets.statistics.power_law import PowerLaw, compare_with_power_law, fit_power_law
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_dataset
 
 
 class Examination(NamedTuple):
@@ -40,6 +41,7 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     -------
     Examination
     """
+    check_dataset(dataset)
     progress = to_progress(progress)
     progress("Looking for rows that occur twice", 0.0)
     twice = duplicates(dataset)

@@ -6,6 +6,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.row_hashes import row_hashes
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_count, check_dataset
 
 
 def label_sets(dataset: Dataset) -> "DataFrame":
@@ -39,9 +40,11 @@ def label_sets(dataset: Dataset) -> "DataFrame":
 def rows_of_label_set(dataset: Dataset, row: int) -> np.ndarray:
     """Return the rows that have exactly the labels of a row, ascending; test rows follow the training rows."""
     hashes, _ = _rows(dataset)
+    row = check_count(row, "row", 0, hashes.size - 1)
     return np.flatnonzero(hashes == hashes[row])
 
 
 def _rows(dataset):
+    check_dataset(dataset)
     parts = dataset.Y_train, dataset.Y_test
     return np.concatenate([row_hashes(Y) for Y in parts]), np.concatenate([np.diff(Y.indptr) for Y in parts])

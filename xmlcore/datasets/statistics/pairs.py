@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import products_in_blocks
 from xmlcore.first_use import pd
-from xmlcore.typing import DataFrame
+from xmlcore.typing import DataFrame, Labels
+from xmlcore.validation import check_count, check_label_ids, check_labels
 
 WIDEST = 4096  # most of the frequent labels among which exclusions are searched
 
@@ -22,7 +23,7 @@ class LabelPairs(NamedTuple):
     n_pairs: int  # of labels that at least one row has
 
 
-def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least: int = 2) -> LabelPairs:
+def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int = 2) -> LabelPairs:
     """Find the labels that occur together most, and those that avoid each other most.
 
     With N rows, n_i rows with label i and n_ij rows with both, the expected number of rows with both is
@@ -31,7 +32,7 @@ def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least:
 
     Parameters
     ----------
-    Y : scipy.sparse.csr_array of bool, shape (N, L)
+    Y : sparse or dense binary, shape (N, L), or lists of label ids
     n_pairs : int
         Pairs and exclusions returned at most.
     n_partners : int
@@ -53,6 +54,9 @@ def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least:
     most frequent labels, as many as are needed: |phi| of such a pair cannot be larger than the root of the product of
     the odds n / (N - n) of its two labels.
     """
+    Y = check_labels(Y)
+    n_pairs, n_partners = check_count(n_pairs, "n_pairs", 0), check_count(n_partners, "n_partners", 0)
+    least = check_count(least, "least", 0)
     n_rows, n_labels = Y.shape
     counts = np.bincount(Y.indices, minlength=n_labels).astype(np.float64)
     best, negative, partners, total = [], [], [], 0
@@ -84,7 +88,7 @@ def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
     return (chosen.T @ chosen).toarray()
 
 
-def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
+def together(Y: Labels, labels: Sequence[int]) -> "DataFrame":
     """Return how often each pair of some labels occurs, in the columns of :func:`label_pairs`, also each with itself.
 
     Labels are ordered by a hierarchical clustering (average linkage of 1 - phi) whose leaves are in the best order, so
@@ -93,7 +97,8 @@ def together(Y: sp.csr_array, labels: Sequence[int]) -> "DataFrame":
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    labels = np.asarray(labels, np.int64)
+    Y = check_labels(Y)
+    labels = check_label_ids(labels, None, Y.shape[1]).astype(np.int64)
     both = cooccurrence(Y, labels)
     counts = both.diagonal().astype(np.float64)
     phi = _phi(counts[:, None], counts[None], both, Y.shape[0])

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
-from xmlcore.validation import check_count
+from xmlcore.validation import as_array, check_count, check_is, check_number
 
 LARGEST_ALPHA = 50.0
 TABLE = 100_000  # counts from x_min on that are drawn from an exact table; larger ones from a continuous distribution
 ENOUGH = 0.1  # with a smaller p-value, Clauset et al. rule a power law out
 LEAST_VALUES = 3  # different counts from x_min on, with fewer of which no test can rule a power law out
+_FITTED = "a PowerLaw, as fit_power_law() returns it,"
 
 
 class PowerLaw(NamedTuple):
@@ -66,11 +67,20 @@ def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
 
 def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFrame":
     """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
+    check_is(fit, PowerLaw, "fit", _FITTED)
+    largest, points = check_number(largest, "largest"), check_count(points, "points")
     if not math.isfinite(fit.alpha):
         return pd.DataFrame({"count": [], "rank": []})
     count = np.geomspace(fit.x_min, max(largest, fit.x_min), points)
     rank = fit.n_tail * _share_from(count, fit.alpha, fit.x_min)
     return pd.DataFrame({"count": count, "rank": rank})[::-1].reset_index(drop=True)
+
+
+def _fitted(counts, fit) -> PowerLaw:
+    """Return the power law that is given, or else that of the counts."""
+    fit = fit_power_law(counts) if fit is None else fit
+    check_is(fit, PowerLaw, "fit", _FITTED)
+    return fit
 
 
 class Goodness(NamedTuple):
@@ -116,9 +126,8 @@ def goodness_of_fit(
         x_min on. Two values have one free share, to which the exponent is fitted.
     """
     progress = to_progress(progress)
-    counts = np.asarray(counts)
-    counts = counts[counts > 0]
-    fit = fit_power_law(counts) if fit is None else fit
+    counts = _positive(counts)
+    fit = _fitted(counts, fit)
     n_samples, seed = check_count(n_samples, "n_samples"), check_count(random_state, "random_state", 0)
     if not math.isfinite(fit.alpha) or np.unique(counts[counts >= fit.x_min]).size < LEAST_VALUES:
         return Goodness(*6 * (math.nan,), n_samples)
@@ -162,7 +171,7 @@ def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -
         ``distribution``, ``ratio`` (R: above 0 if the power law fits better) and ``p`` (two-sided; a large one means
         that the data cannot tell). Empty without a fit.
     """
-    fit = fit_power_law(counts) if fit is None else fit
+    fit = _fitted(counts, fit)
     values, numbers = _histogram(counts)
     if not math.isfinite(fit.alpha):
         return pd.DataFrame({"distribution": [], "ratio": [], "p": []})
@@ -180,10 +189,15 @@ def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -
 
 def _histogram(counts):
     """Return the different counts above 0, ascending, and how often each occurs."""
-    counts = np.asarray(counts)
+    return np.unique(_positive(counts).astype(np.int64), return_counts=True)
+
+
+def _positive(counts):
+    wanted = "whole numbers, such as the number of rows of each label"
+    counts = as_array(counts, "counts", f"{wanted}, are needed")
     if counts.dtype.kind not in "buif":
-        raise ValueError("counts must be whole numbers, such as the number of rows of each label")
-    return np.unique(counts[counts > 0].astype(np.int64), return_counts=True)
+        raise ValueError(f"counts must be {wanted}")
+    return counts[counts > 0]
 
 
 def _fits(values, numbers, starts, least):

@@ -4,13 +4,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.first_use import pd
-from xmlcore.ranking import Ranking
-from xmlcore.typing import DataFrame
-from xmlcore.validation import check_structure
+from xmlcore.metrics import as_ranking
+from xmlcore.typing import DataFrame, Matrix, Predictions
+from xmlcore.validation import check_dataset, check_features, check_frame
 
 MOST = 2000  # rows that are compared; of more, so many are drawn at random
 DRAWS = 999  # random divisions
@@ -19,7 +18,7 @@ TOLERANCE = 1e-12  # sums that differ by less are equal
 
 
 def facts_of_rows(
-    dataset: Dataset, X: sp.csr_array, ranking: Ranking, texts: Sequence[str] | None = None, seed: int = 0
+    dataset: Dataset, X: Matrix, ranking: Predictions, texts: Sequence[str] | None = None, seed: int = 0
 ) -> "DataFrame":
     """Return, for each row, what :func:`unlike_test_rows` compares; of more than 2,000 rows, for 2,000 of them.
 
@@ -27,7 +26,10 @@ def facts_of_rows(
     training row has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
     ``score`` (its score, or 0). Words are counted where the rows have ``texts``.
     """
-    check_structure(X)
+    check_dataset(dataset)
+    X, ranking = check_features(X, dataset.n_features), as_ranking(ranking, 1)
+    if X.shape[0] != len(ranking.labels):
+        raise ValueError(f"X has {X.shape[0]} rows, but the ranking has {len(ranking.labels)}")
     n = X.shape[0]
     rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))
     X, label = X[rows], ranking.labels[rows, 0]
@@ -79,6 +81,8 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
     >>> unlike_test_rows(test.head(50).assign(label=1), test)["differs"].to_dict()
     {'unknown': False, 'empty': False, 'score': False, 'labels': True}
     """
+    for name, frame in (("rows", rows), ("test", test)):
+        check_frame(frame, ("terms", "unknown", "empty", "label", "score"), "facts_of_rows", name)
     if not len(rows) or not len(test):
         raise ValueError(f"there are {len(rows):,} new and {len(test):,} test rows: give at least one of each")
     random = np.random.default_rng(seed)

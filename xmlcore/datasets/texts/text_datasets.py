@@ -14,6 +14,7 @@ from xmlcore.datasets.texts.reading import read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import Source
+from xmlcore.validation import check_dataset
 
 
 def read_text_dataset(
@@ -65,7 +66,7 @@ def read_text_dataset(
     progress = to_progress(progress)
     if split is not None and test is not None:
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
-    labels = [source_name(source) for source in (train, test) if source is not None]
+    labels = [source_name(source) for source in ((train,) if test is None else (train, test))]
     if len(set(labels)) < len(labels):
         labels = [f"{labels[0]} (training)", f"{labels[1]} (test)"]
     reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
@@ -123,6 +124,7 @@ def with_words(
         The data set has no texts, or no word is in enough of them.
     """
     progress = to_progress(progress)
+    check_dataset(dataset)
     if dataset.texts_train is None or dataset.texts_test is None:
         raise ValueError(f"the data set {dataset.name!r:.200} has no texts to make features from")
     made = TextVectorizer(**vectorizer.get_params())

@@ -223,8 +223,7 @@ class OneVsRest(LinearModel):
         A bias is inf for labels that all training rows have, -inf for labels that no training row has.
         """
         self._check_fitted()
-        labels = np.asarray(labels)
-        labels = check_label_ids(labels, labels.size, self.n_labels_)
+        labels = check_label_ids(labels, None, self.n_labels_)
         return self.coef_[labels], self.intercept_[labels]
 
     def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
