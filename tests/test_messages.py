@@ -47,6 +47,8 @@ def test_no_message_has_the_whole_of_a_value():
     lambda: robustness.lengths(np.eye(1), np.array([[LONG]])),
     lambda: robustness.lengths([[LONG]], [[LONG]]),
     lambda: decisions.best_sets(np.array([[LONG]]), "macro F1@1"),
+    lambda: decisions.best_sets(np.eye(2), {f"P@{'0' * 900}1": 1.0, "macro R@2": 1.0}),
+    lambda: metrics.compare_rankings([[0]], {LONG: [[0]], "b": [[0]]}, reference="c"),
     lambda: datasets.stratified_parts([[0], [1]], [0.1] * 100_000),
     lambda: explain.agreement(pd.DataFrame({"a": [1]}), LONG),
 ])  # fmt: skip

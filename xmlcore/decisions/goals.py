@@ -51,14 +51,14 @@ def read_goal(measure: str | Mapping[str, float]) -> Goal:
     parts, ks = {}, set()
     for name, weight in given.items():
         plain, at, k = name.rpartition("@") if isinstance(name, str) and "@" in name else (name, "", "")
-        if not (plain in AT_K and k.isdecimal() and int(k) if at else plain in FREE):
+        if not (plain in AT_K and k.isdecimal() and len(k) < 1000 and int(k) if at else plain in FREE):
             raise ValueError(f"{name!r:.60} is no measure to decide for: known are {known}")
-        parts[plain] = float(check_weights([weight], f"the weight of {name}")[0])
+        parts[plain] = float(check_weights([weight], f"the weight of {name:.60}")[0])
         ks.add(int(k) if at else 0)
     if max(ks) > INT32_MAX:
         raise ValueError(f"{', '.join(given):.60} has a k above {INT32_MAX:,}")
     if len(ks) > 1 or (len(parts) > 1 and ks == {0}):
-        raise ValueError(f"{', '.join(given)} cannot be joined: the parts of a sum need the same k")
+        raise ValueError(f"{', '.join(given):.200} cannot be joined: the parts of a sum need the same k")
     second = [name for name in parts if name in SECOND]
     if len(second) > 1:
         raise ValueError(f"{' and '.join(second)} cannot be joined: at most one of {', '.join(SECOND)} goes into a sum")

@@ -193,7 +193,7 @@ def compare_rankings(
     if len(names) < 2:
         raise ValueError(f"rankings has {len(names)} model(s): a comparison needs at least two")
     if reference is not None and reference not in rankings:
-        raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(str, names))}")
+        raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(str, names)):.200}")
     n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     item = check_item(measure, k, inv_ps, labels)
