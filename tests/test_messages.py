@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, datasets, decisions, explain, metrics, robustness, selection
+from xmlcore import PLT, datasets, decisions, experiment, explain, metrics, robustness, selection
 from xmlcore.datasets import DatasetFormatError, load, make_synthetic, read_matrix, read_texts
 from xmlcore.datasets.texts import TextVectorizer
 
@@ -127,6 +127,23 @@ WRONG = [
     taking(datasets.power_law_curve, "fit", ("largest", 3)),
     taking(datasets.unlike_test_rows, "rows", ("test", FRAME)),
     taking(datasets.stratified_parts, "shares", ("Y", [[0], [1]])),
+    taking(experiment.run, "dataset", ("model", "OneVsRest")),
+    taking(experiment.evaluate, "dataset", ("model", FITTED)),
+    taking(experiment.measure_ranking, "dataset", ("ranking", RANKING)),
+    taking(experiment.select, "dataset"),
+    taking(experiment.learning_curve, "dataset"),
+    taking(experiment.compare_selections, "dataset", ("selections", [None])),
+    taking(experiment.add_predictions, "dataset", ("predictions", RANKING), ("name", "a")),
+    taking(experiment.estimator, "model"),
+    taking(experiment.selector, "method"),
+    taking(experiment.task, "kind"),
+    taking(experiment.parameters, "frame"),
+    taking(experiment.seeds_grouped, "frame"),
+    taking(experiment.best_of_models, "lines", ("measure", "P@1")),
+    taking(experiment.latex_table, "frame"),
+    taking(experiment.main_effects, "trials", ("parameters", ["C"])),
+    taking(experiment.prefix_points, "model"),
+    taking(experiment.scaled, "shape", ("share", 0.5)),
 ])  # fmt: skip
 def test_what_is_of_another_kind_is_refused_by_its_name(call, name, wrong):
     try:

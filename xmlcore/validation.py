@@ -3,9 +3,12 @@
 import numbers
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+
+Known = TypeVar("Known")
 
 INT32_MAX, FLOAT32_MAX = np.iinfo(np.int32).max, float(np.finfo(np.float32).max)
 # Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
@@ -317,8 +320,16 @@ def check_is(value, kind: type | str, name: str, wanted: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}: {wanted} is needed")
 
 
+def check_known(table: Mapping[str, Known], name: str, what: str) -> Known:
+    """Return what a table has under a name; raise ValueError for what is none of its names."""
+    if not isinstance(name, str) or name not in table:
+        raise ValueError(f"unknown {what} {name!r:.200}: known are {', '.join(sorted(table))}")
+    return table[name]
+
+
 def check_dataset(dataset) -> None:
-    check_is(dataset, "Y_train", "dataset", "a Dataset(name, X_train, Y_train, X_test, Y_test), or one that was read,")
+    made = "an xmlcore.datasets.Dataset(name, X_train, Y_train, X_test, Y_test), or one that was read,"
+    check_is(dataset, "Y_train", "dataset", made)
 
 
 def check_frame(frame, columns, made_by: str, name: str = "frame") -> None:

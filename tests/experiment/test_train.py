@@ -138,7 +138,7 @@ def test_labels_in_another_order_than_the_model_has_are_not_measured(data):
 
 @pytest.mark.parametrize("data", [np.eye(3), ([[1.0]], [[0]])])
 def test_what_is_no_data_set_is_refused_with_the_line_that_makes_one(data):
-    with pytest.raises(TypeError, match=r"not on (ndarray|tuple): make one with xmlcore\.datasets\.Dataset"):
+    with pytest.raises(TypeError, match=r"is a (ndarray|tuple): an xmlcore\.datasets\.Dataset\(name, X_train,"):
         experiment.evaluate(PLT(), data, k=2)
 
 

@@ -18,6 +18,7 @@ from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.metrics.statistics import student_reach
 from xmlcore.ranking import KS
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_frame, check_is
 
 MEASURES = tuple(f"{measure[:-1]}{k}" for measure in USUAL_MEASURES for k in KS)  # columns: P@1, P@3, ...
 MORE_MEASURES = tuple(f"{measure[:-1]}{k}" for measure in MORE for k in KS)  # further columns: coverage@1, ...
@@ -76,6 +77,7 @@ def parameters(frame: "DataFrame", every: bool = False, seed: bool = True) -> "D
     DataFrame of object
         A line per line of ``frame``, with its index; a column per parameter, None where a model does not have it.
     """
+    check_frame(frame, ("params", "model"), "runs")
     params, models = frame["params"].tolist(), frame["model"].tolist()
     names = dict.fromkeys(name for own in params for name in own)
     by_model: dict[str, list[dict]] = {}
@@ -113,6 +115,7 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         measure ``P@1 low`` and ``P@1 high``: the 95 % interval of the mean over seeds by Student's t, NaN for one run.
         Lines are in the order of their first runs.
     """
+    check_frame(frame, _COLUMNS, "runs")
     if frame.empty:
         added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
         return frame[list(_COLUMNS)].assign(
@@ -140,6 +143,8 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
 
 def half_width(lines: "DataFrame", measure: str) -> Any:
     """Return half of the width of the interval over seeds, before its ends were cut at 0 and 1."""
+    check_is(measure, str, "measure", "the name of a measure")
+    check_frame(lines, (measure, f"{measure} low", f"{measure} high"), "seeds_grouped", "lines")
     below, above = lines[measure] - lines[f"{measure} low"], lines[f"{measure} high"] - lines[measure]
     return below.where(below > above, above)
 

@@ -8,6 +8,7 @@ import numpy as np
 from xmlcore.first_use import pd
 from xmlcore.metrics.significance import SURE
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_frame, check_names
 
 GROUPS = 6  # at most, of the values of a number that has too many for a group each
 LEAST_IN_GROUP = 2  # settings with a value, on average, so that what other settings change can be told from it
@@ -48,6 +49,8 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     >>> effects[["parameter", "share", "n_settings"]].round(2).values.tolist()
     [['C', 0.99, 8], ['tree', 0.0, 8]]
     """
+    parameters = check_names(parameters, "parameters")
+    check_frame(trials, ("value", "rung", "setting", *parameters), "a sweep", "trials")
     done = trials[trials["value"].notna()]
     if len(done):
         done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()]

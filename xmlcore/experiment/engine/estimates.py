@@ -29,6 +29,7 @@ from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, REFERENCE
 from xmlcore.system import effective_jobs
 from xmlcore.typing import Dataset
+from xmlcore.validation import check_dataset, check_known
 
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
 # Seconds of one core per unit of work; the functions that use them count the units.
@@ -166,7 +167,8 @@ def selection(dataset, method: str, params: dict | None = None, n_times: int = 1
 
 def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Estimate a selection, and for FALS return how it would be computed."""
-    params = SELECTORS[method].filled(method, params)
+    check_dataset(dataset)
+    params = check_known(SELECTORS, method, "method").filled(method, params)
     plan = _selection_plan(dataset, method, params)
     return plan | {"seconds": times.expected(_selecting(dataset, method, params, plan["seconds"]))}
 

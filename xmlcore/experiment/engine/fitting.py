@@ -10,6 +10,7 @@ from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.jobs.memory import Usage
 from xmlcore.models.base import warm_up
 from xmlcore.robustness import AdversarialTraining
+from xmlcore.validation import check_known
 
 if TYPE_CHECKING:
     from xmlcore.models.base import MultiLabelModel
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
 
 def full_params(model: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a run with the defaults filled in."""
-    if model not in MODELS:
-        raise ValueError(f"unknown model {model!r:.200}: known are {', '.join(MODELS)}")
-    return MODELS[model].filled(model, params)
+    return check_known(MODELS, model, "model").filled(model, params)
 
 
 def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelModel":
     """Make the estimator of a run, not fitted."""
-    params = MODELS[model].defaults | (params or {})  # fit checks them
+    params = check_known(MODELS, model, "model").defaults | (params or {})  # fit checks them
     noise = {passed: params.pop(name) for name, passed in NOISE_NAMES.items()}
     made = MODELS[model].cls(**params)
     if noise["sigma"] == 0:

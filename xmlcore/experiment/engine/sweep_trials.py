@@ -13,6 +13,7 @@ from xmlcore.experiment.kinds.train import learn, run_and_model, with_changed
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_count, check_dataset, check_number
 
 LEAST_ROWS = 2  # training rows, and rows held out
 VALIDATION = Parameter(
@@ -48,6 +49,7 @@ class Trial:
 
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Hold out a random share of rows, to choose settings on."""
+    n_rows, share = check_count(n_rows, "n_rows", 0), check_number(share, "share", 0.0, 1.0)
     order = np.random.default_rng(seed).permutation(n_rows)
     n_held = round(share * n_rows)
     return order[n_held:], np.sort(order[:n_held])
@@ -65,7 +67,8 @@ def check_held_out(n_rows: int, share: float) -> None:
 
 def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
     """Return a data set whose test rows are training rows that are held out; the real test rows are not in it."""
-    check_held_out(dataset.n_train, share)
+    check_dataset(dataset)
+    check_held_out(dataset.n_train, check_number(share, "share", 0.0, 1.0))
     kept, held = held_out(dataset.n_train, share, seed)
     kept = np.sort(kept[:n_rows])
     X, Y = dataset.X_train, dataset.Y_train

@@ -38,6 +38,7 @@ from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Dataset
+from xmlcore.validation import check_known
 from xmlcore.versions import library_versions
 
 KINDS: "dict[str, type[Task]]" = {}
@@ -284,9 +285,7 @@ def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any]
     ValueError, TypeError
         There is no such kind, or :class:`Task` does not accept the inputs or the parameters.
     """
-    if kind not in KINDS:
-        raise ValueError(f"unknown kind of task {kind!r:.200}: known are {', '.join(sorted(KINDS))}")
-    return KINDS[kind](inputs or {}, params or {})
+    return check_known(KINDS, kind, "kind of task")(inputs or {}, params or {})
 
 
 def from_record(record: dict[str, Any]) -> Task:

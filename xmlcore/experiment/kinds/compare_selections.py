@@ -25,7 +25,7 @@ from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.selection import BRDT
 from xmlcore.typing import DataFrame, Dataset
-from xmlcore.validation import INT32_MAX
+from xmlcore.validation import INT32_MAX, check_dataset, check_list
 
 ALL = "all features"
 VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
@@ -101,6 +101,7 @@ class _Study:
     """The rows, selections and progress of a comparison."""
 
     def __init__(self, dataset, wanted, progress):
+        check_dataset(dataset)
         self.selections, self.seeds = _full_selections(wanted["selections"]), wanted["seeds"]
         self.titles = comparison_titles(self.selections)
         self.rows, self.tested = (sampled_rows(n, wanted["n_rows"], 0) for n in (dataset.n_train, dataset.n_test))
@@ -181,6 +182,7 @@ def features_of_shares(shares, n_features: int) -> dict[int, float]:
 
 def _full_selections(selections) -> list:
     """Return selections with all their parameters; ValueError if there are none."""
+    selections = check_list(selections, "selections", "pairs of a method and its parameters")
     if not selections:
         raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
     return [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]

@@ -8,6 +8,7 @@ from xmlcore.datasets import Dataset, Examination, examine
 from xmlcore.datasets.statistics.power_law import PowerLaw
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.progress import silent
+from xmlcore.validation import check_dataset
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Examined:
 
 def examining_seconds(dataset: "Dataset") -> float:
     """Return the estimated time of :func:`xmlcore.datasets.examine`, in seconds."""
+    check_dataset(dataset)
     pairs = sum(float((np.diff(Y.indptr).astype(np.float64) ** 2).sum()) for Y in (dataset.Y_train, dataset.Y_test))
     return 0.1 + 1.5e-7 * (dataset.X_train.nnz + dataset.X_test.nnz) + 3e-8 * pairs
 

@@ -17,7 +17,7 @@ from xmlcore.metrics import as_ranking
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset, Predictions, Source
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_dataset
 
 FILE = "predictions"  # what the file is called that is given to the task
 OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow from the others here
@@ -135,6 +135,7 @@ def add_predictions(
     ValueError, TypeError
         Labels or scores that are not in one of the forms.
     """
+    check_dataset(dataset)
     k = check_count(k, "k", most=MOST_K)
     if isinstance(predictions, (str, Path)):
         content = Path(predictions).read_bytes()

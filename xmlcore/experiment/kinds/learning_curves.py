@@ -22,6 +22,7 @@ from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import KS
 from xmlcore.typing import DataFrame
+from xmlcore.validation import check_dataset
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 LEAST_ROWS = 10  # smaller samples are left out
@@ -95,6 +96,7 @@ def learning_curve(
     LearningCurve
         Buckets are by the labels' rows in the whole training data, as :func:`xmlcore.datasets.describe` has them.
     """
+    check_dataset(dataset)
     progress = to_progress(progress)
     start = time.perf_counter()
     given = {"model": model, "params": params, "shares": shares, "seeds": seeds}

@@ -14,6 +14,7 @@ from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
+from xmlcore.validation import check_dataset
 
 ALL = "all"
 OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
@@ -37,6 +38,7 @@ def measure_ranking(
     progress: ProgressLike = silent,
 ) -> "DataFrame":
     """Return every measure of a ranking of the test rows, with 95 % bootstrap intervals, and those of each bucket."""
+    check_dataset(dataset)
     progress = to_progress(progress)
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     settings = {"n_resamples": n_resamples, "random_state": random_state}

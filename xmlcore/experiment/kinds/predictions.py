@@ -34,6 +34,7 @@ from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
+from xmlcore.validation import check_dataset
 
 START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 DECIDING = 8  # times as long as ranking the first labels takes deciding which are predicted
@@ -171,6 +172,7 @@ def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None
 
 def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
     """Return a model with the names and the vectoriser of the data set that it was trained on."""
+    check_dataset(dataset)
     return PackedModel(model, dataset.label_names, dataset.feature_names, dataset.vectorizer)
 
 

@@ -14,7 +14,7 @@ from xmlcore.models import LdSM
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_fitted, check_is
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Prefixes:
 
 def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
     """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default."""
+    check_is(model, "max_nodes", "model", "a fitted LdSM")
+    check_fitted(model)
     full = len(model.trees_)
     n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
     largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]

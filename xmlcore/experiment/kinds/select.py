@@ -19,6 +19,7 @@ from xmlcore.models.base import Estimator
 from xmlcore.models.compiling import COMPILING, turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset
+from xmlcore.validation import check_dataset, check_known
 
 SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
 PLAIN = (str, int, float, tuple, list, dict, np.integer, np.floating)  # types of fitted attributes that can be kept
@@ -63,9 +64,7 @@ class Selection:
 
 def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a selection with the defaults filled in."""
-    if method not in SELECTORS:
-        raise ValueError(f"unknown method {method!r:.200}: known are {', '.join(SELECTORS)}")
-    return SELECTORS[method].filled(method, params)
+    return check_known(SELECTORS, method, "method").filled(method, params)
 
 
 def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
@@ -86,7 +85,7 @@ def is_shared(method: str, params: dict | None = None) -> bool:
 
 def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
     """Make the estimator of a selection, not fitted."""
-    info = SELECTORS[method]
+    info = check_known(SELECTORS, method, "method")
     return info.cls(**info.defaults | (params or {}))  # fit checks them
 
 
@@ -116,6 +115,7 @@ def select_and_fit(
     dataset: "Dataset", method: str, params: dict, progress: ProgressLike = silent
 ) -> tuple[Selection, object]:
     """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
+    check_dataset(dataset)
     progress(COMPILING, 0.0)
     with watched(warm_up_selector(method, params)) as training:
         fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)

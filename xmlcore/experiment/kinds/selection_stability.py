@@ -15,6 +15,7 @@ from xmlcore.parameters import filled
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import agreement
 from xmlcore.typing import DataFrame, Dataset
+from xmlcore.validation import check_dataset
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ def selection_stability(
     progress: ProgressLike = silent,
 ) -> SelectionStability:
     """Make a selection with several seeds, and compare what each label keeps."""
+    check_dataset(dataset)
     progress = to_progress(progress)
     start = time.perf_counter()
     given = {"method": method, "params": params, "seeds": seeds}

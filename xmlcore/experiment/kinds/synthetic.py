@@ -10,7 +10,7 @@ from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
-from xmlcore.validation import check_number
+from xmlcore.validation import check_known, check_number
 
 SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row")
 TAIL = "label_exponent"
@@ -29,7 +29,7 @@ class Made:
 
 def scaled(shape: str, share: float) -> dict[str, Any]:
     """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay."""
-    whole, share = SYNTHETIC_SHAPES[shape], check_number(share, "share", 0, 1)
+    whole, share = check_known(SYNTHETIC_SHAPES, shape, "shape"), check_number(share, "share", 0, 1)
     sizes = dict(whole) | {
         field: min(int(whole[field]), max(least, round(whole[field] * share)))
         for field, least in (("n_train", LEAST_ROWS), ("n_test", LEAST_ROWS), ("n_labels", LEAST_LABELS))

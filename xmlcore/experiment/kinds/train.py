@@ -29,7 +29,7 @@ from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_dataset, check_model
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
@@ -135,11 +135,8 @@ def evaluate(
         ``dataset`` is no data set, such as a matrix.
     """
     progress = None if progress is None else to_progress(progress)
-    if not hasattr(dataset, "X_test"):
-        raise TypeError(
-            f"evaluate measures on a data set, not on {type(dataset).__name__}: make one with "
-            "xmlcore.datasets.Dataset(name, X_train, Y_train, X_test, Y_test)"
-        )
+    check_dataset(dataset)
+    check_model(model)
     k = check_count(k, "k")
     _check_same_labels(model, dataset)
     start = time.perf_counter()
@@ -198,6 +195,7 @@ def run_and_model(
     dataset: "Dataset", model: str, params: dict, k: int, progress: ProgressLike = silent
 ) -> tuple[Run, object]:
     """Do what :func:`run` does with all parameters, and return the fitted model as well."""
+    check_dataset(dataset)
     progress(COMPILING, 0.0)
     unfitted = estimator(model, params)
     with watched(compile_kernels(unfitted)) as training:

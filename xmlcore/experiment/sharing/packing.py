@@ -10,6 +10,7 @@ from xmlcore.experiment.kinds.train import FOLDER, Run, load_run_model
 from xmlcore.experiment.sharing.bundles import versions_of
 from xmlcore.models import PackedModel
 from xmlcore.typing import Dataset, Ranker
+from xmlcore.validation import check_dataset, check_is
 
 
 def pack_run(key: str, name: str | None = None, dataset_name: str | None = None) -> PackedModel:
@@ -44,6 +45,8 @@ def pack_fitted(
     run: Run, model: Ranker, dataset: "Dataset", facts: dict[str, Any] | None = None, name: str | None = None
 ) -> PackedModel:
     """Return a model that was trained and measured just now as a packed model."""
+    check_is(run, Run, "run", "a Run, as run() returns it,")
+    check_dataset(dataset)
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     names = list(dict.fromkeys(run.measures["measure"]))
     found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, inv_ps=inv_ps)

@@ -22,6 +22,7 @@ from xmlcore.experiment.sharing.report_tables import of_two, table
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import DataFrame, FilePath
+from xmlcore.validation import check_frame, check_is
 
 MOST = 12  # lines that are put side by side on a data set
 COSTS = {"fit_s": "Training, seconds", "training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}
@@ -318,6 +319,8 @@ def _ranks(lines, measure, figures) -> str:
 
 def best_of_models(lines: "DataFrame", measure: str) -> "DataFrame":
     """Return the measure of the best settings of each model on each data set."""
+    check_is(measure, str, "measure", "the name of a measure")
+    check_frame(lines, ("model", "params", "fingerprint", "dataset", measure), "runs", "lines")
     models = [side_by_side.model_title(m, p) for m, p in zip(lines["model"], lines["params"])]
     wide = lines.assign(model=models).pivot_table(
         index=["fingerprint", "dataset"], columns="model", values=measure, aggfunc="max"
