@@ -26,7 +26,7 @@ def if_kept(task, *free):
     try:
         alike = sorted(tasks.made_alike(task, *free), key=lambda one: one.created) if free else ()
         key = alike[-1].key if alike else task.key if task.exists() else task.earlier()
-        return key and server.loaded_by_key(task.kind, key)
+        return key and server.loaded(task, key)
     except (store.StoreError, OSError):
         return None
 

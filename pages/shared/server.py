@@ -57,20 +57,23 @@ def forget() -> None:
     in_memory.values.forget()
 
 
-def loaded(task):
-    """Return the kept result of a task; :class:`xmlcore.store.MissingArtifactError` where it is kept for others."""
-    if is_of_others(task):
-        raise store.MissingArtifactError(f"{task.folder}/{task.key} came with a file of another workspace")
-    return loaded_by_key(task.kind, task.key)
+def loaded(task, key: str = ""):
+    """Return the kept result of a task; :class:`xmlcore.store.MissingArtifactError` where it is kept for others.
+
+    ``key`` is that of its result by an earlier version.
+    """
+    if is_of_others(task, key):
+        raise store.MissingArtifactError(f"{task.folder}/{key or task.key} came with a file of another workspace")
+    return loaded_by_key(task.kind, key or task.key)
 
 
-def is_of_others(task) -> bool:
+def is_of_others(task, key: str = "") -> bool:
     """Return whether the kept result of a task came with a file, and this workspace does not list it."""
-    if "imported" not in store.info(task.folder, task.key):
+    if "imported" not in store.info(task.folder, key or task.key):
         return False
     fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
     fields["sweeps"] = [record for record in fields["sweeps"] if not record.get("again")]
-    return task.key not in user_workspaces.listed_keys(fields)
+    return (key or task.key) not in user_workspaces.listed_keys(fields)
 
 
 def loaded_by_key(kind: str, key: str):
@@ -113,15 +116,19 @@ def selection(key: str) -> experiment.Selection:
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
-    data = _dataset(fingerprint)
+    of_file = False
+    with contextlib.suppress(store.StoreError):
+        of_file = bool(store.info("datasets", fingerprint).get("of_file"))
+    data = _dataset(fingerprint, of_file)
     with contextlib.suppress(OSError):
-        datasets.save_dataset(data)
+        datasets.save_dataset(data, of_file=of_file)
     store.used("datasets", fingerprint)
     return data
 
 
 @shared("Loading the data set")
-def _dataset(fingerprint):
+def _dataset(fingerprint, of_file):
+    """Return a data set; ``of_file`` is another value once its names are no longer those of a workspace's file."""
     return datasets.load_saved(fingerprint)
 
 

@@ -126,7 +126,7 @@ def _kept(task):
             return server.loaded(task), experiment.provenance(task)
         earlier = task.earlier()
         if earlier is not None:
-            return server.loaded_by_key(task.kind, earlier), "earlier version"
+            return server.loaded(task, earlier), "earlier version"
     except store.DamagedArtifactError:
         make_again(task)
     except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it

@@ -27,7 +27,7 @@ def measured(run_key: str, name: str) -> pd.Series | None:
     """Return what a decision gives on the test rows of a result; None if it has not been learnt."""
     task = experiment.task("decide", {"run": run_key})
     try:
-        return server.loaded_by_key(task.kind, task.key).line(name) if task.exists() else None
+        return server.loaded(task).line(name) if task.exists() else None
     except (store.StoreError, ValueError):  # damaged; or the held-out rows are others, and it cannot be promised
         return None
 

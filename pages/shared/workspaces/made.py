@@ -55,13 +55,16 @@ def file_name(files: dict) -> str:
 
 def list_import(result) -> None:
     """List data sets and results of an import in this workspace, and say so; what is listed already stays as it is."""
-
     entries = dict(result.contents)
     for kind in result_list.FIELDS:
         entries[kind] = [record | {"asked": LONG_AGO} for record in entries[kind]]
     workspace.update(lambda data: records.add(data, entries))
     sets = format.count(len(result.contents["known"]), "data set")
     rest = sum(len(result.contents.get(name, ())) for name in ("runs", "selections", "sweeps", "made"))
+    left = format.count(result.left_out, "result")
+    more = (
+        f" Left out: {left} of which an earlier file had another value; make it again here." if result.left_out else ""
+    )
     workspace.notify(
-        f"The workspace is read: {sets} and {format.count(rest, 'result')}. Choose a data set on the Data page."
+        f"The workspace is read: {sets} and {format.count(rest, 'result')}. Choose a data set on the Data page.{more}"
     )

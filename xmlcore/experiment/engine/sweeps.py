@@ -15,7 +15,7 @@ from xmlcore import store
 from xmlcore.experiment.engine import sweep_unfinished
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
-from xmlcore.experiment.engine.task import Estimate, Task, keep, load, provenance, register, task
+from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
 from xmlcore.first_use import pd
@@ -338,7 +338,7 @@ class SweepSettings(Task):
         while not plan.complete:
             self.note(plan)
             for at, trial in enumerate(plan.waiting):
-                keep(trial, _as_part(progress, plan.done + at, plan.total), again=is_imported(trial))
+                keep(trial, _as_part(progress, plan.done + at, plan.total))
                 if kept_trial(trial.key) is None:
                     failures[trial.key] = UNREADABLE
             plan = self.plan(failures)
@@ -423,13 +423,6 @@ def kept_trial(key: str, imported: bool = False) -> Trial | None:
         return None
 
 
-def is_imported(trial: TrainTrial) -> bool:
-    """Return whether the kept result of a trial came with a file; it is computed here before it counts."""
-    with contextlib.suppress(store.StoreError):
-        return provenance(trial) == "imported"
-    return False
-
-
 @lru_cache(maxsize=5000)
 def _computed(root, key) -> Trial:
     """Return a result that was computed here, from memory after the first time; ``root`` tells cache folders apart."""
@@ -449,7 +442,7 @@ def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
 
 def test_measures(tasks) -> DataFrame | None:
     """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
-    if not tasks or not all(training.exists() for training in tasks):
+    if not tasks or not all(training.is_computed() for training in tasks):
         return None
     every = pd.concat([training.load().measures for training in tasks])
     lines = []

@@ -231,6 +231,19 @@ class Task:
         """Return whether the result is kept."""
         return store.exists(self.folder, self.key)
 
+    def came_with_file(self) -> bool:
+        """Return whether the kept result came with the file of a workspace, although its inputs did not.
+
+        Nothing is computed from it: it is a claim, which only the workspace that has read the file is shown.
+        """
+        with contextlib.suppress(store.StoreError):
+            return "imported" in store.info(self.folder, self.key) and not _imported(self.inputs)
+        return False
+
+    def is_computed(self) -> bool:
+        """Return whether a result is kept from which others may be computed."""
+        return self.exists() and not self.came_with_file()
+
     def load(self) -> Any:
         """Read the kept result."""
         return load(self.kind, self.key)
@@ -333,7 +346,7 @@ def provenance(task: Task) -> str | None:
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
-    """Run a task and keep its result, unless a result is kept already.
+    """Run a task and keep its result, unless a result is kept already that was computed here.
 
     If another process of this machine computes the same, as of a second server, its result is waited for.
 
@@ -359,7 +372,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     DamagedResultWarning
         A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
     """
-    note = None
+    note, again = None, again or task.came_with_file()
     if task.exists():
         try:
             store.check(task.folder, task.key)
@@ -388,7 +401,8 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     progress("Saving", 1.0)
     summary = task.summary(value)
     facts = task.facts() | more_facts | _imported(task.inputs) | ({"summary": summary} if summary else {})
-    with store.writing(task.folder, task.key, replace=again, **facts) as path:
+    replaced = again or task.came_with_file()  # which may have been read meanwhile
+    with store.writing(task.folder, task.key, replace=replaced, **facts) as path:
         store.write_value(path, value)
         for name, write in files.items():
             write(path / name)

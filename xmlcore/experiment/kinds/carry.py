@@ -31,6 +31,7 @@ class Imported:
     # added, there: number of data sets and results that are new, and that were kept before
     added: int
     there: int
+    left_out: int = 0  # results of which an earlier file had another value, and what was computed from them
 
 
 class _OfWorkspace(Task):

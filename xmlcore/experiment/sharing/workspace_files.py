@@ -37,10 +37,12 @@ class WorkspaceFileError(ValueError):
 
 USE = archives.Use("workspace", "file of a workspace", rf"[a-z-]+/[0-9a-f]{{32}}/({_FILES})", WorkspaceFileError)
 DATASETS = "datasets"
-# Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, and what
-# was opened or predicted from a user's file.
+# Kinds that are left out: files that can be written again, how data sets were made, which is of use only here, what was
+# opened or predicted from a user's file, and trees of a training that has not ended.
 LEFT_OUT = ("catalog", "exports", "workspace-files", "workspace-imports", "prepared", "readings", "splits", "synthetic")
-LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions")
+LEFT_OUT += ("packed-models", "opened-models", "predictions", "opened-predictions", "trees")
+MADE_AGAIN = ("descriptions", "examinations")  # of a data set, at once: those in a file are passed over
+LEFT_OUT += MADE_AGAIN
 RECORD = ("task", "version", "inputs", "params", "xmlcore", "libraries", "name")  # facts that are written
 
 

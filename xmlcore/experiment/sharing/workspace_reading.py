@@ -1,33 +1,31 @@
 """Reading a workspace from a file: nothing in it is believed without a check, and no pickle is read."""
 
 import contextlib
-import dataclasses
 import re
 import shutil
 from collections import defaultdict
 from datetime import UTC, datetime
-from numbers import Integral, Real
-from typing import Any, NamedTuple, get_origin
+from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
 from xmlcore import archives, store
 from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
-from xmlcore.experiment.engine.task import KINDS, task
+from xmlcore.experiment.engine.task import FOLDERS, KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
-from xmlcore.experiment.sharing.portable import NotPortableError, unpack
+from xmlcore.experiment.sharing.portable import NotPortableError, pack, unpack
+from xmlcore.experiment.sharing.result_checks import check_result
 from xmlcore.experiment.sharing.workspace_files import (
     ARRAYS,
     DATASETS,
     LEFT_OUT,
+    MADE_AGAIN,
     MODEL_FILES,
     USE,
     VALUE,
     WorkspaceFileError,
 )
-from xmlcore.first_use import pd
-from xmlcore.metrics import USUAL_MEASURES
 from xmlcore.models import load_model
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, make_private
@@ -46,8 +44,9 @@ def import_workspace(
     """Keep the data sets and results of a file that :func:`export_workspace` has written.
 
     Each data set is checked against its fingerprint, each key against the settings it stands for, and each model is
-    loaded. Results are marked as imported, as their numbers cannot be checked without computing them again. What is
-    kept already stays. If something is wrong, nothing of the file is kept.
+    loaded. Results are marked as imported, as their numbers cannot be checked without computing them again. What was
+    computed here stays. A result of which an earlier file had another value is left out, with what was computed from
+    it: the workspace that has read that file keeps its own. If something is wrong, nothing of the file is kept.
 
     Parameters
     ----------
@@ -59,8 +58,8 @@ def import_workspace(
     Returns
     -------
     dict
-        ``contents``, what the workspace lists (see :func:`export_workspace`), ``added`` and ``there``: how many
-        artifacts are new, and how many were kept before.
+        ``contents``, what the workspace lists (see :func:`export_workspace`), ``added``, ``there`` and ``left_out``:
+        how many artifacts are new, how many were kept before, and how many are left out.
 
     Raises
     ------
@@ -70,15 +69,18 @@ def import_workspace(
         The disk has no room for it.
     """
     progress = to_progress(progress)
-    added = []
+    added, left_out = [], set()
     try:
         with archives.reading(path, USE, most_bytes=max_bytes, scratch=make_private(cache_root() / "given")) as archive:
-            artifacts = _artifacts(archive)
+            artifacts = [artifact for artifact in _artifacts(archive) if artifact.kind not in MADE_AGAIN]
             store.check_room(archive.total)
             for i, artifact in enumerate(artifacts):
                 progress("Reading the workspace", i / len(artifacts), f"{i + 1} of {len(artifacts)}")
-                if _keep(archive, artifact):
+                if artifact.needs & left_out or _has_another_value(archive, artifact):
+                    left_out.add((artifact.kind, artifact.key))
+                elif _keep(archive, artifact):
                     added.append(artifact)
+            artifacts = [artifact for artifact in artifacts if (artifact.kind, artifact.key) not in left_out]
             contents = _contents(archive.about.get("contents"), artifacts)
         for sweep in contents["sweeps"]:
             added += _keep_sweep(sweep)
@@ -87,7 +89,7 @@ def import_workspace(
             store.delete(artifact.kind, artifact.key)
         raise
     new = sum(isinstance(artifact, _Described) for artifact in added)
-    return {"contents": contents, "added": new, "there": len(artifacts) - new}
+    return {"contents": contents, "added": new, "there": len(artifacts) - new, "left_out": len(left_out)}
 
 
 def _artifacts(archive) -> list["_Described"]:
@@ -127,11 +129,16 @@ class _Described:
     def name(self) -> str:
         return f"{str(self.kind)[:40]}/{self.key}"
 
+    @property
+    def needs(self) -> set[tuple[str, str]]:
+        """Kind and key of what it was computed from."""
+        return set() if self.task is None else {(FOLDERS[name], key) for name, key in self.task.inputs.items()}
+
     def _task(self):
         """Return the task that makes the result, and the version of its kind; it must have this key."""
         name, version = self.record.get("task"), self.record.get("version")
         kind = KINDS.get(name) if isinstance(name, str) else None
-        if kind is None or kind.folder != self.kind or self.kind in (*LEFT_OUT, "sweeps"):
+        if kind is None or kind.folder != self.kind or self.kind in {*LEFT_OUT, "sweeps"} - {*MADE_AGAIN}:
             raise WorkspaceFileError(f"{self.name} is of an unknown kind: this version of xmlcore has no such results")
         try:
             made = task(name, self.record["inputs"], self.record["params"])
@@ -146,11 +153,9 @@ class _Described:
 def _check_chains(artifacts):
     """Raise WorkspaceFileError unless each result comes after what it was computed from, down to a data set."""
     # Who brings a data set has it; a file that only names one must not open what another workspace keeps.
-    kinds = {"dataset": DATASETS, "run": "runs", "selection": "selections"}
     before = set()
     for artifact in artifacts:
-        needs = set() if artifact.task is None else {(kinds[name], key) for name, key in artifact.task.inputs.items()}
-        if not needs <= before:
+        if not artifact.needs <= before:
             raise WorkspaceFileError(f"{artifact.name} was computed from something that is not in the file")
         before.add((artifact.kind, artifact.key))
 
@@ -159,17 +164,12 @@ def _keep(archive, artifact) -> bool:
     there = store.exists(artifact.kind, artifact.key)
     if artifact.task is not None and there:
         return False
-    place = f"{artifact.kind}/{artifact.key}"
-    try:
-        value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
-    except (NotPortableError, RecursionError) as error:
-        raise WorkspaceFileError(f"the value of {artifact.name} is damaged ({error})") from None
+    value, model = _read(archive, artifact)
     if artifact.task is None:
-        save_dataset(_dataset(value, artifact))
+        save_dataset(_dataset(value, artifact), of_file=True)
         return not there
-    model = [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
     try:
-        _check_result(value, artifact)
+        check_result(value, artifact.task, artifact.version)
         if model is not None:
             _check_model(model, artifact)
     except Exception as error:  # values of any form
@@ -184,6 +184,38 @@ def _keep(archive, artifact) -> bool:
         if model is not None:
             shutil.move(model, path / "model")
     return True
+
+
+def _read(archive, artifact):
+    """Return the value of an artifact, and the folder with its model; None without one."""
+    place = f"{artifact.kind}/{artifact.key}"
+    try:
+        value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
+    except (NotPortableError, RecursionError) as error:
+        raise WorkspaceFileError(f"the value of {artifact.name} is damaged ({error})") from None
+    return value, [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
+
+
+def _has_another_value(archive, artifact) -> bool:
+    """Return whether a result is kept that came with a file, too, and is not the same."""
+    if artifact.task is None or not store.exists(artifact.kind, artifact.key):
+        return False
+    if "imported" not in store.info(artifact.kind, artifact.key):
+        return False
+    value, model = _read(archive, artifact)
+    try:
+        (one, arrays), (other, others) = pack(value), pack(store.load(artifact.kind, artifact.key))
+    except store.StoreError:  # it was damaged since
+        return True
+    kept = store.folder(artifact.kind, artifact.key) / "model"
+    if kept.is_dir() != (model is not None) or one != other or arrays.keys() != others.keys():
+        return True
+    pairs = zip(arrays.values(), others.values())
+    if any((a.dtype, a.shape, a.tobytes()) != (b.dtype, b.shape, b.tobytes()) for a, b in pairs):
+        return True
+    return model is not None and any(
+        (model.parent / name).read_bytes() != (kept.parent / name).read_bytes() for name in MODEL_FILES
+    )
 
 
 def _libraries(record) -> dict[str, str]:
@@ -214,55 +246,6 @@ def _dataset(value, artifact):
     return data
 
 
-def _check_result(value, artifact):
-    """Raise an exception unless a value can be a result of its kind."""
-    result = type(artifact.task).view(dict(value))
-    types = {int: Integral, float: Real, str: str, dict: dict, list: (list, tuple), "DataFrame": pd.DataFrame}
-    for field in dataclasses.fields(result):
-        part, expected = getattr(result, field.name), types.get(get_origin(field.type) or field.type, object)
-        if not isinstance(part, expected) and part is not field.default:
-            raise ValueError(f"its {field.name} is of the type {type(part).__name__}")
-    facts = store.info(DATASETS, artifact.task.fingerprint)
-    if artifact.kind == "runs":
-        labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
-        whole = labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]
-        if not (
-            whole and labels.dtype.kind == "i" and scores.dtype.kind == "f" and _within(labels, -1, facts["n_labels"])
-        ):
-            raise ValueError("its predictions are not those of the test rows")
-        if value["fingerprint"] != artifact.task.fingerprint or value["model"] != artifact.task.params["model"]:
-            raise ValueError("it is of another model or data set")
-        value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
-    elif artifact.task.kind == "decide":
-        if artifact.version == artifact.task.version:  # of earlier versions none is used
-            result.check(facts["n_labels"])
-    elif artifact.task.kind == "trial":
-        _check_trial(value, artifact.task)
-    elif artifact.task.kind == "select":
-        selected = value["selected"]
-        if (
-            selected.ndim != 2
-            or selected.shape[0] != facts["n_labels"]
-            or not _within(selected, 0, facts["n_features"])
-        ):
-            raise ValueError("its features are not those of the data set")
-
-
-def _check_trial(value, trial):
-    """Raise an exception unless a trial has all measures by which a sweep may choose, or a reason why it has none."""
-    if not (isinstance(value["error"], str) and float(value["seconds"]) >= 0 and int(value["n_rows"]) > 0):
-        raise ValueError("it has no time, no rows, or no text for its error")
-    if value["error"]:
-        if value["measures"] is not None:
-            raise ValueError("it has failed, and has measures")
-        return
-    found = value["measures"][["measure", "k", "value"]].astype({"k": int, "value": float})
-    known = set(zip(found["measure"], found["k"]))
-    needed = {(name, k) for name in USUAL_MEASURES for k in range(1, trial.params["k"] + 1)}
-    if not needed <= known or not found["value"].between(0, 1).all():
-        raise ValueError("it lacks measures")
-
-
 def _keep_sweep(record) -> list:
     """Keep the result of a sweep, which follows from its trials if all are there; return what is new."""
     made = task("sweep", {"dataset": record["fingerprint"]}, record["params"])
@@ -282,11 +265,6 @@ class _Kept(NamedTuple):
 
     kind: str
     key: str
-
-
-def _within(ids, least, end) -> bool:
-    """Return whether all ids are at least ``least`` and below ``end``."""
-    return ids.size == 0 or (int(ids.min()) >= least and int(ids.max()) < end)
 
 
 def _check_model(folder, artifact):
