@@ -7,7 +7,7 @@ import pytest
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.engine.fitting import Training
+from xmlcore.experiment.engine.fitting import WatchedTraining
 from xmlcore.experiment.kinds import trees
 from xmlcore.jobs import Queue
 
@@ -71,5 +71,5 @@ def test_models_of_one_part_are_one_job_and_a_queue_without_a_cluster_spreads_no
 
 
 def test_what_all_trees_warn_of_is_said_once():
-    known = [Training(warnings=["all", "mine"]), Training(warnings=["all"])]
+    known = [WatchedTraining(warnings=["all", "mine"]), WatchedTraining(warnings=["all"])]
     assert trees._said(known) == ["all", "tree 1 of 2: mine"]

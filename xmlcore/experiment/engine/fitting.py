@@ -40,7 +40,7 @@ def compile_kernels(unfitted) -> float:
 
 
 @dataclass
-class Training:
+class WatchedTraining:
     """What is known of a training, which :func:`watched` has seen."""
 
     seconds: float = 0.0
@@ -54,7 +54,12 @@ class Training:
 @contextlib.contextmanager
 def watched(compile_s: float = 0.0):
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
-    watch, usage, start, worked = Training(compile_s=compile_s), Usage(), time.perf_counter(), time.process_time()
+    watch, usage, start, worked = (
+        WatchedTraining(compile_s=compile_s),
+        Usage(),
+        time.perf_counter(),
+        time.process_time(),
+    )
     with warnings.catch_warnings(record=True, action="always") as caught:
         yield watch
     watch.seconds, watch.cpu_seconds = time.perf_counter() - start, time.process_time() - worked

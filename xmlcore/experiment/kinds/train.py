@@ -15,7 +15,7 @@ from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
 from xmlcore.experiment.engine import estimates, times
-from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, full_params, grown, watched
+from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, full_params, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
@@ -203,7 +203,7 @@ def run_and_model(
     return _measured(dataset, model, params, k, unfitted, training, progress)
 
 
-def _measured(dataset, model, params, k, estimator, training: Training, progress) -> tuple[Run, object]:
+def _measured(dataset, model, params, k, estimator, training: WatchedTraining, progress) -> tuple[Run, object]:
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
     times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}

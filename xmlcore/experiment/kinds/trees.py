@@ -9,7 +9,7 @@ from typing import Any
 
 from xmlcore import store
 from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.fitting import Training, compile_kernels, estimator, grown, watched
+from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Estimate, Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.models import load_model
@@ -25,7 +25,7 @@ from xmlcore.typing import Dataset
 class TrainTree(Task):
     """Train one tree of an ensemble; the model that has this tree only is kept beside. Inputs: ``dataset``."""
 
-    kind, folder, result = "tree", "trees", Training
+    kind, folder, result = "tree", "trees", WatchedTraining
 
     PARAMETERS = (
         MODEL, SETTINGS, Parameter("number", "Tree", "Which one of the ensemble, from 0.", "int", 0, minimum=0)
@@ -67,7 +67,7 @@ def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
     return [task("tree", training.inputs, {"model": model, "params": params, "number": n}) for n in range(count)]
 
 
-def joined(trees: list[Task]) -> tuple[Any, Training]:
+def joined(trees: list[Task]) -> tuple[Any, WatchedTraining]:
     """Return the ensemble of trees that were trained apart, and what is known of their trainings together."""
     known, parts = [], []
     for tree in trees:
@@ -77,7 +77,7 @@ def joined(trees: list[Task]) -> tuple[Any, Training]:
     model = ensemble_of_trees(parts)
     most = max((one.memory for one in known), key=grown)
     worked = [one.cpu_seconds for one in known]
-    return model, Training(
+    return model, WatchedTraining(
         sum(one.seconds for one in known),
         max(one.compile_s for one in known),
         dict(most),
