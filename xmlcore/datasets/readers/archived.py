@@ -7,13 +7,11 @@ import os
 import re
 from pathlib import PurePosixPath
 
-from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.sources import (
     ADDED,
-    DAMAGED,
-    ZIP_ERRORS,
     most_bytes,
     opened_archive,
+    reading_zip,
     source_name,
     too_large,
 )
@@ -125,11 +123,5 @@ def _archive(source):
 
 
 def _content(archive, name, label, size=-1) -> bytes:
-    try:
-        with archive.open(name) as file:
-            return file.read(size)
-    except (RuntimeError, NotImplementedError) as error:  # a password, or a method that zipfile does not know
-        remedy = "Pack it without a password, or unpack it and give its files."
-        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", remedy) from error
-    except ZIP_ERRORS as error:
-        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
+    with reading_zip(label), archive.open(name) as file:
+        return file.read(size)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers.sources import ZIP_ERRORS, holds_npz
+from xmlcore.datasets.readers.sources import holds_npz, reading_zip
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
 from xmlcore.validation import INT32_MAX, check_features, check_labels
 
@@ -124,21 +124,15 @@ def _checked(check, matrix, source, noun):
 def arrays_of(text, source, max_bytes):
     if not holds_npz(text):
         raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
-    try:
-        with BoundedZip(io.BytesIO(text)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-            if max_bytes is not None and size > max_bytes:
-                raise DatasetFormatError(
-                    source,
-                    f"its arrays take {size:,} bytes, more than {max_bytes:,}",
-                    "If that is right and there is memory for it, pass a larger max_bytes.",
-                )
-            return {entry.filename.removesuffix(".npy"): _array(archive, entry, source) for entry in archive.infolist()}
-    except DatasetFormatError:
-        raise
-    except ZIP_ERRORS as error:
-        found = f"the npz archive cannot be read ({error})"
-        raise DatasetFormatError(source, found, "It is damaged or was cut off: save or download it again.") from error
+    with reading_zip(source, "the npz archive"), BoundedZip(io.BytesIO(text)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        if max_bytes is not None and size > max_bytes:
+            raise DatasetFormatError(
+                source,
+                f"its arrays take {size:,} bytes, more than {max_bytes:,}",
+                "If that is right and there is memory for it, pass a larger max_bytes.",
+            )
+        return {entry.filename.removesuffix(".npy"): _array(archive, entry, source) for entry in archive.infolist()}
 
 
 def _array(archive, entry, source):

@@ -291,37 +291,41 @@ def _pieces(stream, decompressor, label, kind):
 
 def _zip(stream, label, npz):
     """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
+    with reading_zip(label), BoundedZip(stream) as archive:
+        members = files_in(archive)
+        names = [entry.filename for entry in members]
+        if npz and is_npz(names):
+            stream.seek(0)
+            yield from _chunks(stream)
+            return
+        kind = archive_kind(names)
+        if kind is not None:
+            raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
+        if len(members) != 1:
+            shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
+            raise SeveralFilesError(
+                label,
+                f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
+                "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "
+                "takes one archive of files whose names have train and test, and for ARFF of one .xml.",
+            )
+        with archive.open(members[0]) as unpacked:
+            while piece := unpacked.read(_CHUNK):
+                yield piece
+
+
+@contextmanager
+def reading_zip(label: str, what: str = "the zip archive"):
+    """Raise DatasetFormatError for a zip archive that cannot be read."""
     try:
-        with BoundedZip(stream) as archive:
-            members = files_in(archive)
-            names = [entry.filename for entry in members]
-            if npz and is_npz(names):
-                stream.seek(0)
-                yield from _chunks(stream)
-                return
-            kind = archive_kind(names)
-            if kind is not None:
-                raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
-            if len(members) != 1:
-                shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
-                raise SeveralFilesError(
-                    label,
-                    f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
-                    "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "
-                    "takes one archive of files whose names have train and test, and for ARFF of one .xml.",
-                )
-            with archive.open(members[0]) as unpacked:
-                while piece := unpacked.read(_CHUNK):
-                    yield piece
+        yield
     except DatasetFormatError:
         raise
-    except (RuntimeError, NotImplementedError) as error:
-        # The archive has a password, or a compression method that zipfile does not support.
-        raise DatasetFormatError(
-            label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
-        ) from error
+    except (RuntimeError, NotImplementedError) as error:  # a password, or a packing that is not read
+        remedy = "Pack it by deflation and without a password, or unpack it and give its files."
+        raise DatasetFormatError(label, f"{what} cannot be read ({error})", remedy) from error
     except ZIP_ERRORS as error:
-        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
+        raise DatasetFormatError(label, f"{what} cannot be read ({error})", DAMAGED) from error
 
 
 def _unreadable(source) -> TypeError:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.sources import (
     DAMAGED,
-    ZIP_ERRORS,
     files_in,
     most_bytes,
     opened_archive,
     pieces_of,
+    reading_zip,
     too_large,
 )
 from xmlcore.datasets.readers.visible import visible
@@ -332,15 +332,12 @@ def _documents(source, label, encoding, max_bytes, progress):
 
         def text_in(name):
             shown = f"{label}: {visible(PurePosixPath(name).name)}"
+            with reading_zip(shown, "it"):
+                content = read(name)
             try:
-                return read(name).decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+                return content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
             except UnicodeDecodeError as error:
                 raise not_encoded(error, encoding, shown, 0) from error
-            except (RuntimeError, NotImplementedError) as error:  # a password, or a method that zipfile does not know
-                remedy = "Pack it without a password."
-                raise DatasetFormatError(shown, f"it cannot be read ({error})", remedy) from error
-            except ZIP_ERRORS as error:
-                raise DatasetFormatError(shown, f"it cannot be read ({error})", DAMAGED) from error
 
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
         for i, name in enumerate(documents):
