@@ -57,7 +57,7 @@ HELD_OUT = "held-out "  # how the names of columns begin that tell of held-out r
 FOUND = "recall of rows"  # the mean share of a row's true labels that are predicted, of which promises are made
 EMPTY = "empty"  # the share of rows without a label
 OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
-SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels")  # what is told of any decision
+SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # what is told of any decision
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
 FEWEST = 10  # training rows, of which some can be held out
 EACH_ROW = 1e-3  # seconds to predict and to learn from a row
@@ -142,7 +142,7 @@ class Decisions:
             raise ValueError("its measures are not those of this version")
         for values, arrays in self.rules.values():
             Rule.restored(values, arrays, n_labels)
-        of_cuts = ["cut", *SETS, *OF_CUT, *(HELD_OUT + of for of in OF_CUT)]
+        of_cuts = ["cut", *dict.fromkeys((*SETS, *OF_CUT)), *(HELD_OUT + of for of in OF_CUT)]
         tables = {"cuts": (self.cuts, of_cuts), "measures": (self.measures, ["plain", "decided", *SETS])}
         tables["abstention"] = self.abstention, ["by hand", "P@1", "low", "high", "rows"]
         for name, (table, columns) in tables.items():
@@ -202,9 +202,9 @@ class Decide(Task):
             rules[name] = list(replace(rule, about=rule.about | {"measure": name}).state())
             marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
             values = {way: value_of(goal, test, taken, weights) for way, taken in marks.items()}
-            lines.append({"measure": name} | values | of_sets(test.Y, test.marked(marks["decided"])))
+            lines.append({"measure": name} | values | _told(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
-        lines.append({"measure": AS_IT_IS} | of_sets(test.Y, model.predict(data.X_test)))
+        lines.append({"measure": AS_IT_IS} | _told(test.Y, model.predict(data.X_test)))
         table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
         table = table.iloc[np.unique(even.clip(max=len(table) - 1))].copy()
@@ -222,6 +222,12 @@ class Decide(Task):
             decisions.abstention(model, data.X_test, data.Y_test), rules,
         )  # fmt: skip
         return as_plain(found)
+
+
+def _told(Y, sets) -> dict[str, float]:
+    """Return :data:`SETS` of predicted labels; of a row without true labels all are found."""
+    right, true = (np.asarray(part.sum(axis=1), np.float64) for part in (sets.multiply(Y), Y))
+    return of_sets(Y, sets) | {FOUND: float(share(right, true, 1.0).mean())}
 
 
 def _macro_f1(found, p, cuts) -> list[float]:
