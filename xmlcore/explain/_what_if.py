@@ -1,6 +1,7 @@
 """A row's labels on the scale of its explanations, as probabilities, and what changes when the row does."""
 
 import math
+import numbers
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ from xmlcore.validation import (
     check_is,
     check_label_ids,
     check_model,
-    check_number,
     check_row,
 )
 
@@ -87,7 +87,7 @@ def probability(kind: str, score: float) -> float | None:
         None for the kind "score".
     """
     check_is(kind, str, "kind", "a kind of explanation, such as 'log_proba',")
-    score = check_number(score, "score", -np.inf)
+    check_is(score, numbers.Real, "score", "a number, which may be infinite,")
     if kind in ("log_proba", "log_score"):
         return math.exp(score)
     if kind in ("margin", "margin_score"):

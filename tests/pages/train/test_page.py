@@ -90,7 +90,7 @@ def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, ses
 
 def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready, monkeypatch):
     ready.go("train")
-    monkeypatch.setattr(datasets, "save_dataset", lambda data: None)  # a page would save again what it has in memory
+    monkeypatch.setattr(datasets, "save_dataset", lambda *_, **how: None)  # a page would save what is in memory
     for entry in store.entries("datasets"):
         store.delete("datasets", entry["key"])
     page = ready.press("train.PLT.submit").until(lambda s: s.at.error)

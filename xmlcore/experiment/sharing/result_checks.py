@@ -88,7 +88,7 @@ def _is_number(value) -> bool:
 def _check_table(frame, name, columns) -> None:
     missing = [column for column in columns if column not in frame]
     if missing:
-        raise ValueError(f"its {name} have no column {missing[0]!r}")
+        raise ValueError(f"its {name} have no column {missing[0]!r:.60}")
     for column in frame:
         present = frame[column].dropna()
         kind, noun = (str, "texts") if column in TEXTS else (Real, "numbers")
