@@ -15,7 +15,7 @@ class _Refused(Exception):
 
 
 def label_names(source, name: str | None = None) -> list[str]:
-    """Return the names of the labels in a Mulan XML file, in its order; entities are refused, as they may grow huge."""
+    """Return the names of the labels in a Mulan XML file, in its order; a DOCTYPE, which may be huge, is refused."""
     label = source_name(source, name)
     if label == "data":
         label = "labels"
@@ -52,13 +52,13 @@ def _parse_again(content, label, error):
 
 def _parse(content, label, encoding):
     """Return the names of labels; raise ExpatError if the text is not XML, or DatasetFormatError."""
-    parser = expat.ParserCreate(encoding, namespace_separator=" ")
+    parser = expat.ParserCreate(encoding)  # without namespaces: it would copy a long one for each element
     names, seen = [], set()
     depth = 0
 
     def start(tag, attributes):
         nonlocal depth
-        tag = tag.rpartition(" ")[2].lower()
+        tag = tag.rpartition(":")[2].lower()
         if depth == 0 and tag != "labels":
             raise _Refused(f"its first element is <{tag[:40]}>, not <labels>")
         if tag == "label":
@@ -75,10 +75,10 @@ def _parse(content, label, encoding):
         nonlocal depth
         depth -= 1
 
-    def entity(*_):
-        raise _Refused("it declares an entity, which is not read for safety")
+    def doctype(*_):
+        raise _Refused("it has a DOCTYPE, which is not read for safety")
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.EntityDeclHandler = start, end, entity
+    parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = start, end, doctype
     try:
         parser.Parse(content, True)
     except _Refused as refused:
