@@ -329,13 +329,13 @@ def free_bytes() -> int | None:
     return found[1] if free is None else min(free, found[1])
 
 
-def check_memory(needed: int, name: str, n_features: int, n_labels: int, remedy: str) -> None:
-    """Raise MemoryError if an estimator needs more memory than is free; accept any size if that is unknown."""
+def check_memory(needed: float, name: str, of: str, remedy: str) -> None:
+    """Raise MemoryError if more memory is needed, of what is told, than is free; accept any size if that is unknown."""
     free = free_bytes()
     if free is not None and needed > free:
         raise MemoryError(
-            f"{name} would need about {needed / 1e9:,.1f} GB of memory for {n_features:,} features and {n_labels:,} "
-            f"labels, but {free / 1e9:,.1f} GB are free: {remedy}"
+            f"{name} would need about {needed / 1e9:,.1f} GB of memory for {of}, but {free / 1e9:,.1f} GB are free: "
+            f"{remedy}"
         )
 
 

@@ -174,3 +174,7 @@ def test_more_columns_than_fit_into_memory_are_refused_before_they_are_made(esti
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 200)
     with pytest.raises(MemoryError, match="GB of memory for 20 features and 4 labels, but 0.0 GB are free"):
         estimator.fit(X, Y)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
+    many = sp.csr_array((np.ones(6, bool), np.arange(6) * 10_000_000, np.arange(7)), shape=(6, 10**8))
+    with pytest.raises(MemoryError, match="GB of memory for 4 features and 100,000,000 labels"):
+        estimator.fit(np.eye(6, 4), many)

@@ -27,6 +27,7 @@ from xmlcore.validation import (
 # Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
 DENSE_FROM = 1 / 16
 DENSE_BYTES = 1 << 28  # largest size of the dense columns of one label, in bytes
+TREE_BYTES = 1000  # of a label's tree, at least
 COLUMN_BYTES = 12  # that each column takes besides its values, while a matrix by rows becomes one by columns
 PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
 # Arrays of all nodes -> dtype; see the kernel.
@@ -129,7 +130,7 @@ class BRDT(Estimator):
         selected = check_selection(self.selected, X.shape[1], n_labels)
         if selected is not None and (selected == selected[0]).all():
             selected = selected[:1]  # so that the columns are extracted once for all labels
-        check_columns(self, X, n_labels)
+        check_columns(self, X, n_labels, TREE_BYTES)
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
         n_nodes = np.array([tree[0].size for tree in trees], np.int64)
         self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
@@ -294,10 +295,11 @@ def _are_trees(n_nodes, feature, threshold, left, right, proba, n_features) -> b
     )
 
 
-def check_columns(estimator, X, n_labels: int, per_feature: int = 0) -> None:
-    """Raise MemoryError if X by columns, with further bytes for each feature, takes more memory than is free."""
-    needed = X.shape[1] * (COLUMN_BYTES + per_feature)
-    check_memory(needed, type(estimator).__name__, X.shape[1], n_labels, "leave out features that no row has")
+def check_columns(estimator, X, n_labels: int, per_label: int, per_feature: int = 0) -> None:
+    """Raise MemoryError if X by columns, with bytes for each label and feature, takes more memory than is free."""
+    needed = X.shape[1] * (COLUMN_BYTES + per_feature) + n_labels * per_label
+    of = f"{X.shape[1]:,} features and {n_labels:,} labels"
+    check_memory(needed, type(estimator).__name__, of, "leave out features and labels that no row has")
 
 
 def tree_columns(X: sp.csc_array):

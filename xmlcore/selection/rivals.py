@@ -29,6 +29,7 @@ from xmlcore.typing import RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
+LABEL_BYTES = 300  # that each label takes besides its scores
 LARGEST = float(np.finfo(np.float32).max)  # larger scores, of huge values, are kept as this one
 
 
@@ -42,6 +43,7 @@ class _Selection(KeepsColumns):
     """
 
     PARAMETERS = SHARED
+    _work_bytes = 24  # that each feature takes, at least, while the scores of a label are computed
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
     def _fit(self, X, Y, progress):
@@ -52,7 +54,7 @@ class _Selection(KeepsColumns):
         n_labels, n_features = Y.shape[1], X.shape[1]
         k = selected_count(self.n_features, n_features)
         shared = not self.per_label
-        check_columns(self, X, n_labels, 8 if shared else 4 * n_labels)
+        check_columns(self, X, n_labels, LABEL_BYTES, self._work_bytes + (8 if shared else 4 * n_labels))
         scores = np.zeros((1 if shared else n_labels, n_features), np.float64 if shared else np.float32)
         selected = np.empty((n_labels, k), np.int32)
 
@@ -236,6 +238,7 @@ class LassoSelection(_Selection):
     """
 
     ABOUT = ABOUT_LASSO
+    _work_bytes = 144
     PARAMETERS = LASSO
     _is_iterative = True
 
@@ -315,6 +318,7 @@ class ChiSquaredSelection(_Selection):
     """
 
     ABOUT = ABOUT_CHI_SQUARED
+    _work_bytes = 64
 
     n_features: float = 0.1
     per_label: bool = True
@@ -367,6 +371,7 @@ class MutualInformationSelection(_Selection):
     """
 
     ABOUT = ABOUT_MUTUAL_INFORMATION
+    _work_bytes = 192
 
     n_features: float = 0.1
     per_label: bool = True

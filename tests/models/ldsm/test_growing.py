@@ -149,3 +149,9 @@ def test_precision_is_that_of_the_published_program(name, figures, real_data):
     ranking = LdSM.preset("program").fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
     found = 100 * metrics.precision_at_k(data.Y_test, ranking, 5)[[0, 2, 4]]
     assert (found >= np.array(figures) - [1.0, 0.5, 0.5]).all(), found
+
+
+def test_more_epochs_than_fit_into_memory_are_refused_before_a_tree_is_grown(monkeypatch):
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
+    with pytest.raises(MemoryError, match="GB of memory for the losses of 2,147,483,647 epochs, but 17.2 GB are free"):
+        LdSM(n_epochs=2**31 - 1).fit(np.eye(4), np.eye(4, dtype=bool))

@@ -45,5 +45,9 @@ def test_a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_t
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1_000)
     with pytest.raises(MemoryError, match="about .* GB of memory for 12 features and 5 labels, but 0.0 GB are free"):
         FALS().fit(X, Y, progress=lambda *_: pytest.fail("it trains"))
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
+    for binary in (False, True):
+        with pytest.raises(MemoryError, match="set n_hidden or n_epochs to a smaller number"):
+            FALS(n_epochs=2**31 - 1, binary=binary).fit(X, Y)
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     FALS(n_epochs=1).fit(X, Y)

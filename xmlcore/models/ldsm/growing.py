@@ -13,12 +13,14 @@ from xmlcore.arrays import pointers
 from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS
 from xmlcore.models.ldsm.progress import GrowthProgress, TreeGrowth
 from xmlcore.models.ldsm.trees import TreeParts
+from xmlcore.system import check_memory
 
 OPTIMIZERS = {"nag": NAG, "sgd": SGD}
 # After training, weights that add less than 1 / max(number of features, LEAST_WIDTH) to a margin are dropped. With
 # fewer features, 1 / features would be too much.
 LEAST_WIDTH = 100
 ATTEMPT = 1 << 33  # added to the number of a node's random stream at each further attempt to split the node
+EPOCH_BYTES = 48  # of the losses of a node after an epoch, as they are measured and as they are kept
 MANY_UNDONE = 0.5  # share of the training rows above which a warning says that they are in leaves with an undone split
 
 
@@ -38,6 +40,9 @@ class Split(NamedTuple):
 
 
 def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
+    """Return what the training of a node reads; raise MemoryError if its losses take more memory than is free."""
+    of = f"the losses of {model.n_epochs:,} epochs"
+    check_memory(EPOCH_BYTES * int(model.n_epochs), "LdSM", of, "set n_epochs to a smaller number")
     return NodeSettings(
         arity=int(model.arity),
         n_epochs=int(model.n_epochs),

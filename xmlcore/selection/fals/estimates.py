@@ -16,6 +16,8 @@ from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
 from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features
 
+STEP_BYTES = 40  # that each step of training takes while the lengths of all steps are computed
+
 
 def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
     """Return the dict of :meth:`xmlcore.FALS.estimate`."""
@@ -47,8 +49,9 @@ def _is_dense(params, n_rows, n_features, nnz) -> bool:
 
 def check_memory(params, X, n_labels: int) -> None:
     """Raise MemoryError if ``fit`` needs more memory than is free; accept any size if free memory is unknown."""
-    remedy = "leave out labels that no row has and rare features, or set n_hidden to a smaller number"
-    system.check_memory(needed_bytes(params, X.shape, n_labels, X.nnz), "FALS", X.shape[1], n_labels, remedy)
+    of = f"{X.shape[1]:,} features and {n_labels:,} labels"
+    remedy = "leave out labels that no row has and rare features, or set n_hidden or n_epochs to a smaller number"
+    system.check_memory(needed_bytes(params, X.shape, n_labels, X.nnz), "FALS", of, remedy)
 
 
 def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
@@ -60,9 +63,11 @@ def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
     dense = _is_dense(params, n_rows, n_features, nnz)
     batch, threads = batch_size(params.batch_size, n_rows), effective_jobs(params.n_jobs)
     weights = sum((a + 1) * b for a, b in zip(sizes[:-1], sizes[1:]))
+    n_steps = params.n_epochs * steps_per_epoch(n_rows, batch)
     training_bytes = 12 * weights + 12 * batch * sum(sizes[1:]) + (4 * n_rows * n_features if dense else 0)
     if params.binary:
-        training_bytes = 4 * weights * networks + threads * 8 * weights
+        training_bytes = 4 * weights * networks + threads * 8 * weights + 8 * params.n_epochs * n_rows
+    training_bytes += STEP_BYTES * n_steps
     kept = min(score_bytes(params.pattern in SHARED, n_labels, n_features, scoring), params.max_score_bytes)
     width = 1 if params.activation == "relu" else 4
     slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
