@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import Ranking
+from xmlcore.metrics import as_ranking
 
 NAMES = ["law", "art", "sea"]
 RANKING = Ranking(
@@ -25,6 +26,13 @@ def test_too_few_names_are_an_error_that_says_which_label_has_none():
             use(NAMES[:2])
         with pytest.raises(TypeError, match="must be a list, not 'law'"):
             use("law")
+
+
+def test_a_ranking_beyond_memory_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
+    for k in (2**28, 2**62):
+        with pytest.raises(MemoryError, match=f"A ranking would need about .* GB of memory for 3 rows of {k:,} labels"):
+            as_ranking(RANKING, k)
 
 
 @pytest.mark.parametrize("names", [set(NAMES), dict(enumerate(NAMES)), dict.fromkeys(NAMES).keys()])

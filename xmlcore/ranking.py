@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.first_use import pd
+from xmlcore.system import check_memory
 
 SHOWN_ROWS, SHOWN_PLACES = 10, 10  # of a ranking in a notebook
+SMALL = 1 << 24  # bytes of a ranking that are taken at once: to see how many are free takes a millisecond
 KS = (1, 3, 5)  # the numbers of labels at which trials, tables and figures have measures
 
 
@@ -113,6 +115,13 @@ class Ranking(NamedTuple):
         table = pd.DataFrame(cells, columns=range(1, cells.shape[1] + 1)).to_html()
         (n, k), (rows, places) = np.shape(self.labels), cells.shape
         return f"{table}<p>{rows} of {n:,} rows, {places} of {k:,} places: label (score)</p>"
+
+
+def check_room(n_rows: int, k: int) -> None:
+    """Raise MemoryError if a ranking of k labels for each row takes more memory than is free."""
+    needed = 8 * n_rows * k
+    if needed > SMALL:
+        check_memory(needed, "A ranking", f"{n_rows:,} rows of {k:,} labels", "ask for a smaller k")
 
 
 def fill_with_zeros(labels: np.ndarray) -> None:

@@ -106,6 +106,12 @@ def test_bad_input_is_one_line_and_status_2(run, files, packed, tmp_path, monkey
     assert last.startswith("xmlcore: ") and said in last and "Traceback" not in got.err, got.err
 
 
+def test_what_needs_too_much_memory_is_one_line_and_status_2(run, files, packed, monkeypatch):
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
+    said = run("predict", packed, files / "test.txt", "-k", 2**31 - 1, "--quiet", status=2).err.splitlines()[-1]
+    assert said.startswith("xmlcore: A ranking would need about 859.0 GB of memory for 50 rows of 2,147,483,647 labels")
+
+
 def test_errors_are_shown_where_they_come_from_if_asked_and_no_command_is_imported_unasked(files):
     with pytest.raises(FileNotFoundError):
         main(["--debug", "describe", "absent.txt"])

@@ -138,6 +138,18 @@ def test_a_bad_k_or_threshold_is_refused(case):
 
 
 @each_once
+def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeypatch):
+    estimator, X = fitted(case), problem()[0]
+    if not case.predicts:
+        pytest.skip("it has no rankings")
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
+    for k in (2**31 - 1, 2**62):
+        for weights in (None, np.ones(N_LABELS)):
+            with pytest.raises(MemoryError, match=f"GB of memory for {N_ROWS} rows of {k:,} labels, but 1.1 GB are fr"):
+                estimator.predict_topk(X, k, weights=weights)
+
+
+@each_once
 def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
     with pytest.raises(ValueError, match="row|label"):
         case.make().fit(np.ones((0, N_FEATURES)), np.ones((0, N_LABELS)))

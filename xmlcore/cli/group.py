@@ -48,7 +48,7 @@ class CommandGroup(click.Group):
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning
                 return super().invoke(ctx)
-        except (ValueError, TypeError, OSError, ImportError) as error:
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
             if ctx.params["debug"] or isinstance(error, BrokenPipeError):
                 raise
             raise click.ClickException(described(error)) from error

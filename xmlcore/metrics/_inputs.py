@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Predictions
 from xmlcore.validation import (
     INT32_MAX,
@@ -70,6 +70,8 @@ def as_ranking(predictions: Predictions, k: int, n_labels: int | None = None) ->
     TypeError
         Ids that are not whole numbers, or predictions in a form not listed above, such as a matrix of booleans, which
         says which labels are predicted but not in which order.
+    MemoryError
+        k labels for each row would need more memory than is free.
 
     Notes
     -----
@@ -81,6 +83,7 @@ def as_ranking(predictions: Predictions, k: int, n_labels: int | None = None) ->
     form = _form(predictions)
     labels, scores = _ranked(form, k, n_labels)
     n, width = labels.shape
+    check_room(n, k)
     ranking = Ranking(np.full((n, k), -1, dtype=np.int32), np.zeros((n, k), dtype=np.float32))
     ranking.labels[:, :width] = labels
     if scores is not None:

@@ -26,7 +26,7 @@ from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.ranking import Ranking, fill_with_zeros
+from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
 from xmlcore.validation import (
     check_features,
@@ -174,11 +174,16 @@ class Estimator(ForScikitLearn, HasParameters):
     def _check_fitted(self):
         check_fitted(self)
 
-    def _check_input(self, X: Matrix) -> sp.csr_array:
-        """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model."""
+    def _check_input(self, X: Matrix, k: int = 0) -> sp.csr_array:
+        """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model.
+
+        Raise MemoryError, too, if a ranking of k labels for each row does not fit into memory.
+        """
         self._check_fitted()
         self._check_feature_names(X)
-        return check_features(X, self.n_features_in_, model=type(self).__name__)
+        X = check_features(X, self.n_features_in_, model=type(self).__name__)
+        check_room(X.shape[0], k)
+        return X
 
     def _keep(self, *values) -> None:
         """Set the attributes :data:`KEPT`, or remove what is None, and protect all; ``fit`` calls this at its end."""
@@ -300,6 +305,8 @@ class MultiLabelModel(Estimator):
             The model is not fitted.
         ValueError, TypeError
             X does not fit the model, or weights are not a number of 0 or more for each label, one of them positive.
+        MemoryError
+            k labels for each row would need more memory than is free.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method predict_topk")
 
@@ -318,7 +325,7 @@ class MultiLabelModel(Estimator):
         """Rank labels by weight times probability: of all labels, for a part of the rows at a time."""
         for name in (name for name, value in others.items() if value is not None):
             raise ValueError(f"{name} and weights are given, but labels are weighed by the whole model: leave out one")
-        weights, X = self._checked_weights(weights), self._check_input(X)
+        weights, X = self._checked_weights(weights), self._check_input(X, k)
         labels, scores = np.empty((X.shape[0], k), np.int32), np.empty((X.shape[0], k))
         blocks = row_blocks(X.shape[0], max(1, WEIGHED_AT_ONCE // self.n_labels_))
         for first, end in blocks:

@@ -263,7 +263,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         k = check_count(k, "k")
         if weights is not None:
             return self._heaviest(X, k, weights, progress, n_candidates=n_candidates)
-        x, q = self._rows(self._check_input(X)), self._n_candidates(n_candidates)
+        x, q = self._rows(self._check_input(X, k)), self._n_candidates(n_candidates)
         n, width = x[0].size - 1, min(k, q)
         best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)
         step = max(BLOCK, MOST_RANKED // q)  # bounds the memory for candidates

@@ -189,7 +189,7 @@ class LdSM(TakesWeights, LearnsMore):
         k = check_count(k, "k")
         if weights is not None:
             return self._heaviest(X, k, weights, progress, n_trees=n_trees, max_nodes=max_nodes)
-        X = self._check_input(X)
+        X = self._check_input(X, k)
         x, scorer, width = csr_parts(X), self._scorer(n_trees, max_nodes), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)

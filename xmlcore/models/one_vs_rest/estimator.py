@@ -185,7 +185,7 @@ class OneVsRest(LinearModel):
         k = check_count(k, "k")
         if weights is not None:
             return self._heaviest(X, k, weights, progress)
-        X = self._check_input(X)
+        X = self._check_input(X, k)
         x, width = csr_parts(X), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)

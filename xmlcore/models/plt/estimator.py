@@ -192,7 +192,7 @@ class PLT(LinearModel):
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
-        X = self._check_input(X)
+        X = self._check_input(X, k)
         weights = self._checked_weights(weights)
         x, search, width = csr_parts(X), self._search(), min(k, self.n_labels_)
         gains = search.gains(weights)

@@ -232,7 +232,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         k = check_count(k, "k")
         if weights is not None:
             return self._heaviest(X, k, weights, progress)
-        X = self._check_input(X)
+        X = self._check_input(X, k)
         labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
         width = min(k, self.n_labels_)
         progress("Predicting", 0.0, f"0 of {X.shape[0]:,} rows")
