@@ -150,6 +150,20 @@ def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeyp
 
 
 @each_once
+def test_more_labels_than_fit_into_memory_are_refused_before_anything_is_made(case, monkeypatch):
+    X, many = problem()[0], 2**31 - 1
+    ids = np.arange(N_ROWS) % N_LABELS
+    ids[-1] = many - 1
+    matrix = sp.csr_array((np.ones(N_ROWS, bool), ids, np.arange(N_ROWS + 1)), shape=(N_ROWS, many))
+    learns = [fitted(case).partial_fit] if hasattr(case.cls, "partial_fit") else []
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 33)
+    for learn in (case.make().fit, *learns):
+        for Y in (matrix, [[label] for label in ids.tolist()]):
+            with pytest.raises(MemoryError, match="GB of memory for 2,147,483,647 labels, but 8.6 GB are free"):
+                learn(X, Y)
+
+
+@each_once
 def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
     with pytest.raises(ValueError, match="row|label"):
         case.make().fit(np.ones((0, N_FEATURES)), np.ones((0, N_LABELS)))

@@ -27,6 +27,7 @@ from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
+from xmlcore.system import check_memory
 from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
 from xmlcore.validation import (
     check_features,
@@ -52,6 +53,8 @@ class Estimator(ForScikitLearn, HasParameters):
     ABOUT: About | None = None  # what users are told of it
     PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     NEGATIVE_AS_ZERO = False  # whether predictions replace negative feature values by 0
+
+    _label_bytes = 8  # that each label takes in a fit, at least, also one that no row has
 
     n_features_in_: int
     n_labels_: int
@@ -102,10 +105,16 @@ class Estimator(ForScikitLearn, HasParameters):
         self._check_params()
         names = feature_names(X)
         Y, label_names, one_class = read_training_labels(Y, label_names, self._n_labels_of(Y))
+        self._check_labels_fit(Y.shape[1])
         self._fit(X, Y, progress, **weights)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
         return self
+
+    def _check_labels_fit(self, n_labels) -> None:
+        """Raise MemoryError if so many labels take more memory than is free."""
+        needed = n_labels * self._label_bytes
+        check_memory(needed, type(self).__name__, f"{n_labels:,} labels", "leave out labels that no row has")
 
     def _n_labels_of(self, Y) -> int | None:
         """Return how many labels Y has, if a parameter says so."""
@@ -526,6 +535,8 @@ class LearnsMore(MultiLabelModel):
         ------
         ValueError, TypeError
             The data do not fit the model, or it was fitted with a parameter with which it cannot learn further rows.
+        MemoryError
+            More memory would be needed for the labels than is free.
 
         Warns
         -----
@@ -549,6 +560,7 @@ class LearnsMore(MultiLabelModel):
             Y, names = read_more_classes(values, self.classes_)
         else:
             Y, names = read_more_labels(Y, self.n_labels_, names, label_names)
+        self._check_labels_fit(Y.shape[1])
         self._learn_more(X, Y, progress)
         vars(self).pop("rule_", None)
         counts = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y)

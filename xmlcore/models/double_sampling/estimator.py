@@ -152,6 +152,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
     """
 
     ABOUT = ABOUT
+    _label_bytes = 80
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     NEGATIVE_AS_ZERO = True

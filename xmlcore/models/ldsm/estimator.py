@@ -109,6 +109,7 @@ class LdSM(TakesWeights, LearnsMore):
     """
 
     ABOUT = ABOUT
+    _label_bytes = 32
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     _WEIGHTS = ("sample_weight",)

@@ -102,6 +102,7 @@ class OneVsRest(LinearModel):
     """
 
     ABOUT = ABOUT
+    _label_bytes = 48
     PARAMETERS = PARAMETERS
     _SETTINGS = CHOSEN
 

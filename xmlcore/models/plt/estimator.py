@@ -128,6 +128,7 @@ class PLT(LinearModel):
     """
 
     ABOUT = ABOUT
+    _label_bytes = 80
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
     _only_tree = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
