@@ -23,7 +23,7 @@ ranking : Ranking, ndarray of float or sparse matrix
     Labels with their probabilities: a Ranking, or probabilities of all labels, shape (n, L).""",
     "k": """\
 k : int
-    The last place to measure at. It may be larger than the number of labels.""",
+    The last place to measure at. It may be larger than the number of labels, and is at most 10,000.""",
     "inv_ps": """\
 inv_ps : array_like of float, shape (L,)
     Weight of each label, for the propensity-scored measures; positive and finite, such as
@@ -76,9 +76,11 @@ Raises
 ------
 ValueError
     The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
-    label id is out of range or twice in a row, ``Y_true`` is not binary, or a name is unknown.
+    label id is out of range or twice in a row, ``Y_true`` is not binary, a name is unknown, or k is above 10,000.
 TypeError
-    A ranking of another form, or ids or a k that are not whole numbers; ``inv_ps`` is missing.""",
+    A ranking of another form, or ids or a k that are not whole numbers; ``inv_ps`` is missing.
+MemoryError
+    The values of all resamples would need more memory than is free.""",
     "sets": """\
 Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
     The true labels of each row.

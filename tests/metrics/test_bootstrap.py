@@ -163,8 +163,9 @@ def test_without_rows_or_labels_nothing_is_defined():
     ({"measures": ["macro F1@k"], "labels": np.ones(1, bool)}, ValueError, "labels is bool of shape \\(1,\\): a b"),
     ({"measures": ["Hamming loss@k"]}, ValueError, "pass n_labels"),
     ({"measures": []}, ValueError, "there is nothing to measure"),
-    ({"k": 0}, ValueError, "there is nothing to measure"),
+    ({"k": 0}, ValueError, "k must be at least 1"),
     ({"k": [0]}, ValueError, "k must be at least 1"),
+    ({"k": []}, ValueError, "there is nothing to measure"),
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
     ({"confidence": 95}, ValueError, "confidence is 95: it must be between 0 and 1"),
     ({"confidence": "high"}, TypeError, "confidence is 'high'"),
@@ -172,6 +173,19 @@ def test_without_rows_or_labels_nothing_is_defined():
 def test_bad_input_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         metrics.intervals([[0], [1]], [[0], [0]], **{"k": 1, **arguments})
+
+
+def test_more_resamples_than_fit_into_memory_are_refused_before_any_is_drawn(monkeypatch):
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
+    Y, rankings = [[0], [1]] * 40, ([[0], [1]] * 40, [[0], [0]] * 40)
+    for values, function, given, name in (
+        (1, metrics.intervals, (rankings[0], 1), "n_resamples"),
+        (2, metrics.paired_bootstrap, rankings, "n_resamples"),
+        (1, metrics.paired_permutation, rankings, "n_permutations"),
+    ):
+        more = {"measures": ["P@k"]} if function is metrics.intervals else {"measure": "P@k", "k": 1}
+        with pytest.raises(MemoryError, match=f" GB of memory for {values} values of each of 2,147,483,647 resamples"):
+            function(Y, *given, **more, **{name: 2**31 - 1})
 
 
 def test_values_of_rows_are_those_of_means():

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.metrics._row_counts import RowCounts
 from xmlcore.metrics.measures import LABELS, QUOTIENT
+from xmlcore.system import check_memory
 from xmlcore.validation import check_count
 
 RESAMPLES = 1000  # unless a call says another number
@@ -87,6 +88,7 @@ def _of_labels(lines, weights) -> np.ndarray:
 def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np.ndarray]:
     """Return the measures for rows drawn with replacement, the same rows for all ``statistics``."""
     n = statistics[0].n
+    _check_room(n_resamples, sum(len(s.items) for s in statistics))
     block = min(s.block() for s in statistics)
     found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
     if n == 0:
@@ -150,6 +152,7 @@ def swapped_differences(
     m, random = differs.size, np.random.default_rng(random_state)
     exact = 2**m <= n_permutations if m < 63 else False
     ways = 2**m if exact else n_permutations
+    _check_room(ways, 1)
     every = np.ones((1, a.n))
     of_a, of_b = a.sums(every), b.sums(every)
     block = max(1, BLOCK_VALUES // max(1, m + rows.shape[1] + 4 * labels.shape[0]))
@@ -168,6 +171,12 @@ def swapped_differences(
         second = b.values(Sums(of_b.of_rows + moved.of_rows, of_b.of_labels + moved.of_labels))
         found[start : start + size] = first[:, 0] - second[:, 0]
     return found, exact
+
+
+def _check_room(n_resamples, n_values) -> None:
+    """Raise MemoryError if the values of all resamples, and two copies of those of a measure, exceed free memory."""
+    of = f"{n_values:,} values of each of {n_resamples:,} resamples"
+    check_memory(8 * n_resamples * (n_values + 2), "Resampling", of, "resample less often")
 
 
 def interval(values, resampled, confidence: float, centred) -> tuple[np.ndarray, np.ndarray]:

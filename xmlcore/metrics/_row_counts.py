@@ -15,6 +15,15 @@ from xmlcore.metrics._inputs import read
 from xmlcore.metrics.measures import MEAN, MEASURES, Measure
 from xmlcore.validation import check_count
 
+MOST_K = 10_000  # the last place that is measured at, at most: time grows with its square
+
+
+def check_k(k) -> int:
+    k = check_count(k, "k")
+    if k > MOST_K:
+        raise ValueError(f"k is {k:,}: measures are taken at the first {MOST_K:,} places at most")
+    return k
+
 
 class Item(NamedTuple):
     """A measure at a place."""
@@ -25,7 +34,7 @@ class Item(NamedTuple):
 
 def check_item(measure, k, inv_ps=None, labels=None) -> Item:
     """Return a measure, by its name or as a function of a user, at k; raise ValueError or TypeError if it is none."""
-    k = check_count(k, "k")
+    k = check_k(k)
     if callable(measure):
         if labels is not None:
             raise ValueError("labels goes with the measures of this package: a function of your own can leave them out")
@@ -50,7 +59,7 @@ class RowCounts:
 
     def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None):
         self.given, self.alike = (Y_true, ranking), alike
-        self.k = check_count(k, "k")
+        self.k = check_k(k)
         self.indptr, self.indices, ranked, self.inv_ps = read(Y_true, ranking, self.k, inv_ps)
         self.n = self.indptr.size - 1
         self.n_labels = _number_of_labels(Y_true, ranking, n_labels)

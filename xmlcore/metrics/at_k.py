@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics
-from xmlcore.metrics._row_counts import RowCounts, check_item
+from xmlcore.metrics._row_counts import RowCounts, check_item, check_k
 from xmlcore.metrics.measures import AVERAGES
 from xmlcore.typing import Labels, Predictions
-from xmlcore.validation import check_count
 
 
 class PrecisionRecallF1(NamedTuple):
@@ -168,7 +167,7 @@ def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_lab
 
 def values_at_k(Y_true, ranking, k, measures, labels=None, n_labels=None, inv_ps=None) -> np.ndarray:
     """Return measures at 1..k: float64, shape (measures, k)."""
-    k = check_count(k, "k")
+    k = check_k(k)
     items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in range(1, k + 1)]
     counts = RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels)
     return Statistics(counts, items).measured().reshape(len(measures), k)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import RESAMPLES, Statistics, bootstrap_values, check_resampling, interval
-from xmlcore.metrics._row_counts import RowCounts, check_item, of_several
+from xmlcore.metrics._row_counts import RowCounts, check_item, check_k, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import DataFrame, Labels, Predictions
 from xmlcore.validation import check_list
@@ -96,7 +96,8 @@ def intervals_of_several(
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     if measures is None:
         measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
-    ks = range(1, k + 1) if isinstance(k, (int, np.integer)) and not isinstance(k, bool) else check_list(k, "k")
+    one = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+    ks = range(1, check_k(k) + 1) if one else check_list(k, "k")
     measures = check_list(measures, "measures", "names")
     items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in ks]
     if not items:
