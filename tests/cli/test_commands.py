@@ -112,6 +112,14 @@ def test_what_needs_too_much_memory_is_one_line_and_status_2(run, files, packed,
     assert said.startswith("xmlcore: A ranking would need about 859.0 GB of memory for 50 rows of 2,147,483,647 labels")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_is_not_replaced_by_an_output(run, files, packed, tmp_path):
+    os.mkfifo(pipe := tmp_path / "pipe.npz")
+    for command in (("predict", packed, files / "test.txt", "-o"), ("convert", files / "test.txt", "--force")):
+        assert f"{pipe} is there and is no file" in run(*command, pipe, "--quiet", status=2).err
+    assert pipe.is_fifo()
+
+
 def test_errors_are_shown_where_they_come_from_if_asked_and_no_command_is_imported_unasked(files):
     with pytest.raises(FileNotFoundError):
         main(["--debug", "describe", "absent.txt"])

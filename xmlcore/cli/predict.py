@@ -1,11 +1,13 @@
 """``xmlcore predict``."""
 
+import io
 import sys
 from pathlib import Path
 
 import click
 
 from xmlcore import datasets
+from xmlcore.atomic import atomic_write
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.documents import reading_of
 from xmlcore.cli.output import ProgressLine, note
@@ -67,14 +69,10 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json, ids)
         return
-    target = Path(output)
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        with open(partial, "w", encoding="utf-8", newline="") as file:
-            _write(file, packed, ranking, to_json, ids)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_write(output) as raw:
+        file = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+        _write(file, packed, ranking, to_json, ids)
+        file.detach()
     if not quiet:
         click.echo(f"Labels of {len(ranking.labels):,} {'texts' if packed.is_text else 'rows'}: {output}", err=True)
 
