@@ -127,9 +127,10 @@ def scramble_value(path):
         lambda path: (path / store.VALUE).unlink(),
         lambda path: (path / store.META).unlink(),
         lambda path: (path / store.META).write_text("{"),
+        lambda path: (path / store.META).write_text("[" * 100_000),
         lambda path: (path / store.META).write_text(json.dumps({"kind": "runs", "key": "other"})),
     ],
-    ids=["cut", "scrambled", "no value", "no record", "bad record", "wrong record"],
+    ids=["cut", "scrambled", "no value", "no record", "bad record", "deep record", "wrong record"],
 )
 def test_a_damaged_artifact_is_not_there_is_left_by_readers_and_can_be_made_again(harm):
     harm(store.save("runs", KEY, {"x": np.arange(100)}))

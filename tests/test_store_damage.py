@@ -1,5 +1,7 @@
 """Every changed byte of an artifact is found before it is read; uploads that are damaged stay as they are."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,25 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_never_removed_or_changed(rec
         with pytest.raises(store.DamagedUploadError, match="left as it is"):
             store.load("datasets", KEY)
         assert file.read_bytes() == before and store.damaged("datasets", KEY)
+
+
+def test_a_record_that_is_nested_too_deeply_is_passed_over_where_all_are_read():
+    store.save("runs", KEY, VALUE)
+    aside = store.folder("runs", KEY).parent / store.set_aside("runs", KEY)
+    for path in (aside, store.save("runs", KEY, VALUE)):
+        (path / store.META).write_text("[" * 100_000)
+    assert store.entries("runs") == [] and not store.inventory().artifacts and store.bytes_aside() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"bytes": -1}, {"bytes": {"a": 1}}, {"bytes": float("inf")}, {"n_labels": -1}, {"n_train": True}]
+)
+def test_a_record_with_a_size_that_cannot_be_is_passed_over_where_all_are_read(wrong):
+    sizes = dict.fromkeys(("n_train", "n_test", "n_features", "n_labels"), 1)
+    record = store.save("datasets", KEY, VALUE, **sizes) / store.META
+    assert store.inventory().artifacts
+    record.write_text(json.dumps(json.loads(record.read_text()) | wrong))
+    assert store.entries("datasets") == [] and not store.inventory().artifacts
 
 
 def test_an_upload_that_was_restored_is_not_damaged_any_more():

@@ -151,7 +151,7 @@ class Database:
     def _select(self, table, where, *values) -> list[Row]:
         rows = []
         for key, text, written in self._read(f"SELECT key, value, written FROM {_checked(table)} {where}", *values):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 rows.append(Row(key, json.loads(text), written))
         return rows
 

@@ -111,7 +111,7 @@ def _of_kind(kind, pins):
             mark = os.stat(path / places.META).st_mtime
             by = tuple(pins.get(f"{kind}/{path.name}", ()))
             created = _seconds(record.get("created"), mark)
-            yield Artifact(kind, path.name, int(record.get("bytes") or 0), created, max(mark, created), record, by)
+            yield Artifact(kind, path.name, record.get("bytes", 0), created, max(mark, created), record, by)
 
 
 def _seconds(iso, default) -> float:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from xmlcore.system import cache_root
 
@@ -54,13 +55,23 @@ def is_there(path) -> bool:
 
 def read_record(path) -> dict:
     """Read the record in the folder of an artifact; ValueError unless it is the record of this artifact."""
-    meta = json.loads((path / META).read_text(encoding="utf-8"))
+    meta = read_json(path)
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
     for fact in COUNTS if meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta) else ():
-        if type(meta.get(fact)) is not int:
+        if type(meta.get(fact)) is not int or meta[fact] < 1:
             raise ValueError(f"its record does not say {fact}")
+    if type(meta.get("bytes", 0)) is not int or meta.get("bytes", 0) < 0:
+        raise ValueError("its record does not say its size")
     return meta
+
+
+def read_json(path) -> Any:
+    """Return what the record in a folder holds, of whatever form; ValueError if it is no JSON."""
+    try:
+        return json.loads((path / META).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"the record in {path} is nested too deeply") from None
 
 
 def paths(kind: str) -> list[Path]:

@@ -1,7 +1,6 @@
 """Deleting artifacts, at once or so that it can be undone, and removing what killed processes have left."""
 
 import contextlib
-import json
 import os
 import shutil
 import time
@@ -21,6 +20,7 @@ from xmlcore.store.places import (
     is_there,
     kind_folder,
     paths,
+    read_json,
 )
 from xmlcore.system import cache_root
 
@@ -160,7 +160,7 @@ def bytes_aside() -> int:
     total = 0
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError, ValueError):
-            total += json.loads((path / META).read_text(encoding="utf-8"))["bytes"]
+            total += read_json(path)["bytes"]
     return total
 
 

@@ -145,12 +145,11 @@ def _is_visit(data) -> bool:
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
     unasked = data.get("unasked", {})
-    results = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
-    made = any(data.get(name) for name in ("sweeps", "forms", "look")) or not all(
-        _is_unasked(r, unasked) for r in results
-    )
-    known = data.get("known", {})  # a damaged workspace is none of a mere visit
-    if made or not isinstance(known, dict):
+    lists, known = [data.get(name) or [] for name in ("runs", "selections", "made", "jobs")], data.get("known", {})
+    if not isinstance(known, dict) or not all(isinstance(listed, list) for listed in lists):
+        return False  # a damaged workspace is none of a mere visit
+    made = any(data.get(name) for name in ("sweeps", "forms", "look"))
+    if made or not all(_is_unasked(entry, unasked) for listed in lists for entry in listed):
         return False
     return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())
 
