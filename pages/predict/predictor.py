@@ -89,8 +89,8 @@ def opened() -> dict[str, str]:
 def chosen(fingerprint: str | None, runs: list, opened: dict) -> str:
     """Return the key of the model that predicts: the one chosen last; else a result, as on the other pages."""
     last = workspace.get("widgets").get(_name(fingerprint))
-    if last in opened or not runs:
-        return last if last in opened else next(iter(opened))
+    if last in [*opened] or not runs:
+        return last if last in [*opened] else next(iter(opened))
     return results.chosen(CHOSEN, fingerprint, runs)
 
 

@@ -100,8 +100,8 @@ def choose_runs(fingerprint, past) -> list:
 def _first_runs(fingerprint, past) -> list:
     """Return the runs chosen last; at first the Train page's, and the newest of each model, the user's own before."""
     by_key = {r["key"]: r for r in past}
-    remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
-    if isinstance(remembered, list):
+    remembered = _remembered_runs(fingerprint)
+    if remembered is not None:
         return [by_key[key] for key in remembered if key in by_key]
     shown = by_key.get(workspace.get("shown").get(fingerprint))
     first = {}
@@ -137,9 +137,15 @@ def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
     workspace.remember(f"robustness.runs {fingerprint}", keys)
 
 
+def _remembered_runs(fingerprint) -> list[str] | None:
+    keys = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
+    return [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else None
+
+
 def watch_trainings(fingerprint: str, past: list) -> None:
-    remembered = workspace.get("widgets").get(f"robustness.runs {fingerprint}")
-    keys = remembered if isinstance(remembered, list) else [r["key"] for r in _first_runs(fingerprint, past)]
+    keys = _remembered_runs(fingerprint)
+    if keys is None:
+        keys = [r["key"] for r in _first_runs(fingerprint, past)]
     again = {r["key"]: results.key_now(r) for r in past}  # results of an earlier version get another key
     for key in dict.fromkeys(again.get(key, key) for key in keys):
         begin.watch_training(fingerprint, key=key)
@@ -156,7 +162,7 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
         functools.partial(workspace.remember, name),
     )
     kind = fields.pick(
-        "Noise or attack", titles, name, kind if kind in KINDS else "gaussian", take, help="  \n".join(help)
+        "Noise or attack", titles, name, kind if kind in [*titles] else "gaussian", take, help="  \n".join(help)
     )
     if others := {one.record["params"]["kind"] for one in _kept(runs)} - {kind}:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import actions, fields, format, jobs, server, settings, tasks
+from pages.shared import actions, fields, format, jobs, server, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import robustness
@@ -20,7 +20,6 @@ LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, becau
 
 def show(data, fingerprint, runs, past, titles, k, measured) -> None:
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
-    plain = [r for r in plain if not settings.damaged(r["model"], r["params"])]
     if not plain:
         st.caption("There is no result without such training whose twin could be trained.")
         return

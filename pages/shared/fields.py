@@ -38,7 +38,7 @@ def several(
         settings["format_func"] = told_apart(options).get
     offered = list(options)
     kept = workspace.keep(
-        key, default, lambda value: isinstance(value, list) and len(value) >= least and set(value) <= set(offered)
+        key, default, lambda value: isinstance(value, list) and len(value) >= least and all(v in offered for v in value)
     )
     kept["default"] = kept.pop("value")
     return getattr(st, widget)(label, offered, **settings, **kept)

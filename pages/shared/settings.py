@@ -6,7 +6,6 @@ from collections import Counter
 
 from xmlcore import experiment
 from xmlcore.experiment.kinds.train import LARGEST_EXACT, changed_params, value_text
-from xmlcore.parameters import AUTO
 
 # Parameter names without "_" that are no English words, so :func:`in_form` replaces them wherever they occur. Other
 # names, such as "loss", may be meant as words.
@@ -118,17 +117,6 @@ def is_number(parameter, value) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return False
     return parameter.kind != "int" or (value == int(value) and abs(value) < LARGEST_EXACT)
-
-
-def damaged(model: str, params: dict) -> list[str]:
-    """Return sentences on stored settings that should be numbers and are not; empty when all are."""
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    return [
-        f"{p.label}: {value_text(params[p.name])} is not a number."
-        for p in (info.parameters if info else ())
-        if p.kind in ("int", "float") and p.name in params and params[p.name] != AUTO
-        if not is_number(p, params[p.name])
-    ]
 
 
 def problem(parameter, value) -> str | None:

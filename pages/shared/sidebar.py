@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import addresses, fields, format, fragments, jobs, sections, server, sweeping, tasks, view
 from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
-from pages.shared.workspaces import dataset_list, stored, workspace
+from pages.shared.workspaces import dataset_list, records, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
 
@@ -106,8 +106,8 @@ def _account():
 def _workspace_link(token):
     if token == workspace.token():
         return "this one"
-    fields = stored.read(token) or {}
-    names = [str(entry.get("name")) for entry in fields.get("known", {}).values() if isinstance(entry, dict)]
+    fields = records.read(token) or records.EMPTY
+    names = [entry["name"] for entry in fields["known"].values()]
     text = format.plain(", ".join(names[:3]) + (" …" if names[3:] else "") or "empty")
     return f"[{text}](./?{workspace.QUERY}={token})"
 

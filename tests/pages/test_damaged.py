@@ -184,7 +184,14 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, name)
 
 
 @pytest.mark.parametrize(
-    "damage_record", [lambda text: text[: len(text) // 2], lambda text: text.replace("n_test", "x")]
+    "damage_record",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace("n_test", "x"),
+        lambda text: text.replace('"n_labels": ', '"n_labels": -'),
+        lambda text: "[" * 50_000,
+    ],
+    ids=["cut", "without a size", "impossible size", "deep"],
 )
 def test_an_upload_whose_record_is_damaged_is_said_on_data(ready, damage_record):
     train(ready)
@@ -196,3 +203,23 @@ def test_an_upload_whose_record_is_damaged_is_said_on_data(ready, damage_record)
     server.forget()
     page = ready.go("data")
     assert not page.at.exception and "damaged" in page.text() + "".join(e.value for e in page.at.error)
+    for other in ("compare", "storage"):
+        assert not ready.go(other).at.exception
+
+
+@pytest.mark.parametrize("damaged", [{}, [[]]])
+def test_what_is_chosen_first_is_shown_where_the_workspace_has_a_choice_that_none_can_be(ready, damaged):
+    train(ready)
+    fingerprint = written(ready)["dataset"]
+    choices = ("robustness.kind", f"robustness.runs {fingerprint}", f"predict.model {fingerprint}", "compare.columns")
+    with fields_of(ready) as fields:
+        fields["widgets"] = dict.fromkeys(choices, damaged)
+    for name in ("robustness", "predict", "compare"):
+        assert not ready.go(name).at.exception, name
+
+
+def test_a_run_that_is_listed_with_an_unknown_model_is_left_out_on_robustness(ready):
+    train(ready)
+    with fields_of(ready) as fields:
+        fields["runs"][0]["model"] = "text"
+    assert "Left out: **text**" in ready.go("robustness").text()

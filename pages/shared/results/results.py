@@ -49,9 +49,9 @@ def with_model(fingerprint: str) -> list:
 
 
 def usable(kind: str, fingerprint: str) -> list:
-    """Return results with a model that this version can read; a caption names the others."""
+    """Return results with a model that this version has and can read; a caption names the others."""
     every = with_model(fingerprint) if kind == "runs" else kept(kind, fingerprint)
-    out = {r["key"]: why for r in every if (why := _not_here(r)) and not ("model" in r and _is_readable(r["key"]))}
+    out = {r["key"]: why for r in every if (why := _not_here(r)) and not _is_readable(r)}
     if out:
         names = run_names.names(every) if kind == "runs" else run_names.selections(every)
         named = (f"**{format.plain(names[key])}** ({format.plain(why)})" for key, why in out.items())
@@ -79,9 +79,11 @@ def _briefly(error) -> str:
     return re.split(": known are |: it has ", str(error))[0]
 
 
-def _is_readable(key) -> bool:
+def _is_readable(record) -> bool:
+    if record.get("model") not in experiment.MODELS:
+        return False
     try:
-        server.model(key)
+        server.model(record["key"])
     except (store.StoreError, OSError):
         return False
     return True
@@ -157,10 +159,6 @@ def mark(record: dict) -> None:
     """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing."""
     if is_given(record):
         st.caption("Another program has made these predictions: there is no model of them, and no time of training.")
-        return
-    damaged = settings.damaged(record.get("model") or record["method"], record["params"])
-    if damaged:
-        st.warning(format.plain(f"The stored settings of this result are damaged. {' '.join(damaged)}"))
         return
     try:
         task = task_of(record)

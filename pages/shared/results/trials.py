@@ -56,7 +56,7 @@ def choose(fingerprint: str, records: list, place: str):
     """Return the record of the sweep that is shown; the choice is the same on all pages."""
     by_key = {record["key"]: record for record in records}
     wanted = workspace.get("widgets").get(f"tried {fingerprint}")
-    key = wanted if wanted in by_key else records[0]["key"]
+    key = wanted if wanted in [*by_key] else records[0]["key"]
     if len(records) > 1:
         titles = {record["key"]: _title(record) for record in records}
         take = functools.partial(workspace.remember, f"tried {fingerprint}")

@@ -1,5 +1,7 @@
 """What a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
 
+import functools
+import sys
 from collections.abc import Collection
 from copy import deepcopy
 
@@ -40,6 +42,7 @@ _RUN = ("key", "fingerprint", "model", "params", "k", "created")
 _SELECTION = ("key", "fingerprint", "method", "params", "created")
 _SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
+_LATEST = 4e9  # seconds since 1970: later times are none
 
 
 def read(token) -> dict | None:
@@ -53,12 +56,16 @@ def read(token) -> dict | None:
     read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
     for name, empty in deepcopy(EMPTY).items():
         kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
-        if not isinstance(read[name], kind):
+        if not isinstance(read[name], kind) or (isinstance(read[name], str) and not _is_text(read[name])):
             read[name] = empty
-    read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
+    forms = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
+    read["forms"] = {
+        m: {name: value for name, value in form.items() if _is_setting(value)} for m, form in forms.items()
+    }
+    read["widgets"] = {key: v for key, v in read["widgets"].items() if isinstance(v, (list, dict)) or _is_setting(v)}
     read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
-    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN)]
-    read["selections"] = [record for record in read["selections"] if _is_result(record, *_SELECTION)]
+    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN) and _has_settings(run)]
+    read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION) and _has_settings(one)]
     read["sweeps"] = [record for record in read["sweeps"] if _is_result(record, *_SWEEP)]
     read["made"] = [pair for pair in read["made"] if isinstance(pair, list) and len(pair) == 2 and _are_texts(pair)]
     read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
@@ -92,7 +99,11 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 def _is_known(entry) -> bool:
     """Return whether an entry has all that an entry of a data set needs."""
-    return _has(entry, "name", "source", "notes") and _are_texts((entry["name"], entry["source"]))
+    if not _has(entry, "name", "source", "notes") or not isinstance(entry["notes"], list):
+        return False
+    files = entry.get("files", {})
+    texts = (entry["name"], entry["source"], entry.get("entry", ""), *entry["notes"])
+    return _are_texts(texts) and isinstance(files, dict) and _are_texts(files.values())
 
 
 def _is_result(record, *names) -> bool:
@@ -100,33 +111,73 @@ def _is_result(record, *names) -> bool:
     if not _has(record, *names) or not isinstance(record["params"], dict):
         return False
     texts = (record[name] for name in names if name not in ("params", "k", "asked"))
-    return (
-        _are_texts(texts)
-        and KEY.fullmatch(record["key"]) is not None
-        and isinstance(record.get("asked", 0.0), (int, float))
-    )
+    if not _are_texts(texts) or KEY.fullmatch(record["key"]) is None or not _is_time(record.get("asked", 0.0)):
+        return False
+    k = record.get("k", 1)
+    return type(k) is int and k >= 1
+
+
+def _has_settings(record) -> bool:
+    """Return whether the settings of a run or a selection can be those of its model or method."""
+    of, params = record.get("model", record.get("method")), record["params"]
+    return _are_texts(params) and all(_is_setting(value) and _fits(of, name, value) for name, value in params.items())
+
+
+@functools.lru_cache(maxsize=10_000, typed=True)  # 1, 1.0 and True are different settings
+def _fits(of, name, value) -> bool:
+    """Return whether a setting has a type that is accepted; another version may know other names and other values."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(of)
+    try:
+        for parameter in info.accepted if info else ():
+            if parameter.name == name:
+                parameter.check(value)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 def _without_damage(run) -> dict:
     """Return the record of a run without what a user cannot have given it, such as a name that is no text."""
     for name, kind in OWN.items():
-        if name in run and not isinstance(run[name], kind):
+        if name in run and not (_is_text(run[name]) if kind is str else isinstance(run[name], kind)):
             del run[name]
-    if not _are_texts(run.get("tags", ())):
-        run["tags"] = [tag for tag in run["tags"] if isinstance(tag, str)]
+    if "tags" in run:
+        run["tags"] = [tag for tag in run["tags"] if _is_text(tag)]
     return run
 
 
 def _is_job(record) -> bool:
-    if not _has(record, *_JOB) or not _are_texts(record[name] for name in ("id", "kind", "key")):
+    if not _has(record, *_JOB) or not _are_texts(record[name] for name in ("id", "kind", "key", "title")):
         return False
-    if record["kind"] not in experiment.KINDS:
+    if record["kind"] not in experiment.KINDS or not _is_time(record.get("interrupted", 0.0)):
         return False
     return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
 
 
 def _are_texts(values) -> bool:
-    return all(isinstance(value, str) for value in values)
+    return all(map(_is_text, values))
+
+
+def _is_text(value) -> bool:
+    """Return whether a value is a text that can be shown: half of a character alone cannot."""
+    try:
+        return isinstance(value, str) and (value.isascii() or bool(value.encode()))
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_time(value) -> bool:
+    """Return whether a value is a time; one below 0 says that nobody asked, see :mod:`pages.shared.first_results`."""
+    return isinstance(value, (int, float)) and abs(value) <= _LATEST
+
+
+def _is_setting(value) -> bool:
+    """Return whether a setting can have a value, a whole number only as far as floats go."""
+    if isinstance(value, int):
+        return abs(value) <= sys.float_info.max
+    return value is None or isinstance(value, float) or _is_text(value)
 
 
 def _has(record, *names) -> bool:

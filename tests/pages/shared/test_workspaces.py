@@ -2,6 +2,7 @@
 
 import contextlib
 import secrets
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import streamlit as st
 from pages.shared.workspaces import dataset_list, removed, result_list, stored, workspace
 from pages.shared.workspaces import records as workspace_records
 from tests.pages.making import Row
-from xmlcore.state import Database, database
+from xmlcore.state import FILE, Database, database
 from xmlcore.system import cache_root
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -297,6 +298,7 @@ def write(row, fields, when):
     {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
     {"known": [1]},
     {"known": {"f": [1]}},
+    {"runs": 5},
 ])  # fmt: skip
 def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
     row = made(400, **{"known": KNOWN, **fields})
@@ -326,14 +328,19 @@ RUN = {"key": "a" * 32, "fingerprint": "f", "model": "PLT", "params": {}, "k": 5
 SELECTION = {"key": "b" * 32, "fingerprint": "f", "method": "FALS", "params": {}, "created": "2026-01-01"}
 SWEEP = {"key": "c" * 32, "fingerprint": "f", "params": {}, "asked": 1.0}
 JOB = {"id": "j", "kind": "train", "inputs": {}, "params": {}, "key": "d" * 32, "fingerprint": "f", "title": "PLT"}
-OF_RESULTS = [{"key": "no hex"}, {"key": 5}, {"params": [1]}, {"fingerprint": 1}, {"asked": "x"}]
+HALF = "\ud800"  # of a character
+OF_RESULTS = [{"key": "no hex"}, {"key": 5}, {"params": [1]}, {"fingerprint": HALF}, {"asked": "x"}, {"asked": 1e308}]
+NO_SETTINGS = [{"x": 1}, [1], float("nan"), True, "a" * 1000, HALF, 10**400]
 
 
 @pytest.mark.parametrize("kind, whole, damages", [
-    ("runs", RUN, [*OF_RESULTS, {"created": 5}]),
+    ("runs", RUN, [*OF_RESULTS, {"created": 5}, {"k": "5"}, {"k": 0}]),
+    ("runs", RUN, [{"params": {"n_estimators": value}} for value in NO_SETTINGS]),
+    ("runs", RUN, [{"params": params} for params in ({"later": [1]}, {"quality": {}}, {"loss": HALF}, {HALF: 1})]),
     ("selections", SELECTION, [*OF_RESULTS, {"created": 5}]),
+    ("selections", SELECTION, [{"params": {"n_layers": value}} for value in [None, *NO_SETTINGS]]),
     ("sweeps", SWEEP, OF_RESULTS),
-    ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}]),
+    ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}, {"title": 5}, {"interrupted": "x"}]),
 ])  # fmt: skip
 def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(monkeypatch, kind, whole, damages):
     data = {"version": workspace_records.VERSION, kind: [*({**whole, **damage} for damage in damages), whole]}
@@ -342,8 +349,42 @@ def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(mon
     assert read[kind] == [whole] and read["shown"] == {"g": "a"}
 
 
-def test_a_data_set_whose_name_or_source_is_no_text_is_left_out(monkeypatch):
-    whole = KNOWN["f"]
-    known = {"f": whole, "g": whole | {"source": {}}, "h": whole | {"name": 5}}
+@pytest.mark.parametrize("params", [{"later": 1}, {"n_estimators": 0}, {"loss": "later"}, {"C": 1}, {"C": "auto"}])
+def test_a_result_that_nobody_asked_for_or_with_settings_that_another_version_may_have_is_kept(monkeypatch, params):
+    runs = [RUN | {"params": params, "asked": -3.0}, RUN | {"params": params, "model": "LaterModel"}]
+    monkeypatch.setattr(stored, "read", lambda token: {"version": workspace_records.VERSION, "runs": runs})
+    assert workspace_records.read("token")["runs"] == runs
+
+
+def test_a_data_set_with_something_that_is_no_text_is_left_out(monkeypatch):
+    whole = KNOWN["f"] | {"entry": "api-docs", "notes": ["é"], "files": {"train": "a.txt"}}
+    damages = [{"source": {}}, {"name": 5}, {"name": HALF}, {"notes": "é"}, {"notes": [HALF]}, {"entry": [["a"]]}]
+    damages += [{"files": {"train": 5}}, {"files": []}]
+    known = {"f": whole} | {str(at): whole | damage for at, damage in enumerate(damages)}
     monkeypatch.setattr(stored, "read", lambda token: {"version": workspace_records.VERSION, "known": known})
-    assert workspace_records.read("token")["known"] == KNOWN
+    assert workspace_records.read("token")["known"] == {"f": whole}
+
+
+def test_what_users_typed_is_left_out_where_no_field_can_show_it(monkeypatch):
+    own = {"name": HALF, "note": "é", "tags": ["a", HALF, 5]}
+    data = {"forms": {"PLT": {"C": 2.0, "tol": 10**400, "loss": HALF, "arity": [1]}}, "runs": [RUN | own]}
+    data |= {
+        "version": workspace_records.VERSION,
+        "dataset": HALF,
+        "widgets": {"a": HALF, "b": "é", "c": [1], "d": 10**400},
+    }
+    monkeypatch.setattr(stored, "read", lambda token: data)
+    read = workspace_records.read("token")
+    assert read["dataset"] is None and read["forms"] == {"PLT": {"C": 2.0}} and read["widgets"] == {"b": "é", "c": [1]}
+    assert read["runs"] == [RUN | {"note": "é", "tags": ["a"]}]
+
+
+def test_a_row_that_is_nested_too_deeply_is_a_damaged_workspace_and_others_are_read(token):
+    workspace.update(wanted=None)
+    old = made(15, known=KNOWN, dataset="f")
+    with contextlib.closing(sqlite3.connect(cache_root() / FILE)) as connection, connection:
+        deep = ('{"a":' * 50_000, Row(token).key)
+        connection.execute("UPDATE workspaces SET value = ? WHERE key = ?", deep)
+    assert workspace_records.read(token) == workspace_records.EMPTY
+    assert len(list(stored.all_but("e" * 32))) == 1
+    assert stored.remove_visits(1000 * DAY) == 1 and not old.read() and stored.exists(token)

@@ -173,12 +173,10 @@ def chosen(session, model):
     return menu(session, model).label.removeprefix("Settings: ")
 
 
-def test_a_stored_setting_that_is_no_number_is_named_and_no_page_fails(ready):
+def test_a_result_with_a_stored_setting_that_is_no_number_is_left_out_and_no_page_fails(ready):
     train(ready)
     with fields_of(ready) as fields:
         fields["runs"][0]["params"] |= dict.fromkeys(("noise_sigma", "n_estimators", "random_state"), "many")
-    page = ready.go("train")
-    assert "The stored settings of this result are damaged" in page.text() and "many is not a number" in page.text()
-    assert "ranks a true label first" in page.text()
+    assert "ranks a true label first" not in ready.go("train").text()
     for other in ("compare", "predict", "explain", "robustness", "storage"):
         assert not ready.go(other).at.exception, other
