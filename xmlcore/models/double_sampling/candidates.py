@@ -110,7 +110,7 @@ class CrossFitted(NamedTuple):
         return logs
 
 
-def as_arrays(x, weight) -> sp.csr_array:
+def as_vectors(x, weight) -> sp.csr_array:
     """Multiply values by the weights of their terms; rows are divided by their largest, so that float32 is enough."""
     ptr, terms, values = x
     values = values * weight[terms]

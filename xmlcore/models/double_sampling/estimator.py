@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, toy_rows
 from xmlcore.models.double_sampling import saving
-from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_arrays
+from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import (
@@ -336,7 +336,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     def _fit_trees(self, data, entropy, progress):
         """Train the label tree, and the cross-fitted trees if training reads predictions for training rows."""
-        vectors, seed = as_arrays(data.x, data.index.weight), stream_seed(entropy, TREE)
+        vectors, seed = as_vectors(data.x, data.index.weight), stream_seed(entropy, TREE)
         if self.features == "paper" and self.adversaries == "random":
             return TreeCandidates.fit(vectors, data.Y, seed, self.n_jobs, progress), data
         trees = CrossFitted.fit(vectors, data.Y, stream_seed(entropy, CROSS), self.n_jobs, part_of(progress, 0.0, 0.7))

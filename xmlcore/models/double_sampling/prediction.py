@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import ds_features, ds_nearest, ds_ranking
 from xmlcore._kernels.ds_classes import ClassIndex, MoreOfClasses
-from xmlcore.models.double_sampling.candidates import TreeCandidates, as_arrays
+from xmlcore.models.double_sampling.candidates import TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.inputs import some_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.progress import Progress, silent
@@ -27,7 +27,7 @@ class ClassRanker(NamedTuple):
     def candidates(self, x, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
         """Return the q candidates of each row, best first: int32 (n, q)."""
         if self.tree is not None:
-            return self.tree.top(as_arrays(x, self.index.weight), q, n_jobs, progress)
+            return self.tree.top(as_vectors(x, self.index.weight), q, n_jobs, progress)
         out = np.empty((x[0].size - 1, q), np.int32)
 
         def one_block(block):
@@ -41,7 +41,7 @@ class ClassRanker(NamedTuple):
         labels = np.empty((x[0].size - 1, q), np.int32)
         f, labels_are_given, logs = np.empty(labels.shape), self.tree is not None, np.empty((0, 0))
         if labels_are_given:
-            vectors = as_arrays(x, self.index.weight)
+            vectors = as_vectors(x, self.index.weight)
             labels = np.sort(self.tree.top(vectors, q, n_jobs, progress), axis=1)
             progress = silent  # searching the tree takes nearly all of the time
         if self.has_tree_feature:
@@ -67,7 +67,7 @@ class ClassRanker(NamedTuple):
 
         _in_blocks(one_block, out.shape[0], n_jobs)
         if self.has_tree_feature:
-            out[..., -1] = self.tree.log_proba(as_arrays(x, self.index.weight), classes, n_jobs)
+            out[..., -1] = self.tree.log_proba(as_vectors(x, self.index.weight), classes, n_jobs)
         return out
 
 

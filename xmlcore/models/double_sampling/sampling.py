@@ -40,7 +40,7 @@ class RowsToSample(NamedTuple):
     index: ClassIndex
     by_class: tuple  # the terms of each class and their sums, as CSR arrays: int64 pointers, int32 terms, float32 sums
     more: tuple = NO_MORE  # MoreOfClasses: further values of the classes, for the extended features
-    vectors: sp.csr_array | None = None  # the rows in the form that label trees read, see as_arrays
+    vectors: sp.csr_array | None = None  # the rows in the form that label trees read, see as_vectors
     trees: CrossFitted | None = None  # label trees, each trained without a part of the rows
 
     @classmethod
