@@ -9,7 +9,7 @@ from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.view import look, now
 from xmlcore import figures, robustness, store
-from xmlcore.experiment.kinds.robustness import SURROGATE
+from xmlcore.experiment.kinds.robustness import SURROGATE, surrogate
 from xmlcore.models import ModelFormatError
 from xmlcore.robustness.perturbations import KINDS, REFERENCE
 
@@ -82,7 +82,7 @@ def _noisy(data, runs, titles, settings, level, chosen):
     if KINDS[settings.kind].is_attack:
         Y = data.Y_test[chosen]
         if settings.transferred:
-            if not store.exists("runs", settings.tree):
+            if not surrogate(data.fingerprint, results.K).is_computed():
                 raise ValueError("The rows are here once the attack is measured.")
             model, attacked = server.model(settings.tree), f", attacked on {SURROGATE}"
         else:

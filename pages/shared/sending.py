@@ -22,7 +22,7 @@ def button(label: str, key: str, file) -> bool:
 def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:
     """Start a task with files, call ``then`` with its key, and draw the page anew with an empty field for files."""
     task = experiment.task(kind, inputs, {"files": given.described(files), **params})
-    if not task.exists() and not jobs.active(key=task.key):
+    if not task.is_computed() and not jobs.active(key=task.key):
         given.give(task.key, files)
     tasks.start(task)
     then(task.key)

@@ -18,6 +18,7 @@ from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
 _values = []  # all functions made by shared
+_came = {}  # when a result came with a file, which was loaded: by folder, kind and key; empty if it did not
 
 
 def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
@@ -77,9 +78,20 @@ def is_of_others(task, key: str = "") -> bool:
 
 
 def loaded_by_key(kind: str, key: str):
+    with contextlib.suppress(store.StoreError):
+        _forget_what_was_replaced(kind, key)
     value = _result(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
+
+
+def _forget_what_was_replaced(kind, key) -> None:
+    """Forget all values once a result that came with a file is no longer what is kept, or the other way round."""
+    came = store.info(experiment.KINDS[kind].folder, key).get("imported", "")
+    name = str(cache_root()), kind, key
+    if _came.get(name, came) != came:
+        forget()
+    _came[name] = came
 
 
 @shared("Loading the result")
@@ -116,9 +128,9 @@ def selection(key: str) -> experiment.Selection:
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
-    of_file = False
+    of_file = ""
     with contextlib.suppress(store.StoreError):
-        of_file = bool(store.info("datasets", fingerprint).get("of_file"))
+        of_file = store.info("datasets", fingerprint).get("of_file", "")
     data = _dataset(fingerprint, of_file)
     with contextlib.suppress(OSError):
         datasets.save_dataset(data, of_file=of_file)
@@ -128,7 +140,7 @@ def dataset(fingerprint: str) -> datasets.Dataset:
 
 @shared("Loading the data set")
 def _dataset(fingerprint, of_file):
-    """Return a data set; ``of_file`` is another value once its names are no longer those of a workspace's file."""
+    """Return a data set; ``of_file`` is another text once its names are no longer those of a workspace's file."""
     return datasets.load_saved(fingerprint)
 
 

@@ -122,7 +122,7 @@ def _result_or_start(task, automatic_below, about=""):
 def _kept(task):
     """Return the stored result of a task and which code made it, or (None, None); make a damaged result again."""
     try:
-        if task.exists():
+        if task.exists() and not server.is_of_others(task):
             return server.loaded(task), experiment.provenance(task)
         earlier = task.earlier()
         if earlier is not None:

@@ -12,6 +12,7 @@ from tests.pages.making import word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved, save_dataset
 from xmlcore.experiment.kinds.robustness import surrogate
+from xmlcore.experiment.sharing import workspace_reading
 from xmlcore.models import PLT
 
 FALS = {"n_epochs": 3, "n_features": 4}
@@ -159,6 +160,76 @@ def test_of_two_files_with_other_values_of_a_result_each_reader_has_his_own_or_n
     assert [one["key"] for one in made["contents"]["runs"]] == [run.key]
 
 
+def test_two_machines_that_compute_the_same_have_the_same_results_but_for_times(tmp_path, to_cache, fingerprint):
+    for name in ("one", "other"):
+        to_cache(name)
+        run = kept("train", {"dataset": save_dataset(word_data())}, model="LdSM", params={"n_estimators": 2}, k=5)
+        curve = kept("learning_curve", {"dataset": fingerprint}, model="PLT", params={}, shares=[1.0], seeds=[0])
+        experiment.export_workspace(tmp_path / f"{name}.zip", [run.key, curve.key])
+    to_cache("of another user")
+    assert experiment.import_workspace(tmp_path / "one.zip")["added"] == 3
+    made = experiment.import_workspace(tmp_path / "other.zip")
+    assert (made["added"], made["there"], made["left_out"]) == (0, 3, 0)
+
+
+def test_of_two_files_that_are_read_at_once_one_value_is_kept_and_the_other_left_out(
+    tmp_path, to_cache, fingerprint, monkeypatch
+):
+    run = kept("train", {"dataset": fingerprint}, model="OneVsRest", params={}, k=5)
+    experiment.export_workspace(tmp_path / "honest.zip", [run.key])
+    path, check = forged(tmp_path, to_cache, [run.key], of_arrays("runs", all_wrong)), workspace_reading._check_model
+
+    def meanwhile(*args):
+        monkeypatch.setattr(workspace_reading, "_check_model", check)
+        assert experiment.import_workspace(path)["added"] == 1
+        check(*args)
+
+    monkeypatch.setattr(workspace_reading, "_check_model", meanwhile)
+    made = experiment.import_workspace(tmp_path / "honest.zip")
+    assert (made["added"], made["left_out"]) == (0, 1) and made["contents"]["runs"] == []
+
+
+def test_what_others_make_while_a_file_is_read_stays_when_this_is_refused(tmp_path, to_cache, fingerprint, monkeypatch):
+    run = kept("train", {"dataset": fingerprint}, model="OneVsRest", params={}, k=5)
+    path = forged(tmp_path, to_cache, [run.key], of_arrays("runs", all_wrong))
+    store.delete("datasets", fingerprint)
+
+    def meanwhile(*args):
+        save_dataset(word_data())
+        raise ValueError("no")
+
+    monkeypatch.setattr(workspace_reading, "check_result", meanwhile)
+    with pytest.raises(experiment.WorkspaceFileError):
+        experiment.import_workspace(path)
+    assert load_saved(fingerprint) is not None, "an upload cannot be made again"
+
+
+def test_what_is_computed_from_a_result_of_a_file_has_its_mark_also_when_this_is_replaced_meanwhile(
+    tmp_path, to_cache, fingerprint
+):
+    run = kept("train", {"dataset": fingerprint}, model="PLT", params={"n_estimators": 2}, k=5)
+    experiment.import_workspace(forged(tmp_path, to_cache, [run.key], of_arrays("runs", all_wrong)))
+    noise, reports = experiment.task("robustness", {"run": run.key}, {"kind": "gaussian", "levels": [0.1]}), []
+
+    def meanwhile(phase, fraction, detail=""):
+        if phase.startswith("Changing rows") and not reports:
+            reports.append(experiment.keep(run))
+
+    experiment.keep(noise, meanwhile)
+    assert reports and run.is_computed() and noise.came_with_file(), "it is not used for anything, and made again"
+
+
+def test_a_sweep_whose_trials_are_those_of_another_file_is_not_listed(tmp_path, to_cache, fingerprint):
+    experiment.sweep(fingerprint, "OneVsRest", {"C": [0.1, 1.0]}, test=False)
+    (record,) = store.entries("sweeps")
+    experiment.export_workspace(tmp_path / "honest.zip", [record["key"]])
+    of_trials = of_arrays("trials", lambda array: array * 0.9 if array.dtype.kind == "f" else array)
+    experiment.import_workspace(forged(tmp_path, to_cache, [record["key"]], of_trials))
+    assert store.exists("sweeps", record["key"])
+    made = experiment.import_workspace(tmp_path / "honest.zip")
+    assert made["left_out"] == 2 and made["contents"]["sweeps"] == []
+
+
 def named(note, texts=None):
     data = word_data()
     return type(data)(
@@ -191,9 +262,11 @@ def everything(fingerprint):
     selection = kept("select", data, method="FALS", params=FALS)
     return [
         plt, ldsm, sampling, selection, train(fingerprint, "OneVsRest", {"noise_sigma": 0.1}),
+        train(fingerprint, "DoubleSampling", {"C": 1e-6}),  # predicts nothing, so that its precision is nan
         kept("robustness", {"run": plt.key}, kind="gaussian", levels=[0.1]),
         kept("decide", {"run": plt.key}), kept("measures", {"run": plt.key}), kept("node_quality", {"run": plt.key}),
-        kept("explanations", {"run": plt.key}), kept("prefixes", {"run": ldsm.key}),
+        kept("explanations", {"run": plt.key}), kept("explanations", {"run": sampling.key}),
+        kept("prefixes", {"run": ldsm.key}),
         kept("learning_curve", data, model="PLT", params={}, **SEVERAL),
         kept("reduced", {"selection": selection.key}, model="PLT", params={"n_estimators": 1}, k=5),
         kept("sampling", {"run": sampling.key}, n_candidates=[1, 2], n_adversarial=[1, 2], examples_per_class=[1.0]),

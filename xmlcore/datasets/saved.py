@@ -24,7 +24,7 @@ _in_use = (
 )  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
-def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_file: bool = False) -> str:
+def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_file: str = "") -> str:
     """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
 
     A saved file that was found to be damaged is replaced: the content is the same. So is one without the texts of its
@@ -36,9 +36,9 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_
     made_by : dict, optional
         How it can be made again, in types that JSON has: ``inputs`` has the fingerprint of what it is made from.
         Without it, the data set is taken for one that cannot be made again: it is removed only when that is asked for.
-    of_file : bool
-        Whether it came with the file of a workspace: its name, its notes, names of rows and texts, of which the
-        fingerprint says nothing, give way to those of one that is saved otherwise, and never replace any.
+    of_file : str
+        What tells the reading of a workspace's file that it came with; empty for others. Its name, its notes, names of
+        rows and texts, of which the fingerprint says nothing, give way to those of others, and never replace any.
 
     Returns
     -------

@@ -383,7 +383,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
             if not again:
                 return task.key
     with turn(task.key, progress) as waited:
-        if waited and not again and task.exists():
+        if waited and not again and task.is_computed():
             given.drop(task.key)  # the other process has read its own copy of files that were given
         else:
             try:
@@ -397,10 +397,12 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
     ready_to_keep(task.inputs)
     files: Files = {}
+    before = _imported(task.inputs)
     value = task.run(progress, files)
     progress("Saving", 1.0)
     summary = task.summary(value)
-    facts = task.facts() | more_facts | _imported(task.inputs) | ({"summary": summary} if summary else {})
+    marks = before | _imported(task.inputs)  # an input may have been replaced meanwhile
+    facts = task.facts() | more_facts | marks | ({"summary": summary} if summary else {})
     replaced = again or task.came_with_file()  # which may have been read meanwhile
     with store.writing(task.folder, task.key, replace=replaced, **facts) as path:
         store.write_value(path, value)

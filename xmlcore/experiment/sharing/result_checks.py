@@ -12,7 +12,8 @@ from xmlcore.metrics import USUAL_MEASURES, as_ranking
 from xmlcore.ranking import Ranking
 
 TYPES = {int: Integral, float: Real, str: str, bool: bool, dict: dict, list: (list, tuple)}
-TEXTS = {"axis", "bucket", "failed", "features", "measure", "method", "pattern", "perturbation", "reason"}  # columns
+# Columns of texts; all others are of numbers.
+TEXTS = {"axis", "bucket", "failed", "features", "measure", "method", "name", "pattern", "perturbation", "reason"}
 # Columns that a table has, by kind of task and name of the table; other tables are read with what they have.
 COLUMNS = {
     ("train", "measures"): "measure k value",
@@ -82,7 +83,9 @@ def _check_part(part, kind, name) -> None:
 
 
 def _is_number(value) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and abs(value) < 1e300 or value is None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value is None
+    return not abs(value) > 1e300  # nan is a number
 
 
 def _check_table(frame, name, columns) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shutil
+import uuid
 from collections import defaultdict
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from xmlcore import archives, store
 from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.datasets.saved import FORMAT, MATRICES, OTHERS, texts_from_plain
+from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import FOLDERS, KINDS, task
 from xmlcore.experiment.kinds.read import MAX_FEATURES, MAX_LABELS
 from xmlcore.experiment.sharing.portable import NotPortableError, pack, unpack
@@ -26,6 +28,7 @@ from xmlcore.experiment.sharing.workspace_files import (
     VALUE,
     WorkspaceFileError,
 )
+from xmlcore.first_use import pd
 from xmlcore.models import load_model
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import cache_root, make_private
@@ -35,6 +38,8 @@ from xmlcore.versions import LIBRARIES, refusal
 MAX_ARTIFACTS = 20_000
 LONGEST_TEXT = 5000  # characters of a name or a note
 LATEST = 4e9  # seconds since 1970: later times are none
+# Parts and columns of values that are other ones on another machine.
+TIMES = ["created", "cpu_s", "dataset_name", "fit_s", "memory", "predict_ms_per_row", "seconds", "select_s", "times"]
 _KEY = re.compile(r"[0-9a-f]{32}")
 
 
@@ -69,26 +74,32 @@ def import_workspace(
         The disk has no room for it.
     """
     progress = to_progress(progress)
-    added, left_out = [], set()
+    added, left_out, reading = [], set(), uuid.uuid4().hex
     try:
         with archives.reading(path, USE, most_bytes=max_bytes, scratch=make_private(cache_root() / "given")) as archive:
             artifacts = [artifact for artifact in _artifacts(archive) if artifact.kind not in MADE_AGAIN]
             store.check_room(archive.total)
             for i, artifact in enumerate(artifacts):
                 progress("Reading the workspace", i / len(artifacts), f"{i + 1} of {len(artifacts)}")
-                if artifact.needs & left_out or _has_another_value(archive, artifact):
-                    left_out.add((artifact.kind, artifact.key))
-                elif _keep(archive, artifact):
+                is_other = bool(artifact.needs & left_out) or _has_another_value(archive, artifact)
+                if not is_other and _keep(archive, artifact, reading):
                     added.append(artifact)
+                    # Another file may have been read at the same time, and its value be the one that is kept.
+                    is_other = not _is_of(artifact, reading) and _has_another_value(archive, artifact)
+                if is_other:
+                    left_out.add((artifact.kind, artifact.key))
             artifacts = [artifact for artifact in artifacts if (artifact.kind, artifact.key) not in left_out]
             contents = _contents(archive.about.get("contents"), artifacts)
+        if left_out:  # the trials of a sweep may be those of the other file
+            contents["sweeps"] = []
         for sweep in contents["sweeps"]:
-            added += _keep_sweep(sweep)
+            added += _keep_sweep(sweep, reading)
     except BaseException:
         for artifact in reversed(added):
-            store.delete(artifact.kind, artifact.key)
+            if _is_of(artifact, reading):  # else somebody has made it since
+                store.delete(artifact.kind, artifact.key)
         raise
-    new = sum(isinstance(artifact, _Described) for artifact in added)
+    new = sum(isinstance(artifact, _Described) and (artifact.kind, artifact.key) not in left_out for artifact in added)
     return {"contents": contents, "added": new, "there": len(artifacts) - new, "left_out": len(left_out)}
 
 
@@ -160,13 +171,20 @@ def _check_chains(artifacts):
         before.add((artifact.kind, artifact.key))
 
 
-def _keep(archive, artifact) -> bool:
+def _is_of(artifact, reading) -> bool:
+    """Return whether what is kept under the key of an artifact is what this reading of a file has written."""
+    with contextlib.suppress(store.StoreError):
+        return store.info(artifact.kind, artifact.key).get("of_file") == reading
+    return False
+
+
+def _keep(archive, artifact, reading) -> bool:
     there = store.exists(artifact.kind, artifact.key)
     if artifact.task is not None and there:
         return False
     value, model = _read(archive, artifact)
     if artifact.task is None:
-        save_dataset(_dataset(value, artifact), of_file=True)
+        save_dataset(_dataset(value, artifact), of_file=reading)
         return not there
     try:
         check_result(value, artifact.task, artifact.version)
@@ -178,6 +196,7 @@ def _keep(archive, artifact) -> bool:
     summary = artifact.task.summary(value)
     facts = artifact.task.facts() | ({"summary": summary} if summary else {})
     facts |= {"version": artifact.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
+    facts |= {"of_file": reading}
     facts |= {"xmlcore": str(artifact.record.get("xmlcore", ""))[:40], "libraries": _libraries(artifact.record)}
     with store.writing(artifact.kind, artifact.key, **facts) as path:
         store.write_value(path, value)
@@ -196,15 +215,26 @@ def _read(archive, artifact):
     return value, [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
 
 
+def _without_times(value) -> dict:
+    """Return a value without what two machines that compute the same do not have alike."""
+    return {
+        name: part.drop(columns=TIMES, errors="ignore") if isinstance(part, pd.DataFrame) else part
+        for name, part in value.items()
+        if name not in TIMES
+    }
+
+
 def _has_another_value(archive, artifact) -> bool:
-    """Return whether a result is kept that came with a file, too, and is not the same."""
+    """Return whether a result is kept that came with a file, too, and is not the same but for times."""
     if artifact.task is None or not store.exists(artifact.kind, artifact.key):
         return False
     if "imported" not in store.info(artifact.kind, artifact.key):
         return False
     value, model = _read(archive, artifact)
     try:
-        (one, arrays), (other, others) = pack(value), pack(store.load(artifact.kind, artifact.key))
+        (one, arrays), (other, others) = (
+            pack(_without_times(part)) for part in (value, store.load(artifact.kind, artifact.key))
+        )
     except store.StoreError:  # it was damaged since
         return True
     kept = store.folder(artifact.kind, artifact.key) / "model"
@@ -246,7 +276,7 @@ def _dataset(value, artifact):
     return data
 
 
-def _keep_sweep(record) -> list:
+def _keep_sweep(record, reading) -> list:
     """Keep the result of a sweep, which follows from its trials if all are there; return what is new."""
     made = task("sweep", {"dataset": record["fingerprint"]}, record["params"])
     if made.exists() or made.n_trials > MAX_ARTIFACTS:
@@ -255,7 +285,7 @@ def _keep_sweep(record) -> list:
     if not plan.complete:
         return []
     imported = datetime.now(UTC).isoformat(timespec="seconds")
-    with store.writing(made.folder, made.key, **made.facts(), imported=imported) as path:
+    with store.writing(made.folder, made.key, **made.facts(), imported=imported, of_file=reading) as path:
         store.write_value(path, made.value(plan))
     return [_Kept(made.folder, made.key)]
 
@@ -269,10 +299,13 @@ class _Kept(NamedTuple):
 
 def _check_model(folder, artifact):
     """Raise an exception unless a folder has a fitted model for the data set of the result."""
-    model = load_model(folder)
-    n_features = store.info(DATASETS, artifact.task.fingerprint)["n_features"]
-    if getattr(model, "n_features_in_", n_features) != n_features:
-        raise ValueError("its model is of another number of features")
+    model, facts = load_model(folder), store.info(DATASETS, artifact.task.fingerprint)
+    for name, count in (("n_features_in_", "n_features"), ("n_labels_", "n_labels")):
+        if getattr(model, name, facts[count]) != facts[count]:
+            raise ValueError(f"its model is of another number of {count.removeprefix('n_')}")
+    made = MODELS.get(artifact.task.params.get("model"))
+    if made is not None and type(model) is not made.cls:
+        raise ValueError(f"its model is a {type(model).__name__}")
 
 
 def _contents(contents, artifacts) -> dict:
