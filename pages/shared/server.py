@@ -6,6 +6,7 @@ Values from here are shared objects: read them, never change them.
 import contextlib
 import functools
 import json
+import os
 
 import streamlit as st
 
@@ -69,12 +70,30 @@ def loaded(task, key: str = ""):
 
 
 def is_of_others(task, key: str = "") -> bool:
-    """Return whether the kept result of a task came with a file, and this workspace does not list it."""
-    if "imported" not in store.info(task.folder, key or task.key):
+    """Return whether the kept result of a task came with a file that this workspace has not read."""
+    facts = store.info(task.folder, key or task.key)
+    if "imported" not in facts:
         return False
+    if facts.get("of_file"):
+        return facts["of_file"] not in workspace.get("imports")
     fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
     fields["sweeps"] = [record for record in fields["sweeps"] if not record.get("again")]
     return (key or task.key) not in user_workspaces.listed_keys(fields)
+
+
+def is_planted(kind: str, key: str) -> bool:
+    """Return whether an artifact that this workspace lists is gone, and the file of another one has brought it."""
+    with contextlib.suppress(OSError, store.StoreError):
+        changed = os.stat(store.folder(kind, key) / store.META).st_mtime_ns
+        reading = _reading_of(str(cache_root()), kind, key, changed)
+        return bool(reading) and reading not in workspace.get("imports")
+    return False
+
+
+@functools.lru_cache(maxsize=100_000)
+def _reading_of(root, kind, key, changed) -> str:
+    """Return which reading of a file an artifact came with; ``changed`` is when its record was written."""
+    return store.info(kind, key).get("of_file", "")
 
 
 def loaded_by_key(kind: str, key: str):

@@ -154,7 +154,8 @@ def state(record: dict) -> str:
     driver = driver_of(record)
     if driver is not None and driver.active:
         return "stopping" if driver.stopping else "stopped" if record.get("stopped") else "running"
-    if store.exists(experiment.KINDS["sweep"].folder, record["key"]):
+    folder = experiment.KINDS["sweep"].folder
+    if store.exists(folder, record["key"]) and not server.is_planted(folder, record["key"]):
         return "done"
     if driver is not None and driver.error:
         return "failed"

@@ -11,6 +11,7 @@ from tests.archiving import changed
 from tests.pages.making import word_data
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved, save_dataset
+from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds.robustness import surrogate
 from xmlcore.experiment.sharing import workspace_reading
 from xmlcore.models import PLT
@@ -187,6 +188,28 @@ def test_of_two_files_that_are_read_at_once_one_value_is_kept_and_the_other_left
     monkeypatch.setattr(workspace_reading, "_check_model", meanwhile)
     made = experiment.import_workspace(tmp_path / "honest.zip")
     assert (made["added"], made["left_out"]) == (0, 1) and made["contents"]["runs"] == []
+
+
+def test_a_file_is_read_again_when_something_of_it_was_left_out_or_is_another_files(tmp_path, to_cache, fingerprint):
+    run = kept("train", {"dataset": fingerprint}, model="OneVsRest", params={}, k=5)
+    experiment.export_workspace(tmp_path / "honest.zip", [run.key])
+    forged_file = forged(tmp_path, to_cache, [run.key], of_arrays("runs", all_wrong))
+    experiment.import_workspace(forged_file)
+    file = {"workspace": io.BytesIO((tmp_path / "honest.zip").read_bytes())}
+    reading = experiment.task("import_workspace", {}, {"files": given.described(file)})
+
+    def read():
+        assert not reading.exists()
+        given.give(reading.key, {"workspace": io.BytesIO((tmp_path / "honest.zip").read_bytes())})
+        experiment.keep(reading)
+        return reading.load()
+
+    assert read().left_out == 1
+    store.delete("runs", run.key)
+    assert read().left_out == 0 and reading.exists()
+    store.delete("runs", run.key)
+    experiment.import_workspace(forged_file)
+    assert read().left_out == 1
 
 
 def test_what_others_make_while_a_file_is_read_stays_when_this_is_refused(tmp_path, to_cache, fingerprint, monkeypatch):

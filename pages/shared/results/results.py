@@ -26,7 +26,7 @@ def measurable(measures, n_labels: int) -> list[str]:
 def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first."""
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
-    return [r for r in of if store.exists(kind, r["key"])][::-1]
+    return [r for r in of if store.exists(kind, r["key"]) and not server.is_planted(kind, r["key"])][::-1]
 
 
 def say_warnings(run) -> None:

@@ -55,7 +55,7 @@ def file_name(files: dict) -> str:
 
 def list_import(result) -> None:
     """List data sets and results of an import in this workspace, and say so; what is listed already stays as it is."""
-    entries = dict(result.contents)
+    entries = result.contents | {"imports": result.readings}
     for kind in result_list.FIELDS:
         entries[kind] = [record | {"asked": LONG_AGO} for record in entries[kind]]
     workspace.update(lambda data: records.add(data, entries))

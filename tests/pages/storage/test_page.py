@@ -284,6 +284,10 @@ def test_a_workspace_is_written_to_a_file_that_another_session_reads(measured, s
     assert {"sweep of OneVsRest on words", "2 trainings of OneVsRest on words"} <= set(frame.index) and sweep.exists()
     (run,) = workspace_row(other).read()["runs"]
     assert run["tags"] == ["paper"] and run["note"] == "as in table 2" and run["key"] == key
+    with fields_of(other) as fields:
+        fields |= {"dataset": run["fingerprint"], "used": time.time(), "wanted": None}
+    assert "ranks a true label first" in other.go("train").text()
+    assert "ranks a true label first" not in page.go("train").text(), "its own is gone, and another has read this"
 
 
 def start(task):

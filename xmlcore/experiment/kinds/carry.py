@@ -1,6 +1,6 @@
 """Tasks that write a workspace to a file, and read one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xmlcore import store
@@ -31,6 +31,7 @@ class Imported:
     # added, there: number of data sets and results that are new, and that were kept before
     added: int
     there: int
+    readings: list[str] = field(default_factory=list)  # see :func:`xmlcore.experiment.import_workspace`
     left_out: int = 0  # results of which an earlier file had another value, and what was computed from them
 
 
@@ -89,9 +90,13 @@ class ImportWorkspace(_OfWorkspace):
     PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("workspace",)),)
 
     def exists(self) -> bool:
-        """Return whether the result and all that was read are kept."""
+        """Return whether all of the file was read and is kept, and nothing that another file brought in its place."""
         try:
-            return super().exists() and all(store.exists(*name) for name in names(self.load().contents))
+            found = self.load()
+            read = {"", *found.readings}
+            return not found.left_out and all(
+                store.info(*name).get("of_file", "") in read for name in names(found.contents)
+            )
         except store.StoreError:
             return False
 
@@ -101,7 +106,9 @@ class ImportWorkspace(_OfWorkspace):
 
     def run(self, progress=silent, files=None):
         with given.taken(self.key, ("workspace",)) as paths:
-            return import_workspace(paths["workspace"], progress)
+            found = import_workspace(paths["workspace"], progress)
+        store.delete(self.folder, self.key)  # what was found when the file was read before
+        return found
 
 
 def names(contents: dict) -> list[tuple[str, str]]:

@@ -64,7 +64,8 @@ def import_workspace(
     -------
     dict
         ``contents``, what the workspace lists (see :func:`export_workspace`), ``added``, ``there`` and ``left_out``:
-        how many artifacts are new, how many were kept before, and how many are left out.
+        how many artifacts are new, how many were kept before, and how many are left out; and ``readings``, by which
+        what it lists is told from what other files brought: the fact ``of_file`` of artifacts.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def import_workspace(
                 if not is_other and _keep(archive, artifact, reading):
                     added.append(artifact)
                     # Another file may have been read at the same time, and its value be the one that is kept.
-                    is_other = not _is_of(artifact, reading) and _has_another_value(archive, artifact)
+                    is_other = _reading_of(artifact) != reading and _has_another_value(archive, artifact)
                 if is_other:
                     left_out.add((artifact.kind, artifact.key))
             artifacts = [artifact for artifact in artifacts if (artifact.kind, artifact.key) not in left_out]
@@ -96,11 +97,12 @@ def import_workspace(
             added += _keep_sweep(sweep, reading)
     except BaseException:
         for artifact in reversed(added):
-            if _is_of(artifact, reading):  # else somebody has made it since
+            if _reading_of(artifact) == reading:  # else somebody has made it since
                 store.delete(artifact.kind, artifact.key)
         raise
     new = sum(isinstance(artifact, _Described) and (artifact.kind, artifact.key) not in left_out for artifact in added)
-    return {"contents": contents, "added": new, "there": len(artifacts) - new, "left_out": len(left_out)}
+    counts = {"added": new, "there": len(artifacts) - new, "left_out": len(left_out)}
+    return {"contents": contents, **counts, "readings": sorted({reading, *map(_reading_of, artifacts)} - {""})}
 
 
 def _artifacts(archive) -> list["_Described"]:
@@ -171,11 +173,11 @@ def _check_chains(artifacts):
         before.add((artifact.kind, artifact.key))
 
 
-def _is_of(artifact, reading) -> bool:
-    """Return whether what is kept under the key of an artifact is what this reading of a file has written."""
+def _reading_of(artifact) -> str:
+    """Return which reading of a file has written what is kept under the key of an artifact; empty if none has."""
     with contextlib.suppress(store.StoreError):
-        return store.info(artifact.kind, artifact.key).get("of_file") == reading
-    return False
+        return store.info(artifact.kind, artifact.key).get("of_file", "")
+    return ""
 
 
 def _keep(archive, artifact, reading) -> bool:
