@@ -4,9 +4,11 @@ import dataclasses
 from numbers import Integral, Real
 from typing import get_args, get_origin
 
+import numpy as np
+
 from xmlcore import store
 from xmlcore.datasets.saved import KIND as DATASETS
-from xmlcore.experiment.catalog import GIVEN
+from xmlcore.experiment.catalog import GIVEN, MODELS
 from xmlcore.first_use import pd
 from xmlcore.metrics import USUAL_MEASURES, as_ranking
 from xmlcore.ranking import Ranking
@@ -83,9 +85,7 @@ def _check_part(part, kind, name) -> None:
 
 
 def _is_number(value) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return value is None
-    return not abs(value) > 1e300  # nan is a number
+    return isinstance(value, Real) and not isinstance(value, bool) and not abs(value) > 1e300  # nan is a number
 
 
 def _check_table(frame, name, columns) -> None:
@@ -107,13 +107,18 @@ def _check_table(frame, name, columns) -> None:
 
 def _check_run(value, task, facts) -> None:
     labels, scores = value["ranking"]["labels"], value["ranking"]["scores"]
-    if not (labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]):
+    whole = labels.ndim == 2 and labels.shape == scores.shape and labels.shape[0] == facts["n_test"]
+    if not whole or np.isnan(scores).any():
         raise ValueError("its predictions are not those of the test rows")
     as_ranking(Ranking(labels, scores), min(labels.shape[1], facts["n_labels"]), facts["n_labels"])
     if value["fingerprint"] != task.fingerprint or value["model"] != task.params.get("model", GIVEN):
         raise ValueError("it is of another model or data set")
     if value["model"] != GIVEN and not value["times"].keys() >= OF_RUNS:
         raise ValueError("it has no times")
+    parameters = {p.name: p for p in MODELS[value["model"]].parameters} if value["model"] != GIVEN else {}
+    for name, chosen in value.get("chosen", {}).items():
+        if name in parameters:
+            parameters[name].check(chosen)
 
 
 def _check_trial(value, trial) -> None:
