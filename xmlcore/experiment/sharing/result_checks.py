@@ -27,7 +27,6 @@ COLUMNS = {
     ("node_quality", "nodes"): "node measured positive base_rate auc recall precision",
     ("explanations", "deletion"): "method removed row score",
     ("explanations", "importance"): "feature mean_abs mean n_rows",
-    ("explanations", "stability"): "repeat spearman overlap total row sigma",
     ("reduced", "measures"): "features measure k value",
     ("reduced", "numbers"): "fit_s predict_ms_per_row model_bytes n_weights n_features",
     ("prefixes", "measures"): "axis n_trees max_nodes depth measure k value",
