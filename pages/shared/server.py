@@ -75,7 +75,7 @@ def is_of_others(task, key: str = "") -> bool:
     if "imported" not in facts:
         return False
     if facts.get("of_file"):
-        return facts["of_file"] not in workspace.get("imports")
+        return is_planted(task.folder, key or task.key)
     fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
     fields["sweeps"] = [record for record in fields["sweeps"] if not record.get("again")]
     return (key or task.key) not in user_workspaces.listed_keys(fields)

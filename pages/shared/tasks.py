@@ -123,7 +123,7 @@ def _kept(task):
     """Return the stored result of a task and which code made it, or (None, None); make a damaged result again."""
     try:
         if task.exists() and not server.is_of_others(task):
-            return server.loaded(task), experiment.provenance(task)
+            return server.loaded_by_key(task.kind, task.key), experiment.provenance(task)
         earlier = task.earlier()
         if earlier is not None:
             return server.loaded(task, earlier), "earlier version"

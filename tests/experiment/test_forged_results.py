@@ -360,6 +360,19 @@ def test_values_with_other_types_than_their_kind_has_are_refused(of_everything, 
     assert not any(task.exists() for task in tasks)
 
 
+def test_a_value_without_parts_is_refused_also_where_an_earlier_file_has_brought_one(of_everything, tmp_path):
+    (tmp_path / "w.zip").write_bytes(of_everything[0])
+    experiment.import_workspace(tmp_path / "w.zip")
+
+    def a_list(files, about):
+        name = next(one for one in files if one.startswith("runs/") and one.endswith("value.json"))
+        files[name] = b"[1]"
+
+    (tmp_path / "w.zip").write_bytes(changed(of_everything[0], a_list))
+    with pytest.raises(experiment.WorkspaceFileError, match="is no result of its kind: it is a list"):
+        experiment.import_workspace(tmp_path / "w.zip")
+
+
 def test_a_ranking_that_has_a_label_twice_is_refused_and_settings_are_those_of_the_key(of_everything, tmp_path):
     content, tasks = of_everything
     path = tmp_path / "w.zip"

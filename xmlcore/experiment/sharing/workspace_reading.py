@@ -214,6 +214,8 @@ def _read(archive, artifact):
         value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
     except (NotPortableError, RecursionError) as error:
         raise WorkspaceFileError(f"the value of {artifact.name} is damaged ({error})") from None
+    if artifact.task is not None and not isinstance(value, dict):
+        raise WorkspaceFileError(f"{artifact.name} is no result of its kind: it is a {type(value).__name__}")
     return value, [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
 
 
