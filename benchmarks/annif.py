@@ -29,7 +29,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from benchmarks.library import files, load, machine, processes, tables
+from benchmarks.library import command, files, load, machine, processes, tables
 
 RESULT = files.RESULTS / "annif.json"
 LIMIT = 5  # subjects for each document
@@ -266,16 +266,12 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.annif", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("annif", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="folder with train.jsonl.gz and test.jsonl.gz")
     parser.add_argument("--annif", default=".venv-annif/bin/annif", help="Annif's executable")
     parser.add_argument("--rows", type=int, help="train on so many documents only")
     parser.add_argument("--test-rows", type=int, help="evaluate on so many documents only")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     parser.add_argument("--job", help=argparse.SUPPRESS)  # a measuring process
     options = parser.parse_args()
     if options.job:
@@ -289,12 +285,10 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             for run in measure(options, Path(folder)):
                 results["runs"].append(run)
-                results["xmlcore_code_end"] = machine.code_now()
+                command.keep(results, options)
                 found = ", ".join(f"{name} {100 * run['measures'][name]:.2f} %" for name in MEASURES)
                 processes.say(f"{run['what']}: {found}; {run['training']['seconds']:.1f} s")
-                files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ turns, so that a slow minute of the machine hits all alike. The rule is that of 
 is what `compare` reads, and every candidate's figures to results/choice.json.
 """
 
-import argparse
 import json
 import statistics
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import compare
-from benchmarks.library import files
+from benchmarks.library import command, files
 from xmlcore import PLT, experiment, metrics
 from xmlcore.datasets import read_matrix
 
@@ -120,12 +119,7 @@ def lines_of(by_data):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.choose",
-        description=__doc__.split("\n\n")[0],
-        epilog=RULE,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("choose", __doc__, epilog=RULE)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz")
     parser.add_argument("--again", action="store_true", help="measure nothing: choose from results/choice.json")
     parser.add_argument(

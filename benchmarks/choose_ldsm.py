@@ -10,7 +10,6 @@ results/ldsm_choice.json, where those of the same sources, folds and number of t
 measured twice.
 """
 
-import argparse
 import json
 import math
 import statistics
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import choose, ldsm
-from benchmarks.library import comparison, files, ldsm_tables, machine, processes, tables
+from benchmarks.library import command, comparison, files, ldsm_tables, machine, processes, tables
 from xmlcore import LdSM
 from xmlcore.datasets import read_matrix
 
@@ -150,11 +149,7 @@ def ranking(candidates, start, most=20):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.choose_ldsm",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("choose_ldsm", __doc__)
     parser.add_argument("folder", type=Path, help="data sets: NAME/train.txt.gz")
     parser.add_argument("name", help="of the data set")
     parser.add_argument("--search", choices=list(SEARCHES), default="coordinate")

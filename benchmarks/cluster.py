@@ -6,7 +6,6 @@ then as many trainings as asked for are submitted at once. The last result is in
 ends.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.library import files, machine, processes, tables
+from benchmarks.library import command, files, machine, processes, tables
 
 RESULT = files.RESULTS / "cluster.json"
 MODELLED = (4, 8, 16, 32, 64)  # numbers of workers that the cost model is written for
@@ -130,16 +129,12 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cluster", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("cluster", __doc__)
     parser.add_argument("--data", default="api-docs", help="a data set of the catalog")
     parser.add_argument("--model", default="PLT")
     parser.add_argument("--count", type=int, default=20, help="trainings")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="numbers of workers")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
-    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     if options.table:
         results = files.read_json(options.out)
@@ -150,10 +145,8 @@ def main():
             run = measure(n_workers, options.data, options.model, options.count)
             results["runs"].append(run)
             processes.say(f"{n_workers} workers: {run['seconds']:.1f} s, a job {run['job_s']:.2f} s")
-            results["xmlcore_code_end"] = machine.code_now()
-            files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+            command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.library import files, machine, processes, tables
+from benchmarks.library import command, files, machine, processes, tables
 
 RESULT = files.RESULTS / "cold_start.json"
 LABEL_TREES = ("PLT-training", "PLT-search")  # pieces, see xmlcore.experiment.warm_up
@@ -127,15 +127,11 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cold_start", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("cold_start", __doc__)
     parser.add_argument("--data", default="api-docs", help="a data set that comes with xmlcore")
     parser.add_argument("--only", nargs="*", choices=[*TITLES, *MODELS], default=[*TITLES, *MODELS])
     parser.add_argument("--attempts", type=int, default=3, help="runs that other programs may disturb")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)  # a measuring process
     options = parser.parse_args()
     if options.job:
@@ -153,10 +149,8 @@ def main():
                 run = measure(what, n_processes, options.data, options.attempts)
                 results["runs"].append(run)
                 processes.say(f"{what}, {n_processes} processes: {run['seconds']:.1f} s, {run['cpu_s']:.1f} s of CPU")
-                results["xmlcore_code_end"] = machine.code_now()
-                files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+                command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

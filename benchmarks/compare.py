@@ -9,7 +9,6 @@ is measured, and how. Everything is written to a JSON file and, as tables, to a 
 line-up (every data set and contestant, three runs or more) goes to results/comparison.json.
 """
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -23,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.library import comparison, files, machine
+from benchmarks.library import command, comparison, files, machine
 from benchmarks.library.data import described, prepare
 from xmlcore import metrics
 from xmlcore.datasets import read_dataset
@@ -329,11 +328,7 @@ def write_results(results, path):
 
 def read_options():
     """Return the options of the command line; end the program with a message if they are wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.compare",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("compare", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets")
     parser.add_argument("--runs", type=int, default=3, help="runs of each contestant, each with another seed")

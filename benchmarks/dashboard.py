@@ -6,12 +6,11 @@ from the click to the last change. Then a long training runs on all cores, and e
 panels that show its progress are not counted as changes. It needs playwright and a Chromium.
 """
 
-import argparse
 import os
 import statistics
 from pathlib import Path
 
-from benchmarks.library import browser, files, machine, processes, tables
+from benchmarks.library import browser, command, files, machine, processes, tables
 from benchmarks.library.browser import (
     choose,
     dashboard,
@@ -168,23 +167,17 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.dashboard", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("dashboard", __doc__)
     parser.add_argument("folder", type=Path, help="folder with train.txt.gz, test.txt.gz and labels.txt")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
-    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     results = files.read_json(options.out)
     if not options.table:
         results = machine.header("dashboard", os.cpu_count()) | {"data": options.folder.name, "rounds": options.rounds}
         results["runs"], results["busy"] = run(options.folder, options.rounds)
-        results["xmlcore_code_end"] = machine.code_now()
-        files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+        command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

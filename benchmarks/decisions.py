@@ -10,7 +10,6 @@ chosen by `best_sets` and by xCOLUMNs, of the same sparse probabilities.
 Writes results/decisions.json and .md; `--only calibration`, or `drift`, measures anew what is said of that.
 """
 
-import argparse
 import json
 import tempfile
 import time
@@ -21,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import serving
-from benchmarks.library import calibrating, files, machine, tables
+from benchmarks.library import calibrating, command, files, machine, tables
 from benchmarks.library import data as of_data
 from xmlcore import PLT, decisions, metrics
 from xmlcore.datasets import read_text_dataset
@@ -280,7 +279,7 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description=__doc__.split("\n\n")[0])
+    parser = command.parser("decisions", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", nargs="+", default=list(DATA))
     parser.add_argument("--out", type=Path, default=files.RESULTS / "decisions.json")
@@ -296,8 +295,7 @@ def main():
         for run in results["runs"]:
             run |= {part: by_name[run["data"]][part] for part in ONLY[options.only] if run["data"] in by_name}
     files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

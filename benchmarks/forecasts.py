@@ -5,11 +5,11 @@
 FOLDER has NAME/train.txt.gz and NAME/test.txt.gz. Prints a line for each data set, as docs/sweeps.md has them.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.library import command
 from xmlcore.datasets import read_dataset
 from xmlcore.experiment import learning_curve
 
@@ -40,11 +40,7 @@ def line(name, data, found):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.forecasts",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("forecasts", __doc__)
     parser.add_argument("folder", type=Path, help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])

@@ -9,7 +9,6 @@ second time without a fifth of the training rows, and the weights are chosen on 
 the figures that are reported. Writes results/frontier.json and frontier.md; other data sets keep what they have there.
 """
 
-import argparse
 import itertools
 import json
 import time
@@ -21,7 +20,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from benchmarks.choose import held_out
-from benchmarks.library import files, tables
+from benchmarks.library import command, files, tables
 from benchmarks.library.data import read_real
 from xmlcore import PLT, LdSM, OneVsRest, metrics
 
@@ -186,11 +185,7 @@ def as_json(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.frontier",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("frontier", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets; the others keep theirs")
     parser.add_argument("--most-seconds", type=float, default=180.0, help="a longer training is left out")

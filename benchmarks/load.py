@@ -7,7 +7,6 @@ answers took, what failed, whether a visitor has received a name from another on
 went, and what was left over when all had gone.
 """
 
-import argparse
 import asyncio
 import contextlib
 import multiprocessing
@@ -16,7 +15,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.library import crowd, dashboard_server, files, load, machine, processes, tables
+from benchmarks.library import command, crowd, dashboard_server, files, load, machine, processes, tables
 from xmlcore.models.compiling import COMPILING
 
 RESULT = files.RESULTS / "load.json"
@@ -277,10 +276,7 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.load", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("load", __doc__)
     parser.add_argument("--sessions", type=int, default=20, help="visitors at once")
     parser.add_argument("--minutes", type=float, default=5.0, help="how long they work, after all have arrived")
     parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
@@ -288,17 +284,14 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=90.0, help="seconds in which what is left over must go")
     parser.add_argument("--log", type=Path, help="where to write the log of the server")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
-    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     results = files.read_json(options.out)
     if not options.table:
         results = machine.header("load", os.cpu_count())
         results["runs"] = [measure(options)]
-        results["xmlcore_code_end"] = machine.code_now()
-        files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+        command.keep(results, options)
+    command.show(markdown(results), options)
     raise SystemExit(1 if any(map(findings, results["runs"])) else 0)
 
 

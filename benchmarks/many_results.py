@@ -6,14 +6,13 @@ Data page for three seconds, and opens Compare. Each interaction of a list is do
 from the click to the last change of the page. It needs playwright and a Chromium.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
-from benchmarks.library import browser, files, machine, tables
+from benchmarks.library import browser, command, files, machine, tables
 from benchmarks.library.browser import choose, fill, press, radio, section, tick, timed
 
 RESULT = files.RESULTS / "many_results.json"
@@ -113,10 +112,7 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.many_results", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("many_results", __doc__)
     parser.add_argument("folder", type=Path, help="folder with train.txt.gz, test.txt.gz and labels.txt")
     parser.add_argument("--results", type=int, default=1000, help="number of results")
     parser.add_argument("--rounds", type=int, default=3)
@@ -125,10 +121,8 @@ def main():
     results = machine.header("many_results", os.cpu_count())
     results |= {"data": options.folder.name, "rounds": options.rounds, "count": options.results}
     results["runs"] = run(options.folder, options.results, options.rounds)
-    results["xmlcore_code_end"] = machine.code_now()
-    files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

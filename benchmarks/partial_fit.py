@@ -8,7 +8,6 @@ model that is fitted to all training rows, and the one that does not learn the o
 one thread and the same seed. Precision is measured on the test rows, and cost is processor time.
 """
 
-import argparse
 import statistics
 import time
 import warnings
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.library import files, machine, tables
+from benchmarks.library import command, files, machine, tables
 from benchmarks.library.data import read_real
 from xmlcore import DoubleSampling, LdSM, metrics
 from xmlcore.models.base import warm_up
@@ -119,19 +118,17 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.partial_fit", description=__doc__.split("\n\n")[0])
+    parser = command.parser("partial_fit", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="data sets; by default all that are there")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     if options.folder is None and not options.table:
         parser.error("name the folder with the data sets")
     results = files.read_json(options.out) if options.table else study(options)
     files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.choose import held_out
 from benchmarks.compare import Contestant, ask_versions, quality, run_once, say
-from benchmarks.library import files, machine, tables
+from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES, PRECISIONS
 from benchmarks.library.contestant import SUMMED
 from benchmarks.library.data import described, prepare, read_real
@@ -321,11 +321,7 @@ def write(known):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.precision",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("precision", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--rivals", default=sys.executable, help="Python that has the other libraries")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), metavar="NAME", help=", ".join(DATA))

@@ -9,7 +9,6 @@ grows, the process keeps the memory that it frees: the first reading then shows 
 system, which on a virtual machine waits for its host, and the later readings what the reader itself costs.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.library import files, machine, processes, tables
+from benchmarks.library import command, files, machine, processes, tables
 from xmlcore.datasets import write_matrix
 
 RESULT = files.RESULTS / "readers.json"
@@ -119,8 +118,7 @@ def study(options):
                         raise SystemExit(f"{reader} read {run['rows']:,} rows of {n_rows:,} of {TITLES[kind]}")
                     results["runs"].append(run)
                     processes.say(f"{TITLES[kind]}, {size} MB, {reader}{', memory kept' * keeps}: {told(run)}")
-                    results["xmlcore_code_end"] = machine.code_now()
-                    files.write(options.out, files.as_json(results))
+                    command.keep(results, options)
     return results
 
 
@@ -203,20 +201,15 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.readers", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("readers", __doc__)
     parser.add_argument("--rivals", help="interpreter that has liac-arff and scikit-learn")
     parser.add_argument("--rivals-mb", type=float, default=RIVALS_MB, help="size of the files that all readers read")
     parser.add_argument("--largest", type=float, default=SIZES_MB[-1], help="size of the largest file, in MB")
     parser.add_argument("--attempts", type=int, default=3, help="runs that other programs may disturb")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     results = files.read_json(options.out) if options.table else study(options)
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

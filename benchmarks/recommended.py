@@ -11,7 +11,6 @@ The rule is RULE of `recommended_tables`. Everything is written to benchmarks/re
 as tables, to recommended.md beside it.
 """
 
-import argparse
 import json
 import statistics
 import time
@@ -23,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import fals as fals_study
-from benchmarks.library import fals_tables, files, machine, processes, recommended_tables
+from benchmarks.library import command, fals_tables, files, machine, processes, recommended_tables
 from xmlcore import FALS, DoubleSampling, LdSM, metrics
 from xmlcore.datasets import read_matrix
 
@@ -284,12 +283,7 @@ def on_test_rows(method, folder, name, seeds):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.recommended",
-        description=__doc__.split("\n\n")[0],
-        epilog=recommended_tables.RULE,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("recommended", __doc__, epilog=recommended_tables.RULE)
     parser.add_argument(
         "folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and, for --test, test.txt.gz"
     )

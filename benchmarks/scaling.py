@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.library import contestant, files, machine, processes, scaling_tables, tables
+from benchmarks.library import command, contestant, files, machine, processes, scaling_tables, tables
 from benchmarks.library.data import read_part, read_real
 from xmlcore import PLT, metrics
 from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
@@ -301,11 +301,7 @@ def keep(results, path):
 
 def read_options():
     """Return the options of the command line; end the program with a message if they are wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.scaling",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("scaling", __doc__)
     parser.add_argument("--job", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="small data and three points to an axis: a trial")
     parser.add_argument("--amazon-670k", action="store_true", help="one data set of that size instead of the study")

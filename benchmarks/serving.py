@@ -7,7 +7,6 @@ machine, for the test texts. Then `xmlcore serve` gets good and bad requests mix
 have the status that it should have, and the memory must not grow.
 """
 
-import argparse
 import contextlib
 import gzip
 import itertools
@@ -21,7 +20,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from benchmarks.library import files, load, machine, processes, tables
+from benchmarks.library import command, files, load, machine, processes, tables
 
 RESULT = files.RESULTS / "serving.json"
 K = 5
@@ -223,18 +222,14 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.serving", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("serving", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="folder with train.jsonl.gz and test.jsonl.gz")
     parser.add_argument("--rows", type=int, help="train on so many texts only")
     parser.add_argument("--seconds", type=float, default=20, help="for each server and size of requests; 0: none")
     parser.add_argument("--minutes", type=float, default=10, help="of good and bad requests; 0: none")
     parser.add_argument("--hostile", type=float, default=30, help="minutes beside hostile clients; 0: none")
     parser.add_argument("--connections", type=int, default=4)
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     results = files.read_json(options.out)
     if not options.table:
@@ -253,10 +248,8 @@ def main():
                 results["runs"].append(mixed(texts, options, Path(folder)))
             if options.hostile:
                 results["runs"].append(beside(texts, options, Path(folder)))
-        results["xmlcore_code_end"] = machine.code_now()
-        files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+        command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ play any difference counts, whether or not it is beyond chance, and rows have le
 itself reaches. Writes results/settings_rule.json and .md.
 """
 
-import argparse
 import json
 import math
 import time
@@ -30,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import compare
-from benchmarks.library import files, tables
+from benchmarks.library import command, files, tables
 from benchmarks.precision import read_data
 from xmlcore import PLT
 from xmlcore.models.plt.building import has_one_level
@@ -357,11 +356,7 @@ def report(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.settings_rule",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = command.parser("settings_rule", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz")
     parser.add_argument("--again", action="store_true", help="measure nothing: read results/settings_rule.json")
     parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets; the others stay as they are")

@@ -9,7 +9,6 @@ The cache is on a file system of its own in memory, which takes the right to mou
 given by --cache that is on a small file system, the disk is never full.
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -24,7 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.library import crowd, dashboard_server, files, load, machine, processes, tables
+from benchmarks.library import command, crowd, dashboard_server, files, load, machine, processes, tables
 from benchmarks.library.visitor import Tab, TabError
 from benchmarks.load import KEPT, first_visit, percentile
 
@@ -423,10 +422,7 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.soak", description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("soak", __doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--sessions", type=int, default=8, help="visitors at once")
     parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
@@ -435,17 +431,14 @@ def main():
     parser.add_argument("--cache", type=Path, help="an empty folder on a small file system, which is filled up")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log", type=Path, help="where to write the log of the server")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
-    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    command.add_files(parser, RESULT)
     options = parser.parse_args()
     results = files.read_json(options.out)
     if not options.table:
         results = machine.header("soak", os.cpu_count())
         results["runs"] = [measure(options)]
-        results["xmlcore_code_end"] = machine.code_now()
-        files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+        command.keep(results, options)
+    command.show(markdown(results), options)
     raise SystemExit(1 if any(map(findings, results["runs"])) else 0)
 
 

@@ -19,7 +19,7 @@ import warnings
 from itertools import cycle, islice
 from pathlib import Path
 
-from benchmarks.library import files, machine, tables
+from benchmarks.library import command, files, machine, tables
 from xmlcore import PLT
 from xmlcore.datasets import TextVectorizer, read_texts
 from xmlcore.datasets.texts.text_datasets import label_matrix
@@ -147,11 +147,10 @@ def markdown(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.texts", description=__doc__.split("\n\n")[0])
+    parser = command.parser("texts", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="folder with train.jsonl.gz")
     parser.add_argument("--megabytes", type=float, default=200, help="size of the files that are read")
-    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
-    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    command.add_files(parser, RESULT)
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.read is not None:
@@ -161,8 +160,7 @@ def main():
         parser.error("name the folder with train.jsonl.gz")
     results = files.read_json(options.out) if options.table else study(options)
     files.write(options.out, files.as_json(results))
-    files.write(options.out.with_suffix(".md"), markdown(results))
-    print(markdown(results))
+    command.show(markdown(results), options)
 
 
 if __name__ == "__main__":
