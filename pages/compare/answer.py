@@ -14,8 +14,9 @@ WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a 
 RARE = "PSP@5"  # the measure of how well rare labels are predicted
 OF_DIFFERENCES = (
     f"Each point is how much better or worse a result is than {{first}}; lines are 95\u00a0% intervals, by drawing the "
-    f"test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if both were equally "
-    f"good, so large a difference would be seen in less than {100 * metrics.SURE:g} of 100 cases (permutation test)."
+    f"test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if all were equally "
+    f"good, any point of the figure would be so in less than {100 * metrics.SURE:g} of 100 cases (permutation tests, "
+    "Holm's correction)."
 )
 COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
@@ -26,8 +27,8 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 TIMES = ("fit_cpu_s", "fit_s")
 
 
-def sentence(lines, choice, of_figures: str | None) -> None:
-    """Say which is best on the data set of the figures, and then on others."""
+def sentence(lines, choice, compared) -> None:
+    """Say which is best on the data set of the figures of those compared, and then on others."""
     measured_lines = lines[lines[choice.measure].notna()]
     if measured_lines.empty:
         silent = [measured.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
@@ -35,11 +36,11 @@ def sentence(lines, choice, of_figures: str | None) -> None:
         return
     used = workspace.get("dataset")
     fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
-    first = of_figures if of_figures in fingerprints else fingerprints[0]
+    first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]
     if used is not None and used not in fingerprints and not results.kept("runs", used):
         name = format.plain(tasks.dataset_name(used) or "the data set in use")
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
-    _best(measured_lines[measured_lines["fingerprint"] == first], choice)
+    _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared.keys)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     text, named = [], []
     for fingerprint in others[:3]:
@@ -55,7 +56,7 @@ def sentence(lines, choice, of_figures: str | None) -> None:
         )
 
 
-def _best(lines, choice) -> None:
+def _best(lines, choice, compared) -> None:
     measure = choice.measure
     best, where = (f"**{format.plain(lines[name].iloc[0])}**" for name in ("title", "dataset"))
     leaders = lines[lines[measure] == lines[measure].iloc[0]]
@@ -78,7 +79,7 @@ def _best(lines, choice) -> None:
     elif difference:
         lead = side_by_side.points(difference.difference, difference.low, difference.high)
         text.append(f" It leads {following} by {lead}.")
-        *sure, unsure = _sure(a, b, measure)
+        *sure, unsure = _sure(a, b, measure, compared)
         behind = sure[1]
         said = [f"surely {how} in {format.listed(of)}" for how, of in zip(("better", "worse"), sure) if of]
         said = [f"against {following} it is {', '.join(said)}"] if said else []
@@ -104,10 +105,11 @@ def _seeds(counts) -> str:
     return f",{'' if len(counts) == 1 else ' each'} the mean of {'' if least == most else 'at most '}{most} seeds"
 
 
-def _sure(a, b, measure) -> list[list[str]]:
+def _sure(a, b, measure, compared) -> list[list[str]]:
     """Return the measures of the figure in which the first of two results is surely better, worse, and neither."""
-    frame = of_runs.differences([a, b], {}, measure).dropna(subset="p_value")
-    sure, ahead = frame["p_value"] < metrics.SURE, frame["difference"] < 0
+    keys = compared if compared[:1] == [a] and b in compared else [a, b]  # as many tests as in the figure
+    frame = of_runs.differences(keys, {b: b}, measure).dropna(subset=["run", "p_holm"])
+    sure, ahead = frame["p_holm"] < metrics.SURE, frame["difference"] < 0
     return [list(frame.loc[side, "measure"]) for side in (sure & ahead, sure & ~ahead, ~sure)]
 
 

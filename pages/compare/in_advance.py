@@ -17,8 +17,7 @@ def make(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     if len(keys) > 1:
         of_runs.difference(*keys[:2], choice.measure)
         of_runs.labels(*keys[:2], of_runs.ks(keys[0])[-1])
-        for some in (keys, keys[:2]):
-            of_runs.differences(some, {}, choice.measure)
+        of_runs.differences(keys, {}, choice.measure)
         of_runs.measures(keys, {}, more.names(choice.more))
 
 

@@ -161,17 +161,17 @@ def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
     return _frontier(*texts, cost, axis, measure, title)
 
 
-@server.shared()
-def _differences(keys: str, measure: str):
+@server.shared("Testing the differences")
+def _differences(keys: str, measures: str):
     data, runs = _read(keys)
     most = ks(next(iter(runs)))[-1]
-    drawn = [name.replace("@5", f"@{most}") for name in (measure, *DIFFERENCES)]
-    return side_by_side.differences(data, runs, list(dict.fromkeys(drawn)))
+    tested = [name.replace("@5", f"@{most}") for name in measures.split("\n")]
+    return side_by_side.differences(data, runs, list(dict.fromkeys(tested)))
 
 
-def differences(keys: list[str], names: dict, measure: str):
+def differences(keys: list[str], names: dict, measure: str, further=DIFFERENCES):
     """Return by how much results differ from the first one in some measures; ``run`` is the name."""
-    frame = _differences(" ".join(keys), measure)
+    frame = _differences(" ".join(keys), "\n".join([measure, *further]))
     return frame.assign(run=frame["run"].map(names))
 
 

@@ -42,7 +42,7 @@ def main() -> None:
     with below:  # first, as marks in the table depend on what is compared
         compared = side.compared(listed.chosen(frame, lines, choice, set(ticked)), lines, choice, frame)
     with sentence:
-        answer.sentence(lines, choice, compared.fingerprint)
+        answer.sentence(lines, choice, compared)
     with rows:
         table.show(lines, choice, frame, compared.marks())
         table.missing(frame, records)

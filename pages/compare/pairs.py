@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.compare import of_runs
+from pages.compare import more, of_runs
 from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
@@ -12,9 +12,14 @@ from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
 HEAD = 20  # letters of a name above a column
+P = (
+    "If both were equally good in all of these measures, the probability that one of them would differ so much "
+    "(permutation tests, Holm's correction)."
+)
+TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "micro F1@5")  # beside those of the columns that were added
 
 
-def show(keys, names, measure, file_name) -> None:
+def show(keys, names, choice, file_name) -> None:
     st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -22,16 +27,39 @@ def show(keys, names, measure, file_name) -> None:
         a = fields.choice("First", titles, f"compare.pair.a {of}", width=440)
         others = {key: title for key, title in titles.items() if key != a}
         b = fields.choice("Second", others, f"compare.pair.b {of}", width=440)
-    compared = of_runs.difference(a, b, measure)
+    compared = of_runs.difference(a, b, choice.measure)
     if compared is None:
         st.warning("One of them cannot be read any more: train it again.")
         return
-    st.markdown(of_runs.in_words(compared, names[a], names[b], measure))
+    st.markdown(of_runs.in_words(compared, names[a], names[b], choice.measure))
     st.caption(
         f"The interval is by drawing the {format.count(compared.n_rows, 'test row')} again {metrics.RESAMPLES:,} times "
         "(bootstrap), the share of cases by exchanging the two models' predictions of random rows (permutation test)."
     )
+    _measures(a, b, names, choice, file_name)
     fragments.alone(_details)(a, b, names, file_name)
+
+
+def _measures(a, b, names, choice, file_name) -> None:
+    frame = of_runs.differences([b, a], names, choice.measure, [*TESTED, *more.measures(choice.more)])
+    one, other = figures.cut_apart([names[a], names[b]], HEAD).values()
+    percents = ["value", "first", "difference", "low", "high"]
+    tables.show(
+        frame[["measure", *percents, "p_holm"]].assign(**{name: 100 * frame[name] for name in percents}),
+        "compare.pair.measures",
+        {
+            "measure": tables.text("%", 130, pinned=True),
+            "value": tables.number(one, None, "%.2f", names[a]),
+            "first": tables.number(other, None, "%.2f", names[b]),
+            "difference": tables.number("Points", 75, help="The first less the second."),
+            "low": tables.number("From", 75, "%.2f", "The interval of the difference."),
+            "high": tables.number("To", 75, "%.2f", "The interval of the difference."),
+            "p_holm": tables.number("p", 75, "%.3f", P),
+        },
+        signs={"difference": "{:+.2f}"},
+    )
+    stem = f"{file_name}-tests-{a[:6]}-{b[:6]}"
+    charts.csv_button("Tests, CSV", frame, stem, "With p-values of single tests", key="compare.pair.measures.csv")
 
 
 def _details(a, b, names, file_name) -> None:

@@ -99,7 +99,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
         further = {
             "Side by side": of_two(measures),
-            "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice.measure, file_name)),
+            "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
         }
     if several or of_sweeps is not None:

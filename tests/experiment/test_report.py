@@ -86,6 +86,9 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     lines = side_by_side.differences(data, {"b": b, "short": short}, ["P@3", "P@5"])
     assert lines["run"].tolist() == ["short"] * 2 and lines["difference"].isna().tolist() == [False, True]
     assert lines["difference"][0] == side_by_side.difference_of(data, short, b, "P@3").difference
+    found = side_by_side.differences(data, {"b": b, "a": a, "again": b}, ["P@1", "P@3", "PSP@5"])
+    assert found["p_holm"].tolist() == metrics.holm(found["p_value"]).tolist() != found["p_value"].tolist()
+    assert np.allclose(found["value"] - found["first"], found["difference"]) and found["p_holm"].tolist()[3:] == [1] * 3
     assert len(side_by_side.labels_compared(data, short, b, 5)) and len(side_by_side.rows_compared(data, short, b, 5))
     assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
 

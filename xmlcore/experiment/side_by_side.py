@@ -118,7 +118,8 @@ def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1", 
 def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[str] = ("P@1", "PSP@5")) -> "DataFrame":
     """Compare runs with the first of them, as :func:`difference_of` does: a row per other run and measure.
 
-    ``difference`` is the run's measure less the first one's, ``low`` and ``high`` are its 95 % interval.
+    ``difference`` is the run's ``value`` less the ``first`` one's, ``low`` and ``high`` are its 95 % interval, and
+    ``p_holm`` is ``p_value`` corrected for the number of rows by :func:`xmlcore.metrics.holm`.
     """
     return _with_the_first(dataset, runs, {measure: (measure, None) for measure in measures})
 
@@ -141,10 +142,11 @@ def _with_the_first(dataset, runs, wanted) -> "DataFrame":
         for title, (measure, labels) in wanted.items():
             test = difference_of(dataset, run, first, measure, labels)
             line = {"run": name, "model": model_style(run.model, run.params), "measure": title}
-            line |= {"difference": test.difference, "low": test.low, "high": test.high, "p_value": test.p_value}
-            lines.append(line)
-    columns = ["run", "model", "measure", "difference", "low", "high", "p_value"]
-    return pd.DataFrame(lines, columns=columns)
+            line |= {"value": test.value_a, "first": test.value_b}
+            lines.append(line | {name: getattr(test, name) for name in ("difference", "low", "high", "p_value")})
+    columns = ["run", "model", "measure", "value", "first", "difference", "low", "high", "p_value"]
+    frame = pd.DataFrame(lines, columns=columns)
+    return frame.assign(p_holm=metrics.holm(frame["p_value"]))
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:

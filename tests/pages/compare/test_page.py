@@ -108,7 +108,7 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
 
     def differences(*of):
         frame = real(*of)
-        return frame.assign(p_value=frame["measure"].map(sure), difference=frame["measure"].map(found))
+        return frame.assign(p_holm=frame["measure"].map(sure), difference=frame["measure"].map(found))
 
     monkeypatch.setattr(of_runs, "differences", differences)
     made = make(2, words, seeds=1, first=first)
@@ -440,6 +440,11 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
         "both are in sight"
     )
     assert figure(page, "Recall, better or worse than ") is not None
+    tested = (
+        page.set("compare.more", ["coverage@5", "abandonment@5", "P@1"]).frame("p_holm", "first").set_index("measure")
+    )
+    assert [*tested.index] == ["P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "micro F1@5", "abandonment@5", "coverage@5"]
+    assert np.allclose(tested["difference"], tested["value"] - tested["first"]) and (tested["p_holm"] <= 1).all()
     assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
     before = [element.proto.id for element in page.at.dataframe if "created" in element.value]
     page.press("compare.untick")
