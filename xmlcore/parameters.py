@@ -352,6 +352,9 @@ class About:
     scores: str = ""  # a sentence on what its scores are; "" if they are probabilities
     scores_by_loss: dict[str, str] = field(default_factory=dict)  # the same with such a value of the parameter loss
 
+    def scores_with(self, loss: str | None) -> str:
+        return self.scores_by_loss.get(loss, self.scores)
+
 
 def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
     """Return the parameters that a form shows, with the values that it offers as ``minimum`` and ``maximum``."""

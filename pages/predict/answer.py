@@ -11,7 +11,7 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
-from xmlcore.models.rules import calibrated, decided_scores, decided_sets, decision_of
+from xmlcore.models.rules import calibrated, cuts_another_number, decided_scores, decided_sets
 
 NAMED = 3  # labels in the sentence
 
@@ -48,7 +48,7 @@ class Answer:
         """Whether each ranked label is predicted, with the probability where that decides and is no score."""
         model = self.predictor.model
         found = calibrated(model, self.x)
-        if found is None and self.of_pairs and "probability" in decision_of(model):  # the scores are f
+        if found is None and self.of_pairs and cuts_another_number(model):  # the scores are f
             found = decided_scores(model, self.x)
         of = {} if found is None else {j: f"{100 * p:.0f} %" for j, p in zip(found.indices.tolist(), found.data)}
         both = (("yes" if j in self.decided else "no" if of else "", of.get(j)) for j in self.ranked.tolist())

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import fields, format, server
-from pages.shared.results import decided, predictions, results, run_names
+from pages.shared.results import decided, results, run_names
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, explain, store
@@ -42,7 +42,7 @@ class Predictor:
     @property
     def decision(self) -> str:
         """What decides which labels it predicts, to go after "it predicts"."""
-        return predictions.decision(decision_of(self.model), self.model)
+        return decision_of(self.model)
 
     @property
     def of_files(self) -> str:

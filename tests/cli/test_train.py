@@ -72,7 +72,7 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     micro = metrics.precision_recall_f1(Y, model.predict(X))
     assert [again["decided"][f"micro {name}"] for name in ("P", "R", "F1")] == pytest.approx([*micro])
     assert again["decided"]["labels"] == model.predict(X).nnz / 50
-    assert again["decision"] == f"labels with a score of at least {model.threshold_:.3g}"
+    assert again["decision"] == f"labels with a score of at least {model.threshold_:.3g}"  # of the squared hinge
     (tmp_path / "one.txt").write_text("1 24 12\n0 0:1 1:1\n")  # too few rows to be divided
     assert json_of("evaluate", tmp_path / "m.zip", tmp_path / "one.txt")["rows"] == 1
     shown = run("evaluate", tmp_path / "m.zip", files / "test.txt", "--intervals").out

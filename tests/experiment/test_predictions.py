@@ -241,7 +241,9 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
     for threshold in (1.0, 0.3, 1e-6):
         model.threshold_ = threshold
         counts, decided = check_decided(model, X, 1)
-        assert ("probability P of" in decided.by) == isinstance(model, by_another)
+        of_p = isinstance(model, by_another) or model.loss_ == "logistic"
+        cut = f"P of at least {100 * threshold:.3g} %" if of_p else f"a score of at least {threshold:.3g}"
+        assert decided.by == f"labels with {cut}"
         if decided.probability is not None:
             ranking = model.predict_topk(X, 1)
             frame = predictions.frame_of(ranking, str, None, decided)

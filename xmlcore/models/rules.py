@@ -389,17 +389,33 @@ def decision_of(model) -> str:
     """Return what decides which labels a model predicts, to go after "it predicts"."""
     inner = innermost(model)
     if inner.rule_ is None:
-        is_one = inner._one_class or getattr(inner, "multiclass_", False)
-        of = "probability P" if inner.ABOUT is not None and inner.ABOUT.scores else "score"  # that it ranks by
-        return "the best label" if is_one else f"labels with a {of} of at least {inner.threshold_:.3g}"
+        if _predicts_one(inner):
+            return "the best label"
+        loss = getattr(inner, "loss_", None)
+        if cuts_another_number(inner) or inner.ABOUT is not None and not inner.ABOUT.scores_with(loss):
+            return f"labels with P of at least {100 * inner.threshold_:.3g} %"
+        return f"labels with a score of at least {inner.threshold_:.3g}"
     about = {name: str(value)[:60] for name, value in inner.rule_.about.items()}  # of any type in a damaged file
     if "promise" in about:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
-    if measure.startswith(CUT):
+    if cuts_another_number(inner):
         return f"labels with a calibrated probability of at least {-100 * inner.rule_.offsets[0, 0]:.4g} %"
     return f"the best labels for {measure}"
+
+
+def cuts_another_number(model) -> bool:
+    """Return whether a cut decides which labels a model predicts, and on a probability that is not their score."""
+    inner = innermost(model)
+    if inner.rule_ is None:
+        return not _predicts_one(inner) and inner.ABOUT is not None and bool(inner.ABOUT.scores)
+    about = inner.rule_.about
+    return "promise" not in about and str(about.get("measure")).startswith(CUT)
+
+
+def _predicts_one(inner) -> bool:
+    return inner._one_class or getattr(inner, "multiclass_", False)
 
 
 def rows_of(model, X):

@@ -1,7 +1,5 @@
 """Tables of a run's predictions beside the true labels."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,7 +8,6 @@ from pages.shared import format, tables
 from xmlcore import experiment, metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
-BOUND = re.compile(r"labels with a (score|probability P) of at least ([0-9.e+-]+)")
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -109,7 +106,7 @@ def meaning(of) -> str | None:
     name = of.model if is_run else type(of).__name__
     loss = (of.params | of.chosen).get("loss") if is_run else getattr(of, "loss_", None)
     about = getattr(experiment.MODELS[name].cls if name in experiment.MODELS else of, "ABOUT", None)
-    return None if about is None else about.scores_by_loss.get(loss, about.scores)
+    return None if about is None else about.scores_with(loss)
 
 
 def are_probabilities(of) -> bool:
@@ -120,14 +117,6 @@ def are_probabilities(of) -> bool:
 def noun(of) -> str:
     """Return what a page calls a score of a run or of a fitted model: ``P`` if it is a probability, else ``score``."""
     return "P" if are_probabilities(of) else "score"
-
-
-def decision(by: str, of) -> str:
-    """Return a decision in the words of :func:`xmlcore.models.rules.decision_of`, a bound on P in percent."""
-    bound = BOUND.fullmatch(by)
-    if bound is None or bound[1] == "score" and not are_probabilities(of):
-        return by
-    return f"labels with P of at least {100 * float(bound[2]):.3g}\u00a0%"
 
 
 def scores(of, values):

@@ -28,7 +28,15 @@ from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
-from xmlcore.models.rules import ROWS_AT_ONCE, Watch, decided_scores, decision_of, innermost, unlike_held_out
+from xmlcore.models.rules import (
+    ROWS_AT_ONCE,
+    Watch,
+    cuts_another_number,
+    decided_scores,
+    decision_of,
+    innermost,
+    unlike_held_out,
+)
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
@@ -85,7 +93,7 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
     """Return which labels a model predicts for rows of which it has ranked the first k."""
     ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
     by = decision_of(model)
-    probability = np.full(ranked.shape, np.nan) if "probability" in by else None
+    probability = np.full(ranked.shape, np.nan) if cuts_another_number(model) else None
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
