@@ -26,6 +26,11 @@ def said_plainly(text):
     return text.replace("\\", "").replace("\u00a0", " ")
 
 
+def plainly(page):
+    """What a page says, without the stars of bold text."""
+    return page.text().replace("*", "")
+
+
 class Row:
     """The row of a workspace in the database."""
 

@@ -1,0 +1,45 @@
+"""Predictions of another program on the Compare and Train pages, through app.py."""
+
+import pytest
+
+from pages.compare.one import DIGITS, FIELD
+from tests.pages.making import plainly, predictions, put_file, train
+from xmlcore import experiment
+
+
+def give(page, name, content):
+    """Give a file of another program's predictions, and have it compared."""
+    (field,) = (one.key for one in page.at.get("file_uploader") if one.key.startswith("compare.given."))
+    put_file(page, field, "ranked.csv", content)
+    page.set("compare.given.name", name).press("compare.given.start")
+
+
+def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
+    key = train(ready)
+    run = experiment.load("train", key)
+    page = ready.go("compare")
+    give(page, "other", b"0\n9\n")
+    said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
+    assert "File of other, line 2: cell 1 of the line: '9' is no label of the data set" in said
+    ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
+    give(page, "other", ranked.encode())
+    page.until(lambda s: "of 2 results" in s.text())
+    assert not page.at.error
+    measured = page.frame("run", "P@1").set_index("run")
+    assert measured["P@1"].nunique() == 1 and {"other", "PLT"} == set(measured.index)
+    listed_as = experiment.runs().set_index("model")["key"]
+    page.at.query_params[FIELD] = listed_as[experiment.GIVEN][:DIGITS]
+    said = plainly(page.run())
+    assert "Another program has made these predictions" in said and "fewer than 5 predicted labels" in said
+    assert "Training took" not in said and "Code and files" not in str(page.at.expander)
+
+
+@pytest.mark.sections("Single predictions")
+def test_the_train_page_shows_predictions_of_another_program_without_what_needs_a_model(ready):
+    predictions(ready)
+    page = ready.go("train")
+    assert "other ranks a true label first" in plainly(page)
+    assert "P@5" in page.metrics() and "Training" not in page.metrics()
+    assert page.frame("rank", "correct")["score"].isna().all(), "it gave no scores"
+    titles = [tab.label for tab in page.at.tabs]
+    assert "Confusions" in titles and "More data" not in titles and "Calibration" not in titles
