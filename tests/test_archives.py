@@ -212,3 +212,13 @@ def test_arrays_are_read_as_they_are(tmp_path):
     (tmp_path / "a.npz").write_bytes(npz(x=np.float32([1, np.nan]), s=np.array(["é", "bb"])))
     arrays = archives.plain_arrays(tmp_path / "a.npz")
     assert np.isnan(arrays["x"][1]) and arrays["s"].tolist() == ["é", "bb"]
+
+
+def test_a_small_file_does_not_become_millions_of_lists_or_much_json(content):
+    lists = replaced(content, "a/value.json", b"[" + b"[]," * 2_000_000 + b"[]]")
+    with pytest.raises(ThingError, match=r"more than 2,000,000 lists in a/value.json"):
+        read(lists)
+    texts = replaced(content, "a/value.json", b"[" + b'"",' * 7_000_000 + b'""]')
+    assert len(texts) < 100_000
+    with pytest.raises(ThingError, match="unpacks to 21,"):
+        read(texts)

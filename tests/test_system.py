@@ -292,3 +292,22 @@ def test_where_the_system_does_not_tell_the_load_work_takes_no_longer(monkeypatc
     assert system.slowdown() == 1.0
     monkeypatch.delattr(os, "getloadavg")  # Windows
     assert system.slowdown() == 1.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system limits a process so")
+def test_what_a_limited_process_takes_too_much_of_is_an_error_and_the_limits_end():
+    code = """
+import numpy as np, time
+from xmlcore.system import limited
+for what in (lambda: np.ones(10**8), lambda: time.sleep(60)):
+    try:
+        with limited(10**8, 0.2):
+            what()
+    except (MemoryError, TimeoutError) as error:
+        print(type(error).__name__, end=" ")
+with limited(None, None):
+    print(np.ones(10**8).size)
+time.sleep(0.3)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("MemoryError TimeoutError 100000000\n", "")

@@ -38,6 +38,8 @@ MOST_MANIFEST = 50_000_000  # bytes
 MOST_MEMBERS = 100_000
 # Members unpack to so many times the size of the archive, and so many bytes more. Models were up to 7 times smaller.
 MOST_TIMES, ALWAYS = 50, 1 << 26
+ALWAYS_TEXT = 1 << 24  # the same of members that are no npz file: JSON takes many times its size in memory
+MOST_LISTS = 2_000_000  # lists and objects in a member of JSON
 MEMORY = 3  # times its size that reading a member may take
 _LEVEL = 1  # of compression
 _PIECE = 1 << 20  # bytes that are unpacked at a time
@@ -112,9 +114,16 @@ def writing(file, use: Use, about: dict[str, Any]):
         members = {info.filename: [info.file_size, info.CRC] for info in archive.infolist()}
         facts = {"format": FORMAT, "version": VERSION, "holds": use.holds, "xmlcore": __version__}
         writer.json(MANIFEST, facts | {"about": writer.about, "members": members})
-    total = sum(size for size, _ in members.values())
-    if total > MOST_TIMES * file.tell() + ALWAYS:  # it could not be read
-        raise use.error(f"{total:,} bytes in a {use.title} are more than {MOST_TIMES} times the size of the archive")
+    for total, most in _sizes(members, file.tell()):
+        if total > most:  # it could not be read
+            raise use.error(f"{total:,} bytes in a {use.title} are more than {MOST_TIMES} times the size of the file")
+
+
+def _sizes(members, n_bytes) -> list[tuple[int, int]]:
+    """Return how much all members of an archive of some bytes unpack to, and those of text, each with what they may."""
+    of_text = sum(size for name, (size, _) in members.items() if not name.endswith(".npz"))
+    of_all = sum(size for size, _ in members.values())
+    return [(of_all, MOST_TIMES * n_bytes + ALWAYS), (of_text, MOST_TIMES * n_bytes + ALWAYS_TEXT)]
 
 
 def as_json(value) -> str:
@@ -188,9 +197,9 @@ class Archive:
     def _check_sizes(self, most_bytes):
         """Refuse an archive whose members unpack to too much."""
         self._zip.fp.seek(0, os.SEEK_END)
-        times, total = MOST_TIMES * self._zip.fp.tell() + ALWAYS, self.total
-        if total > min(most_bytes, times):
-            self._refuse(f"unpacks to {total:,} bytes; at most {min(most_bytes, times):,} are read")
+        for total, most in _sizes(self.members, self._zip.fp.tell()):
+            if total > min(most_bytes, most):
+                self._refuse(f"unpacks to {total:,} bytes; at most {min(most_bytes, most):,} are read")
         free = free_bytes()
         for name, (size, _) in self.members.items():
             if not name.endswith(".npz") and size > MOST_TEXT:
@@ -206,7 +215,10 @@ class Archive:
         with self._damage(name):
             content = io.BytesIO()
             self._unpack(name, content)
-            value = json.loads(text := content.getvalue())
+            text = content.getvalue()
+            if text.count(b"[") + text.count(b"{") > MOST_LISTS:
+                self._refuse(f"has more than {MOST_LISTS:,} lists in {name}")
+            value = json.loads(text)
             if b"\\u" in text:  # half of a character, alone, is no text
                 as_json(value).encode()
             return value

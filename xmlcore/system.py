@@ -3,10 +3,13 @@
 import contextlib
 import ctypes
 import functools
+import math
 import os
+import signal
 import stat
 import sys
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 
@@ -24,6 +27,32 @@ BUSY = 0.75  # share of the processors in use from which on new work is expected
 OTHERS = 0o077  # bits of a file's mode that say what other users may do
 _OURS = ("artifacts", "data", "given", "jobs", "numba")  # folders of the cache that we make
 _RUN = ("artifacts", "numba")  # those with pickles, which run code when they are read
+
+
+@contextlib.contextmanager
+def limited(n_bytes: int | None, seconds: float | None = None):
+    """Let this process take so many bytes more, and the thread of signals so many seconds, where the system can.
+
+    MemoryError is raised for what would be more, and TimeoutError when time is over.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError, ValueError):  # no Linux
+            import resource
+
+            taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+            before = soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            most = min((limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY), default=math.inf)
+            if n_bytes is not None and taken + n_bytes < most:
+                resource.setrlimit(resource.RLIMIT_DATA, (taken + n_bytes, hard))
+                stack.callback(resource.setrlimit, resource.RLIMIT_DATA, before)
+        if seconds is not None and threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGALRM"):
+
+            def end(number, frame):
+                raise TimeoutError(f"it takes more than {seconds / 60:.0f} minutes: a notebook has no such limit")
+
+            stack.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, end))
+            stack.callback(signal.setitimer, signal.ITIMER_REAL, *signal.setitimer(signal.ITIMER_REAL, seconds))
+        yield
 
 
 class UnsafeCacheError(PermissionError):

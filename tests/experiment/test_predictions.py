@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from making import kept, of_file
 
+from tests.archiving import changed, members
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
@@ -166,6 +167,19 @@ def test_a_file_that_is_no_packed_model_is_refused_without_naming_a_path():
     with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
         of_file("open_model", {}, b"something else", "model")
     assert not list(given._folder("x").parent.glob("*"))  # nothing stays
+
+
+def test_of_a_model_that_is_opened_only_what_belongs_to_it_is_kept_and_a_long_card_is_refused(run):
+    content = kept("pack_model", {"run": run.key}).file().read_bytes()
+
+    def more(files, about):
+        files["names.json"] = json.dumps(json.loads(files["names.json"]) | {"other": [[]] * 1000}).encode()
+
+    opened = of_file("open_model", {}, changed(content, more), "model")
+    file = store.folder("opened-models", opened.key) / "model.zip"
+    assert members(file.read_bytes())["names.json"] == members(content)["names.json"]
+    with pytest.raises(ModelFormatError, match=r"the card of the model has 1,0\d\d,\d{3} characters"):
+        of_file("open_model", {}, changed(content, lambda files, about: about.update(x="x" * 10**6)), "model")
 
 
 RANKING = Ranking(

@@ -1,6 +1,8 @@
 """Files are read into a kept data set, and rows are split again, by tasks."""
 
+import io
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ import pytest
 from xmlcore import datasets, experiment
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import given
+from xmlcore.jobs import worker
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
@@ -135,3 +138,27 @@ def test_the_files_of_a_run_that_was_killed_are_taken_by_the_next_run_and_those_
         run.communicate()
     experiment.keep(task)
     assert task.load().n_labels == 2 and not [*(cache_root() / "given").iterdir()]
+
+
+def limits_with_files(progress):
+    import resource
+
+    with given.taken("key", ("train",)):
+        return resource.getrlimit(resource.RLIMIT_DATA)[0], signal.getitimer(signal.ITIMER_REAL)[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system limits a process so")
+def test_a_worker_reads_files_within_limits_of_memory_and_time(own_cache, tmp_path, monkeypatch):
+    import resource
+
+    monkeypatch.setattr(worker, "_runs_jobs_only", False)
+    before = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    for submitter in (worker.where_am_i(), "another process"):
+        given.give("key", {"train": io.BytesIO(b"1")})
+        outcome = worker.run(
+            worker.pickled((limits_with_files, (), {})), tmp_path, os.environ["XMLCORE_CACHE"], submitter
+        )
+        memory, seconds = worker.unpickled(outcome["value"])
+        is_limited = submitter == "another process"
+        assert (memory != before, seconds > 3000) == (is_limited, is_limited)
+    assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before

@@ -28,12 +28,18 @@ LOG_LINES = 200  # lines of a job's log that are kept: the last ones
 INTERVAL = 0.1  # least time between two records of one phase, and two checks for a cancellation, in seconds
 BEAT = 1.0  # most time between two records of a job that runs in a process of its own, in seconds
 LARGEST_VALUE = 10_000_000  # largest return value that is kept, in bytes
+_runs_jobs_only = False  # this process
 LONGEST_LINE = 300  # longest text of an error or of a progress detail, in characters
 
 
 def where_am_i() -> str:
     """Return a name for this process that is unique among all machines."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def runs_jobs_only() -> bool:
+    """Return whether this process is a worker, in which limits for a job touch nothing else."""
+    return _runs_jobs_only
 
 
 def pickled(value) -> bytes:
@@ -198,8 +204,10 @@ def _own_process(reporter):
 
 def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     """Run one job, and return its outcome: a result, a failure or a cancellation."""
+    global _runs_jobs_only
     own_process = where_am_i() != submitter
     if own_process:
+        _runs_jobs_only = True
         os.environ[CACHE_VARIABLE] = cache
     reporter = Reporter(folder)
     outcome = outcome_of("done")

@@ -12,10 +12,12 @@ import time
 import uuid
 from pathlib import Path
 
+from xmlcore.jobs.worker import runs_jobs_only
 from xmlcore.state import database, holders
-from xmlcore.system import cache_root, make_private, secure_cache
+from xmlcore.system import cache_root, free_bytes, limited, make_private, secure_cache
 
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
+SECONDS = 3600  # that a worker may take to read files
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
 _read = {}  # by key: folders of files that runs of this process have read, and what they hold
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
@@ -46,7 +48,10 @@ def give(key: str, files: dict) -> None:
 
 @contextlib.contextmanager
 def taken(key: str, names):
-    """Give the files of the task with a key to whoever runs it; :func:`done` removes them, or an exception does."""
+    """Give the files of the task with a key to whoever runs it; :func:`done` removes them, or an exception does.
+
+    A worker may take :data:`SECONDS` with them, and the memory that is free.
+    """
     folder = _folder(f"{key}.{uuid.uuid4().hex}")
     hold = holders.take(database(), f"given/{folder.name}")
     try:
@@ -61,7 +66,8 @@ def taken(key: str, names):
         paths = {name: folder / NAME.format(name) for name in names}
         if not all(path.is_file() for path in paths.values()):
             raise ValueError("the files are not here any more: choose them again")
-        yield paths
+        with limited(free_bytes(), SECONDS) if runs_jobs_only() else contextlib.nullcontext():
+            yield paths
         _read.setdefault(key, []).append((folder, hold))
     except BaseException:
         _remove(folder, hold)

@@ -14,7 +14,7 @@ from xmlcore.datasets import DatasetFormatError, TextVectorizer
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.texts import words
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool
-from xmlcore.system import own_temporary_folder
+from xmlcore.system import limited, own_temporary_folder
 from xmlcore.wording import size
 
 PROCESSES = 2
@@ -81,19 +81,9 @@ def _bounded(server, begun, function, values):
     begun.touch()
     if os.getpid() != server:
         words.limit_search(words.SECONDS)
-        _bound_memory()
+        with limited(MEMORY):
+            return function(*values)
     return function(*values)
-
-
-@functools.cache
-def _bound_memory():
-    try:
-        import resource
-
-        taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    except (ImportError, OSError, ValueError):  # no Linux
-        return
 
 
 def _looked(function, files, options):

@@ -1,20 +1,20 @@
 """Tasks that pack the model of a run into a file, and open such a file."""
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xmlcore import store
+from xmlcore import archives, store
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, Task, load, register
 from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.sharing.packing import pack_run
-from xmlcore.models import PackedModel, read_packed
+from xmlcore.models import ModelFormatError, PackedModel, read_packed
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 
 FILE = "model.zip"
 START, WRITE_BYTE, READ_BYTE = 1.0, 4e-8, 4e-8  # seconds to begin, and to write or read a byte of a model
+MOST_CARD = 1_000_000  # characters of the card of a model from a file
 MEASURED_ROW = 1e-4  # seconds to resample a test row for the intervals of the card
 
 
@@ -102,10 +102,10 @@ class OpenModel(Task):
             progress("Reading the model", 0.0)
             with open(paths["model"], "rb") as file:  # not by its path, which messages would name
                 packed = read_packed(file)
-            if files is not None:
-                kept = given.scratch(self.key)
-                shutil.move(paths["model"], kept)
-                files[FILE] = lambda path: shutil.move(kept, path)
+        if (length := len(archives.as_json(packed.card))) > MOST_CARD:
+            raise ModelFormatError(f"the card of the model has {length:,} characters; at most {MOST_CARD:,} are read")
+        if files is not None:
+            files[FILE] = packed.save  # as we write it: the server reads this, and not what somebody has sent
         name = packed.card.get("name")
         name = name if isinstance(name, str) and name.strip() else type(packed.model).__name__
         return {"name": name[:200], "card": packed.card, "is_text": packed.is_text, "text": packed.describe()}
