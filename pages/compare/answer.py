@@ -16,7 +16,7 @@ OF_DIFFERENCES = (
     f"Each point is how much better or worse a result is than {{first}}; lines are 95\u00a0% intervals, by drawing the "
     f"test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if all were equally "
     f"good, any point of the figure would be so in less than {100 * metrics.SURE:g} of 100 cases (permutation tests, "
-    "Holm's correction)."
+    "Holm's correction for all points)."
 )
 COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
@@ -109,7 +109,7 @@ def _sure(a, b, measure, compared) -> list[list[str]]:
     """Return the measures of the figure in which the first of two results is surely better, worse, and neither."""
     keys = compared if compared[:1] == [a] and b in compared else [a, b]  # as many tests as in the figure
     frame = of_runs.differences(keys, {b: b}, measure).dropna(subset=["run", "p_holm"])
-    sure, ahead = frame["p_holm"] < metrics.SURE, frame["difference"] < 0
+    sure, ahead = frame["sure"], frame["difference"] < 0
     return [list(frame.loc[side, "measure"]) for side in (sure & ahead, sure & ~ahead, ~sure)]
 
 

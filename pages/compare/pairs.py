@@ -1,5 +1,7 @@
 """Two results on one data set: is the difference real, for which labels is one better, in which rows do they differ?"""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.compare import more, of_runs
@@ -31,17 +33,19 @@ def show(keys, names, choice, file_name) -> None:
     if compared is None:
         st.warning("One of them cannot be read any more: train it again.")
         return
-    st.markdown(of_runs.in_words(compared, names[a], names[b], choice.measure))
+    tested = of_runs.differences([b, a], names, choice.measure, [*TESTED, *more.measures(choice.more)])
+    corrected = replace(compared, p_value=tested["p_holm"].iloc[0])
+    st.markdown(of_runs.in_words(corrected, names[a], names[b], choice.measure))
     st.caption(
-        f"The interval is by drawing the {format.count(compared.n_rows, 'test row')} again {metrics.RESAMPLES:,} times "
-        "(bootstrap), the share of cases by exchanging the two models' predictions of random rows (permutation test)."
+        f"Intervals are by drawing the {format.count(compared.n_rows, 'test row')} again {metrics.RESAMPLES:,} times "
+        "(bootstrap), p and the share of cases by exchanging the two models' predictions of random rows (permutation "
+        f"tests), corrected for {len(tested)} measures (Holm). *Lines and columns* adds more, such as macro F1."
     )
-    _measures(a, b, names, choice, file_name)
+    _measures(tested, a, b, names, file_name)
     fragments.alone(_details)(a, b, names, file_name)
 
 
-def _measures(a, b, names, choice, file_name) -> None:
-    frame = of_runs.differences([b, a], names, choice.measure, [*TESTED, *more.measures(choice.more)])
+def _measures(frame, a, b, names, file_name) -> None:
     one, other = figures.cut_apart([names[a], names[b]], HEAD).values()
     percents = ["value", "first", "difference", "low", "high"]
     tables.show(
@@ -52,14 +56,17 @@ def _measures(a, b, names, choice, file_name) -> None:
             "value": tables.number(one, None, "%.2f", names[a]),
             "first": tables.number(other, None, "%.2f", names[b]),
             "difference": tables.number("Points", 75, help="The first less the second."),
-            "low": tables.number("From", 75, "%.2f", "The interval of the difference."),
-            "high": tables.number("To", 75, "%.2f", "The interval of the difference."),
+            "low": tables.number("From", 75, help="The interval of the difference."),
+            "high": tables.number("To", 75, help="The interval of the difference."),
             "p_holm": tables.number("p", 75, "%.3f", P),
         },
-        signs={"difference": "{:+.2f}"},
+        signs={name: "{:+.2f}" for name in ("difference", "low", "high")},
     )
+    told = frame.drop(columns=["run", "model"]).rename(columns={"value": "value_first", "first": "value_second"})
+    told.insert(0, "second", names[b])
+    told.insert(0, "first", names[a])
     stem = f"{file_name}-tests-{a[:6]}-{b[:6]}"
-    charts.csv_button("Tests, CSV", frame, stem, "With p-values of single tests", key="compare.pair.measures.csv")
+    charts.csv_button("Tests, CSV", told, stem, "With p-values of single tests", key="compare.pair.measures.csv")
 
 
 def _details(a, b, names, file_name) -> None:

@@ -37,6 +37,7 @@ def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would
     assert better.endswith("less than 1 of 1,000 cases.") and ahead.endswith("31 of 100 cases.")
     assert ahead.startswith("LdSM is ahead of PLT in P@1 by 1.0 points (−1.0 to 3.0)") and "not show" in ahead
     assert "5 of 1,000 cases" in words(0.02, 0.01, 0.03, 0.005)
+    assert "does not show" in words(0.02, -0.001, 0.03, 0.04998), "0 is in its interval"
     assert words(0.0, -0.01, 0.01, 1.0) == "PLT and LdSM are equal in P@1."
     assert "cannot be compared" in words(np.nan, np.nan, np.nan, np.nan)
 
@@ -89,6 +90,7 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     found = side_by_side.differences(data, {"b": b, "a": a, "again": b}, ["P@1", "P@3", "PSP@5"])
     assert found["p_holm"].tolist() == metrics.holm(found["p_value"]).tolist() != found["p_value"].tolist()
     assert np.allclose(found["value"] - found["first"], found["difference"]) and found["p_holm"].tolist()[3:] == [1] * 3
+    assert found["sure"].tolist() == ((found["p_holm"] < 0.05) & ((found["low"] > 0) | (found["high"] < 0))).tolist()
     assert len(side_by_side.labels_compared(data, short, b, 5)) and len(side_by_side.rows_compared(data, short, b, 5))
     assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
 

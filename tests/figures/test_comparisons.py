@@ -114,7 +114,7 @@ def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_w
 
 def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_faint():
     frame = pd.DataFrame(
-        {"run": ["b", "c"] * 2, "model": "PLT", "measure": ["P@1", "P@1", "PSP@5", "PSP@5"], "p_holm": [0.2, 0.01] * 2}
+        {"run": ["b", "c"] * 2, "model": "PLT", "measure": ["P@1", "P@1", "PSP@5", "PSP@5"], "sure": [False, True] * 2}
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
     figure = figures.differences(frame)
     first, second = figure.data

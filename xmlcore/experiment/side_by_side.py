@@ -119,7 +119,8 @@ def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[s
     """Compare runs with the first of them, as :func:`difference_of` does: a row per other run and measure.
 
     ``difference`` is the run's ``value`` less the ``first`` one's, ``low`` and ``high`` are its 95 % interval, and
-    ``p_holm`` is ``p_value`` corrected for the number of rows by :func:`xmlcore.metrics.holm`.
+    ``p_holm`` is ``p_value`` corrected for the number of rows by :func:`xmlcore.metrics.holm`. A difference is ``sure``
+    if ``p_holm`` is below 0.05, and 0 outside the interval.
     """
     return _with_the_first(dataset, runs, {measure: (measure, None) for measure in measures})
 
@@ -146,7 +147,12 @@ def _with_the_first(dataset, runs, wanted) -> "DataFrame":
             lines.append(line | {name: getattr(test, name) for name in ("difference", "low", "high", "p_value")})
     columns = ["run", "model", "measure", "value", "first", "difference", "low", "high", "p_value"]
     frame = pd.DataFrame(lines, columns=columns)
-    return frame.assign(p_holm=metrics.holm(frame["p_value"]))
+    frame["p_holm"] = metrics.holm(frame["p_value"])
+    return frame.assign(sure=_is_sure(frame["p_holm"], frame["low"], frame["high"]))
+
+
+def _is_sure(p, low, high):
+    return (p < metrics.SURE) & (low * high > 0)
 
 
 def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
@@ -158,7 +164,7 @@ def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1
     low, high = sorted((sign * found.low, sign * found.high))
     meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
     by = f"in {measure} by {points(abs(found.difference), low, high)}"
-    if found.p_value < metrics.SURE:
+    if _is_sure(found.p_value, found.low, found.high):
         return f"{better} is better than {worse} {by}: {meaning}"
     return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
 

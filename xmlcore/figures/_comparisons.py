@@ -10,7 +10,6 @@ from plotly.subplots import make_subplots
 
 from xmlcore.figures._axes import NEAR, steps
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
-from xmlcore.metrics.significance import SURE
 
 LEGEND, NAME = 40, 28  # letters of a name in a legend, and beside an axis: a model and two of its settings
 FAINT = 0.3  # opacity of a point that may be chance
@@ -76,12 +75,12 @@ def differences(
 ) -> go.Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
-    The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``p_holm``:
-    see ``xmlcore.experiment.side_by_side.differences``. A point is faint where ``p_holm`` is 0.05 or
-    more. Runs of ``compared``, the first among them, have the colours and marks that :func:`frontier` gives them: by
-    ``place`` among the runs of a model, from 0, if the column is there.
+    The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``sure``:
+    see ``xmlcore.experiment.side_by_side.differences``. A point that is not sure is faint. Runs of ``compared``, the
+    first among them, have the colours and marks that :func:`frontier` gives them: by ``place`` among the runs of a
+    model, from 0, if the column is there.
     """
-    need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "p_holm"], "differences")
+    need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "sure"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
     figure = make_subplots(
         rows=1, cols=max(1, len(measures)), shared_yaxes=True, subplot_titles=measures, horizontal_spacing=0.04,
@@ -98,7 +97,7 @@ def differences(
             marker={
                 "size": 9, "color": colors, "line": {"width": 2, "color": colors},
                 "symbol": [styles[run]["symbol"] for run in own["run"]],
-                "opacity": [1.0 if p < SURE else FAINT for p in own["p_holm"]],
+                "opacity": [1.0 if sure else FAINT for sure in own["sure"]],
             },
             customdata=[whole(name) for name in own["run"]],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",
@@ -111,7 +110,7 @@ def differences(
     figure.update_xaxes(title_text="points", tickangle=0, matches="x", range=ends, tickvals=steps(*ends, NEAR))
     figure.update_yaxes(range=[len(runs) - 0.5, -0.5])
     figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
-    if (frame["p_holm"] >= SURE).any():
+    if not frame["sure"].all():
         figure.update_layout(title_subtitle_text="faint: may be chance")
     return figure
 
