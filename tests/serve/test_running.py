@@ -26,7 +26,7 @@ async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
     await send({"type": "http.response.body", "body": b""})
 
-running.HEAD_SECONDS, running.MOST_OF_ADDRESS = 1, 6
+running.HEAD_SECONDS, running.MOST_OF_ADDRESS, running._most_connections = 1, 6, lambda: 9
 with listen(port=0) as listening:
     print(listening.getsockname()[1], flush=True)
     running.run(app, listening=listening, seconds=1)
@@ -44,8 +44,9 @@ def port():
 def client(port):
     with ExitStack() as opened:
 
-        def connect(text=""):
-            made = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+        def connect(text="", address="127.0.0.1"):
+            made = socket.create_connection(("127.0.0.1", port), 20, (address, 0))
+            opened.enter_context(made)
             made.sendall(text.encode())
             return made
 
@@ -55,6 +56,17 @@ def client(port):
 
 def get(path):
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def is_closed(connection):
+    """Whether the server has ended a connection by now."""
+    connection.settimeout(0.1)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
 
 
 def closed(connection):
@@ -82,6 +94,19 @@ def test_an_address_has_only_so_many_connections(client):
     assert closed(client())
     first[0].sendall(get("/").encode())
     assert first[0].recv(1000).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a machine has one address of its own")
+def test_where_no_further_connection_may_be_open_one_of_the_address_with_most_gives_way(client):
+    def answered(address):
+        """A connection that rests after its answer, which may take longer than a silent one may."""
+        made = client(get("/"), address)
+        assert made.recv(1000).startswith(b"HTTP/1.1 200")
+        return made
+
+    most, few = [answered("127.0.0.2") for _ in range(5)], [answered("127.0.0.3") for _ in range(4)]
+    answered("127.0.0.4")
+    assert (sum(map(is_closed, most)), sum(map(is_closed, few))) == (1, 0)
 
 
 def test_a_request_that_takes_too_long_is_ended_meanwhile_others_are_answered(client):

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 
 from xmlcore.datasets.texts import words
@@ -15,6 +16,8 @@ SWITCH_SECONDS = 0.0005  # after which a thread lets others run: an answer needs
 IDLE_SECONDS = 30  # after which a connection is closed that has had an answer and asks for nothing more
 HEAD_SECONDS = 10  # for the head of a request to arrive, from the first byte or the beginning of the connection
 MOST_OF_ADDRESS = 250  # connections of one address; further ones are closed
+MOST_FILES = 4096  # that the process asks the system for: each connection is one
+BACKLOG = 100  # connections that wait to be accepted; so many are accepted in one turn
 
 
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
@@ -55,7 +58,8 @@ def run(
     """Answer requests of an ASGI application until the process is interrupted, on what :func:`listen` returned.
 
     A connection ends if the head of a request does not arrive in 10 seconds, or if it takes more than so many
-    ``seconds`` from there until the answer has been fetched.
+    ``seconds`` from there until the answer has been fetched. Where as many are open as the system allows, a new one
+    takes the place of one of the address that has most.
     """
     require("serve", "uvicorn")
     import uvicorn
@@ -66,7 +70,8 @@ def run(
     listening = listening or listen(host, port)
     config = uvicorn.Config(
         app,
-        http=_impatient(seconds),
+        http=_impatient(seconds, _most_connections()),
+        backlog=BACKLOG,
         log_level="error",  # warnings are about requests that are no HTTP: anyone could fill the log with them
         access_log=False,
         server_header=False,
@@ -77,18 +82,36 @@ def run(
         uvicorn.Server(config).run(sockets=[listening])
 
 
-def _impatient(seconds):
-    """Return uvicorn's protocol with limits of time for the head and the whole of a request, and for each address."""
+def _most_connections() -> int:
+    """Return how many connections may be open: as many as there may be files, less those of the turns in which others are closed."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return MOST_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return max(most - 5 * BACKLOG, BACKLOG)
+
+
+def _impatient(seconds, most):
+    """Return uvicorn's protocol with limits of time for the head and the whole of a request, and of connections."""
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
     class Impatient(AutoHTTPProtocol):
         def connection_made(self, transport):
             super().connection_made(transport)
-            address = (self.client or ("",))[0]
-            if sum((other.client or ("",))[0] == address for other in self.connections) > MOST_OF_ADDRESS:
+            of = defaultdict(list)
+            for other in self.connections:
+                if not other.transport.is_closing():
+                    of[(other.client or ("",))[0]].append(other)
+            if len(of[(self.client or ("",))[0]]) > MOST_OF_ADDRESS:
                 transport.close()
-            else:
-                self._look()
+                return
+            if sum(map(len, of.values())) > most:
+                max(of.values(), key=len)[0].transport.abort()
+            self._look()
 
         def _look(self, before=None, since=0.0):
             """End the connection if it has been in one state for too long; look again in a second."""
