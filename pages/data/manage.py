@@ -69,7 +69,7 @@ def _list(opened, used):
             "Rows": [fact["n_train"] + fact["n_test"] for fact in facts],
             "Features": [fact["n_features"] for fact in facts],
             "Labels": [fact["n_labels"] for fact in facts],
-            "On disk": [format.size(fact.get("bytes", 0)) for fact in facts],
+            "On disk": [format.size(fact["bytes"]) for fact in facts],
             "From": [sources.words(entry) for entry in opened.values()],
             "Results": [_results(fp) for fp in opened],
             "In use": [fp == used for fp in opened],

@@ -189,9 +189,10 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, name)
         lambda text: text[: len(text) // 2],
         lambda text: text.replace("n_test", "x"),
         lambda text: text.replace('"n_labels": ', '"n_labels": -'),
+        lambda text: text.replace('"bytes": ', '"x": '),
         lambda text: "[" * 50_000,
     ],
-    ids=["cut", "without a size", "impossible size", "deep"],
+    ids=["cut", "without a size", "impossible size", "without bytes", "deep"],
 )
 def test_an_upload_whose_record_is_damaged_is_said_on_data(ready, damage_record):
     train(ready)

@@ -58,7 +58,7 @@ def read_record(path) -> dict:
     meta = read_json(path)
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
-    for fact in COUNTS if meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta) else ():
+    for fact in (*COUNTS, "bytes") if meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta) else ():
         if type(meta.get(fact)) is not int or meta[fact] < 1:
             raise ValueError(f"its record does not say {fact}")
     if type(meta.get("bytes", 0)) is not int or meta.get("bytes", 0) < 0:
