@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import across, answer, coordinates, more, of_runs, one, pairs, trials
-from pages.shared import fields, format, sections, settings, sweeping, tables, tasks
+from pages.shared import fields, format, sections, server, settings, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
@@ -205,13 +205,12 @@ def _settings(keys, names, wanted) -> None:
     changed = {}
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
-        words = settings.words if present else settings.changed
-        changed[names[key]] = words(line["model"], present or line["params"])
+        words, run = settings.words if present else settings.changed, server.run(key)
+        by_hand = words(line["model"], present or line["params"])
+        by_itself = settings.chosen_words(run.model, run.chosen, run.size)
+        changed[names[key]] = "; ".join(filter(None, [by_hand, by_itself and f"chosen by the model: {by_itself}"]))
     if any(changed.values()):
-        lists = (
-            f"**{format.plain(name)}**: {format.plain(text or 'none changed by hand')}."
-            for name, text in changed.items()
-        )
+        lists = (f"**{format.plain(name)}**: {format.plain(text)}." for name, text in changed.items() if text)
         st.markdown("Settings in which they differ. " + " ".join(lists))
 
 

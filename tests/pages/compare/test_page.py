@@ -17,7 +17,7 @@ from benchmarks.library.many_runs import make
 from pages.compare import in_advance, of_runs, side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS, FIELD
-from pages.shared import sections, server
+from pages.shared import sections, server, settings
 from pages.shared.process import reading
 from tests.pages.making import damage, fields_of, figure, plainly, train, use, workspace_row
 from tests.pages.small import small_data
@@ -550,6 +550,17 @@ def test_beside_a_result_whose_settings_were_chosen_by_trials_none_is_called_the
     monkeypatch.setattr(of_runs, "has_trials", lambda key: key == keys[0])
     said = plainly(ready.go("compare"))
     assert "OneVsRest chose settings by trials" in said and "changed by hand" not in said
+
+
+@pytest.mark.sections("Side by side")
+def test_what_models_chose_for_automatic_settings_stands_side_by_side(ready):
+    runs = [
+        experiment.load("train", train(ready, "PLT", random_state=seed, C=C)) for seed, C in ((0, "auto"), (1, 2.0))
+    ]
+    said = plainly(ready.go("compare"))
+    shown = [settings.chosen_words("PLT", run.chosen, run.size) for run in runs]
+    assert "C" in runs[0].chosen and "C" not in runs[1].chosen
+    assert all(f"chosen by the model: {text}" in said for text in shown if text)
 
 
 @pytest.mark.sections("Which settings matter")
