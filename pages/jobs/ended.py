@@ -41,14 +41,16 @@ def show() -> None:
     titles, lines = _titles(pairs), {}
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
-    _timeline(pairs, titles, {line: _worked(own) for line, own in lines.items()})
+    took = {line: _worked(own) for line, own in lines.items()}
+    _timeline(pairs, titles, took)
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
     first = tuple(name for name in COLUMNS if name != "Expected")  # other work makes that wrong
     tables.show(frame, "jobs.table", COLUMNS, first=first, most=390, widest=560)
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
-    st.caption(f"{of}Jobs of the last 30 days are listed.")
+    worked = f", which worked for {format.duration(sum(took.values()))} in all" if any(took.values()) else ""
+    st.caption(f"{of}Jobs of the last 30 days are listed{worked}.")
     by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}
     texts = fields.told_apart({job_id: f"{name} ({_state(job)})" for job_id, (name, job) in by_id.items()})
     chosen = st.selectbox(

@@ -293,6 +293,7 @@ def test_a_sweep_took_the_time_in_which_a_training_ran_in_the_table_and_in_the_f
     monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
     page = ready.go("jobs")
     assert said_plainly(page.frame("Took").set_index("Job")["Took"]["Sweep"]) == "6 min 00 s"
+    assert "which worked for 6 min 00 s in all." in said_plainly(page.text())
     (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "6 min 00 s" in str(trace["text"]))
     assert bars["text"].count(" 6 min 00 s") == 1
 
