@@ -101,6 +101,13 @@ def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_fo
     assert len(sweep_settings.settings_of(few, "random", 9, 0)) == 3  # there are no more
 
 
+@pytest.mark.parametrize("others", [{}, {"method": "random", "budget": 3}])
+def test_settings_have_the_same_numbers_in_whichever_order_parameters_were_chosen(easy, others):
+    orders = [dict(items) for items in ([*GRID.items()], [*GRID.items()][::-1])]
+    one, other = (made(easy, grid=grid, **others) for grid in orders)
+    assert one.key == other.key and one.settings == other.settings
+
+
 @pytest.mark.parametrize("params, said", [
     ({"grid": {}}, "names no parameter"),
     ({"grid": {"C": []}}, "no values"),

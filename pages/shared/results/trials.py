@@ -1,7 +1,7 @@
 """The trials of sweeps: which sweep is shown, what it has found so far, and its figure."""
 
+import dataclasses
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -23,7 +23,7 @@ HELP = (
 )
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Tried:
     """What a sweep has found so far; ``result`` is None before it is done, and ``plan`` after."""
 
@@ -81,6 +81,8 @@ def read(record) -> Tried | None:
         task = sweeping.task_of(record)
         if sweeping.state(record) == "done":
             result = server.loaded(task)
+            task = dataclasses.replace(task)  # the other one is shared
+            task.__dict__["settings"] = result.settings  # earlier versions numbered them in the order of the choice
             return Tried(task, result, None, result.trials, result.table)
     except (store.StoreError, ValueError, TypeError) as error:
         st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")

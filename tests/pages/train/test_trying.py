@@ -97,7 +97,7 @@ def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_
 
 @pytest.mark.sections("Several settings", "Which settings matter")
 @pytest.mark.parametrize(("grid", "names", "anew"), [
-    ({"max_leaf_labels": ["auto", 100]}, "**Arity** and **Max labels per leaf**", True),
+    ({"max_leaf_labels": ["auto", 100]}, "**Max labels per leaf** and **Arity**", True),
     ({"max_leaf_labels": [100], "loss": ["squared_hinge"], "normalize": ["l2"]}, "**Arity**", False),
 ])  # fmt: skip
 def test_what_trials_chose_is_not_said_of_a_setting_without_a_difference_where_some_did_not_choose(
@@ -126,6 +126,28 @@ def test_trials_of_models_without_a_depth_and_of_settings_that_are_empty_are_lis
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     table = page.run().frame("mean", "state")
     assert table["state"].tolist() == ["done"] * len(task.settings) and not (table[[*grid]] == "nan").any().any()
+
+
+@pytest.mark.sections("Several settings", "Which settings matter")
+@pytest.mark.parametrize("of_earlier_version", [False, True])
+def test_settings_have_the_names_of_what_was_trained_in_whichever_order_they_were_chosen(page, of_earlier_version):
+    data, grid = word_data(), {"normalize": ["l2", "standardize"], "C": [0.001, 0.1, 3.0]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, {"model": "OneVsRest", "grid": grid, "seeds": [0]})
+    if of_earlier_version:
+        task.__dict__["settings"] = [{"normalize": rows, "C": C} for rows in grid["normalize"] for C in grid["C"]]
+    experiment.keep(task)
+    trained = task.load().trials
+    rows = trained["normalize"].map({"l2": "rows of length 1", "standardize": "standardised columns"})
+    wanted = sorted(zip(rows, trained["C"], 100 * trained["value"]))
+    assert len({value for *_, value in wanted}) > 2
+    with fields_of(page) as fields:
+        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    shown = page.run().frame("normalize", "C", "mean")
+    assert sorted(zip(shown["normalize"], shown["C"].astype(float), shown["mean"])) == wanted
+    lines = figure(page.go("compare"), "P@1 of OneVsRest by settings")["data"][0]["dimensions"]
+    places = next(axis for axis in lines if "rows of length 1" in axis.get("ticktext", ()))
+    scaled = [places["ticktext"][place] == "rows of length 1" for place in places["values"]]
+    assert sorted(zip(scaled, lines[-1]["values"])) == sorted((name == "rows of length 1", v) for name, _, v in wanted)
 
 
 @pytest.mark.sections("Several settings")

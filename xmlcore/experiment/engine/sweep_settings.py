@@ -17,7 +17,10 @@ _RANGE = ("low", "high", "steps", "log")
 
 
 def checked_grid(model: str, grid: dict) -> dict:
-    """Return the values to try for each parameter, as plain lists and ranges."""
+    """Return the values to try for each parameter, as plain lists and ranges, in the order of the model's parameters.
+
+    The settings are numbered in this order, and a key does not tell two grids that differ only in it apart.
+    """
     if not isinstance(grid, dict) or not grid:
         raise ValueError("grid names no parameter: give values to try, such as {'C': [1, 10]}")
     checked = {}
@@ -33,7 +36,7 @@ def checked_grid(model: str, grid: dict) -> dict:
         if not values:
             raise ValueError(f"{name} has no values to try")
         checked[name] = list({repr(value): value for value in values}.values())  # each value once
-    return checked
+    return {p.name: checked[p.name] for p in MODELS[model].parameters if p.name in checked}
 
 
 def _checked_range(model, name, values) -> dict:
