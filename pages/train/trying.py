@@ -79,7 +79,8 @@ def _start(fingerprint, model, varied) -> None:
         return
     n_settings, n_trials = len(task.settings), task.n_trials
     seconds = server.estimated_seconds(task)
-    time = "" if seconds is None else f", {tasks.takes(seconds, task)}"
+    known = ", all of them known" if n_trials > 1 else ", which is known"
+    time = "" if seconds is None else f", {tasks.takes(seconds, task)}" if seconds else known
     state = "Tried already." if task.exists() else ""
     st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
 

@@ -392,6 +392,13 @@ def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):
         assert made(easy, model=model, params=None, grid={name: values}).estimate().seconds > 0
 
 
+def test_an_estimate_leaves_out_trainings_that_have_a_result(easy, calls):
+    one = made(easy, grid={"C": [1.0]}).estimate().seconds
+    quick(easy, {"C": [1.0, 2.0]})
+    assert made(easy, grid={"C": [1.0, 2.0, 3.0]}).estimate().seconds == pytest.approx(one, rel=0.05)
+    assert made(easy, grid={"C": [2.0]}).estimate().seconds == 0
+
+
 def test_a_trial_tells_no_memory_of_later_trainings_and_a_training_does(easy, monkeypatch):
     monkeypatch.setattr("xmlcore.experiment.kinds.train.grown", lambda memory: 1 << 30)
     data = {"dataset": save_dataset(easy)}

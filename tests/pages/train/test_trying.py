@@ -159,6 +159,14 @@ def test_of_two_sweeps_of_one_minute_the_newer_one_stays_in_sight(page, monkeypa
 
 
 @pytest.mark.sections("Several settings")
+def test_that_trainings_are_known_from_another_sweep_is_said(page):
+    start(page, "0.01, 3").until(lambda s: "the best of 2 settings" in s.text())
+    start(page, "0.01, 3, 4").until(lambda s: "the best of 3 settings" in s.text())
+    assert "2 settings, 2 trainings, all of them known." in page.set("try.OneVsRest.C", "4, 0.01").text()
+    assert "1 setting, 1 training, about " in page.set("try.OneVsRest.C", "2").text()
+
+
+@pytest.mark.sections("Several settings")
 def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page):
     start(page, "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
     with fields_of(page) as fields:
