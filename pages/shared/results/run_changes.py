@@ -70,7 +70,8 @@ def archive_button(records: list, page: str) -> None:
 def delete_button(records: list, page: str) -> None:
     """Show a button that removes results from the workspace, after asking once more."""
     noun = "this result" if len(records) == 1 else f"{len(records)} results"
-    with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
+    of = f"{page}-delete-of-{records[0]['key'][:12]}-{len(records)}"  # so that it closes when these are deleted
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=of, **actions.refusal()):
         again = "it" if len(records) == 1 else "them"
         of_files = " or giving the file again" if any(map(results.is_given, records)) else ""
         st.markdown(
