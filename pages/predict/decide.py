@@ -34,9 +34,9 @@ TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision wa
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
 CAPTION = (
-    "Each point is a cut: labels are predicted whose probability is at least that. Decisions are learnt from {} "
-    "training rows that a twin of the model did not see (held-out rows); the figure shows what they give on the test "
-    "rows."
+    "Each point is a cut: labels are predicted whose calibrated probability is at least that. Decisions are learnt "
+    "from {} training rows that a twin of the model did not see (held-out rows); the figure shows what they give on "
+    "the test rows."
 )
 ON = "On the test rows, which decide nothing; small, what the model gives there now, or gave before any decision."
 LEARNT = "From which decisions are learnt."

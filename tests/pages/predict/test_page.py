@@ -287,6 +287,7 @@ def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, k
     assert "labels with a score of at least" in page.text()
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     assert page.at.selectbox(key="predict.decide.by").value == "A cut between precise and complete"
+    assert "Each point is a cut: labels are predicted whose calibrated probability is at least that." in page.text()
 
 
 def predicted(page):
