@@ -1,4 +1,4 @@
-"""Measures of the results at one level of noise."""
+"""Measures of the results at one level of noise or of an attack."""
 
 import streamlit as st
 
@@ -8,18 +8,18 @@ from pages.shared import fields, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import robustness
+from xmlcore.robustness.perturbations import KINDS
 
 IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
 
 def show(measurements, settings, files) -> None:
-    st.header("Measures at one level of noise")
+    st.header("Measures at one level")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
-    level_text = noise.level_text(settings.kind, level)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
-    shown, config, signs = _columns(table, measures, level_text)
+    shown, config, signs = _columns(table, measures, settings.kind, level)
     first = (*list(config)[:5], "ms per row clean", "ms per row")
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
@@ -30,19 +30,19 @@ def show(measurements, settings, files) -> None:
         charts.csv_button("All measurements, CSV", measurements.frame, f"{files}-all", about)
 
 
-def _columns(table, measures, level_text):
-    signs = {}
+def _columns(table, measures, kind, level):
+    signs, of, changed = {}, noise.called(kind), "attacked" if KINDS[kind].is_attack else "noisy"
     shown = table[["run", "k"]].copy()
     config = {"run": tables.text("Result"), "k": tables.number("k", 35, "%d")}
     for measure in measures:
         short = title(measure)
         for column, label, help in (
-            (f"{measure} clean", f"{short} clean", f"{short} without noise, %: {MEASURES[measure]}."),
-            (measure, f"{short} noisy", f"{short} at {level_text}, %: mean over repeats."),
+            (f"{measure} clean", f"{short} clean", f"{short} without {of}, %: {MEASURES[measure]}."),
+            (measure, f"{short} {changed}", f"{short} at {noise.level_text(kind, level)}, %: mean over repeats."),
             (
                 f"{measure} drop",
                 f"{short} lost, % of it",
-                f"Share of {short} without noise that is lost, in percent of it; negative is gained.",
+                f"Share of {short} without {of} that is lost, in percent of it; negative is gained.",
             ),
         ):
             shown[column] = 100 * table[column]
@@ -52,7 +52,7 @@ def _columns(table, measures, level_text):
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
     for column, label, how in (
         ("ms per row clean", "ms/row clean", "All rows are predicted in one call, as on the Train page."),
-        ("ms per row", "ms/row noisy", noise.IN_BLOCKS),
+        ("ms per row", f"ms/row {changed}", noise.IN_BLOCKS),
     ):
         shown[column] = table[column]
         config[column] = tables.number(label, 96, tables.time_format(table[column]), f"{time_help} {how}")

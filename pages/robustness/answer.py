@@ -15,11 +15,11 @@ from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 FAR = 0.05  # of P@1: where a result loses as much is said
 SURELY = (
-    "Surely: other noise or test rows would hardly undo it. The same rows are compared with and without noise, so "
+    "Surely: other draws or test rows would hardly undo it. The same rows are compared unchanged and changed, so "
     "this can be sure although bands overlap: each is of one level alone."
 )
 
-RISING = "With more noise, a model may rank other labels, and so be right more often."
+RISING = "Where values change more, a model may rank other labels, and so be right more often."
 
 
 def sentence(name, measurements, settings) -> str:
@@ -40,7 +40,7 @@ def sentence(name, measurements, settings) -> str:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
-        return "Without noise no first label is right, so nothing can be lost."
+        return f"Without {noise.called(settings.kind)} no first label is right, so nothing can be lost."
     clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
     turns = (
         f"{'surely ' * bool(sure)}{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to"
@@ -135,7 +135,7 @@ def kept(measurements, settings) -> None:
     wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
     columns = {"run": tables.text("P@1, %")}
     for level in sorted(wide.columns):
-        name = noise.level_text(settings.kind, level) if level else "no noise"
+        name = noise.level_text(settings.kind, level) if level else f"no {noise.called(settings.kind)}"
         short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"P@1 at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
@@ -148,7 +148,7 @@ def kept(measurements, settings) -> None:
 def curves(measurements, settings, files, n_labels) -> None:
     picture = st.container()
     measure, k, way = _choose_curves(measurements, n_labels)
-    bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other noise would change."
+    bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other draws would change."
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
         bands = "One repeat, so no bands." if KINDS[settings.kind].repeats else "Nothing is random here, so no bands."

@@ -129,8 +129,7 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
     take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
-    of = "attack" if KINDS[settings.kind].is_attack else "noise"
-    return f"{names} {take} less of the {of}."
+    return f"{names} {take} less of the {noise.called(settings.kind)}."
 
 
 def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
@@ -274,9 +273,9 @@ def _levels(kind, options, values, scope) -> list[float]:
         title,
         widget,
         noise.written(first),
-        help="Levels, with commas between them. Level 0, without noise, is always measured. Feature values of this "
-        f"data set (those that are not 0) have the median size {values.value:.3g}; rows have the median length "
-        f"{values.length:.3g}.",
+        help=f"Levels, with commas between them. Level 0, without {noise.called(kind)}, is always measured. Feature "
+        f"values of this data set (those that are not 0) have the median size {values.value:.3g}; rows have the median "
+        f"length {values.length:.3g}.",
     )
     levels, problem = noise.parse_levels(typed, kind)
     if problem:

@@ -52,13 +52,16 @@ def buckets(measurements, settings, files, n_labels) -> None:
 def times(measurements, settings, files) -> None:
     st.header("Prediction time")
     st.caption("Times also depend on what else the machine did: bands that overlap tell nothing apart.")
+    of = noise.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
     placed = mine.join(measurements.looks["place"], on="run")
     charts.show_figure(
-        figures.prediction_times(placed, level=noise.level_title(settings.kind, settings.options)),
+        figures.prediction_times(
+            placed, level=noise.level_title(settings.kind, settings.options), title=f"Prediction time under {of}"
+        ),
         mine,
         f"{files}-times",
-        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are "
+        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the {of}; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "
         f"depends on what else the machine did. {noise.IN_BLOCKS}",
         key="robustness.times",

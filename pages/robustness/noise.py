@@ -28,6 +28,10 @@ def written(levels) -> str:
     return ", ".join(f"{level:g}" for level in levels)
 
 
+def called(kind: str) -> str:
+    return "attack" if KINDS[kind].is_attack else "noise"
+
+
 def level_title(kind: str, options: dict) -> str:
     return KINDS[kind].axis.format(norm=NORMS[str(options.get("norm", 2))])
 

@@ -1,4 +1,4 @@
-"""Test rows without and with noise, feature by feature."""
+"""Test rows without and with noise or an attack, feature by feature."""
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,8 @@ FEATURES_SHOWN = 8  # features of each row
 
 
 def rows(data, runs, titles, settings, files) -> None:
-    st.header("Test rows without and with noise")
+    of = noise.called(settings.kind)
+    st.header(f"Test rows without and with {of}")
     first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
@@ -42,10 +43,10 @@ def rows(data, runs, titles, settings, files) -> None:
         return tables.csv_safe(_named(data, chosen, every))
 
     charts.show_figure(
-        figures.noisy_features(frame, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
+        figures.noisy_features(frame, of, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
         all_values,
         f"{files}-rows-{first}",
-        "For each row, the features of largest absolute value, and two features that are 0 without noise, as in "
+        f"For each row, the features of largest absolute value, and two features that are 0 without {of}, as in "
         f"Figure 6 of Date and Mehar (2025){attacked}. Lengths (L2 norms): {lengths}.",
         key="robustness.noisy",
     )
@@ -65,7 +66,7 @@ def _choose(data, settings):
             on_change=lambda: look(noisy=st.session_state[key]),
         )
     with middle:
-        level = all_measures.choose_level("Level of noise", "robustness.rows.level", settings)
+        level = all_measures.choose_level("Level", "robustness.rows.level", settings)
     right.button(
         "Random rows",
         key=f"{key}.random",

@@ -13,13 +13,17 @@ GAP = 30  # additional height between two panels, in pixels
 AROUND = 150  # height of the space above and below all panels, in pixels
 
 
-def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without and with noise") -> go.Figure:
+def noisy_features(
+    frame: pd.DataFrame, change: str = "noise", *, title: str = "Feature values without and with noise"
+) -> go.Figure:
     """Draw the feature values of some rows without and with noise, in a panel for each row.
 
     Parameters
     ----------
     frame : DataFrame, a row per row of the data and feature, in the order in which they are drawn
         Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
+    change : str
+        What the legend calls the noise, such as "attack".
     {titled_figure}
     """
     need_columns(frame, ["row", "row_name", "name", "clean", "noisy"], "noisy_features")
@@ -38,16 +42,16 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
         figure=figure,
     )
     for place, part in enumerate(parts, 1):
-        _panel(grid, part, place)
+        _panel(grid, part, place, (f"without {change}", f"with {change}"))
     grid.update_xaxes(title_text="Value of the feature", row=len(parts), col=1)
     grid.update_layout(height=total, showlegend=True, margin={"t": 84})
     return grid
 
 
-def _panel(grid, part, place):
+def _panel(grid, part, place, names):
     """Draw the feature values of one row of the data into the panel with the number ``place``, from 1."""
     y = np.arange(len(part))[::-1]
-    where, names = {"row": place, "col": 1}, ("without noise", "with noise")
+    where = {"row": place, "col": 1}
     add_pairs(grid, part, y, ("clean", "noisy"), names, "%{x:.4~g}", showlegend=place == 1, **where)
     grid.update_yaxes(**name_axis([short(name) for name in part["name"]]), **where)
     grid.update_xaxes(zeroline=True, zerolinecolor=MARK, **where)

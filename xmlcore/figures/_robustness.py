@@ -62,7 +62,7 @@ def robustness_curves(
         _line(figure, mine.sort_values("sigma"), columns, 100.0, name, style, hover, floor=None if drop else 0.0)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
-    figure.update_yaxes(title_text=f"{wording} lost, % of that without noise" if drop else f"{wording}, %")
+    figure.update_yaxes(title_text=f"{wording} lost, % of that at level 0" if drop else f"{wording}, %")
     small_looks_small(figure)
     return figure
 

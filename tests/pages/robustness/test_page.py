@@ -326,7 +326,7 @@ def test_certificates_are_a_curve_of_models_that_have_them(ready):
 
 
 @pytest.mark.parametrize("kind", ["fgsm", "pgd"])
-@pytest.mark.sections("Single rows")
+@pytest.mark.sections("At one level", "Prediction time", "Single rows")
 def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     train(ready, "LdSM", n_estimators=2)
     train(ready)
@@ -334,6 +334,11 @@ def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     page.until(lambda s: len(legend(figure(s, f"P@1 under the {kind.upper()} attack (L2)"))) == 2)
     assert "The attack was computed on a binary PLT" in page.text()
     assert "attacked on a binary PLT" in page.text()  # the rows below
+    table = next(t.proto for t in page.at.dataframe if "P@k drop" in t.value.columns)
+    assert "P@k attacked" in table.columns and "ms/row attacked" in table.columns
+    drawn = figure(page, "Feature values at"), figure(page, "Prediction time under attack")
+    assert {trace.get("name") for trace in drawn[0]["data"]} >= {"without attack", "with attack"} and drawn[1]
+    assert "Test rows without and with attack" in page.text() and "noisy" not in table.columns
 
 
 def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready):
