@@ -1,5 +1,6 @@
 """The answer of the Explain page: a sentence, the features that contribute, and the labels of the row."""
 
+import numpy as np
 import streamlit as st
 
 from pages.shared import format, tables
@@ -112,8 +113,10 @@ def largest_values(view) -> None:
     top = frame.loc[frame["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
     shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
+    equal = len(magnitude) > 1 and np.ptp(magnitude["value"].abs()) == 0
+    title = f"Largest values: all {len(magnitude):,} are equal" if equal else "Largest values"
     charts.show_figure(
-        figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
+        figures.magnitude_bars(magnitude, explaining.BARS, top, title=title),
         magnitude,
         f"{view.file}-magnitude",
         "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "

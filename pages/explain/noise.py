@@ -22,6 +22,7 @@ def under_noise(view) -> None:
     noisy = gaussian.apply(view.x, rows=np.array([REPEATS * view.row]), seed=seed)  # the first copy of _stability
     changed = explain.contributions(view.model, noisy, view.label)
     named = explaining.named(changed, view.data, view.kind)
+    n_features = len(explain.side_by_side(view.contributions, named))
     compared = explain.side_by_side(view.contributions, named, TOP)
     left, right = st.columns(2, gap="large")
     with left:
@@ -33,13 +34,12 @@ def under_noise(view) -> None:
                 lambda: explain.side_by_side(view.contributions, named),
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, and features that are among the first {TOP} "
-                "only with noise. "
-                f"{explaining.totals(view.attrs, changed.attrs)}",
+                "only with noise. " * (n_features > TOP) + explaining.totals(view.attrs, changed.attrs),
                 key="explain.noise",
             )
     with right:
         before_after.show(view.data, view.model, view.x, noisy, view.k, "explain.noise.labels")
-        _stability(view, gaussian, seed)
+        _stability(view, gaussian, seed, n_features)
 
 
 def _choose(view):
@@ -59,7 +59,7 @@ def _choose(view):
     return robustness.GaussianNoise(sigma, support), now().draw or 0
 
 
-def _stability(view, gaussian, seed):
+def _stability(view, gaussian, seed, n_features):
     if gaussian.sigma == 0:
         st.caption("σ is 0, so there is no noise and nothing changes.")
         return
@@ -67,7 +67,7 @@ def _stability(view, gaussian, seed):
     means = stability[["spearman", "overlap"]].mean()
     n = len(stability)
     of = f"without and with noise, mean of {n} noisy copies"
-    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
+    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, n_features, of))
     st.caption(
         f"Over {n} noisy copies of the row, {explaining.range_of_totals(view.attrs, stability['total'])}. The figure "
         "and the table show the first of them."

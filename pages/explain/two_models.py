@@ -28,7 +28,8 @@ def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
     cards = []
     if alike:
         found = explain.agreement(view.contributions, other, TOP)
-        cards = explaining.agreement_cards(found["spearman"], found["overlap"], TOP, "of both models")
+        n_features = len({*view.contributions["feature"], *other["feature"]})
+        cards = explaining.agreement_cards(found["spearman"], found["overlap"], TOP, n_features, "of both models")
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
     if not cards:

@@ -46,8 +46,7 @@ def contribution_bars(
         it gets them.
     n : int
         Number of features with a bar of their own: the largest, but at least two of each sign if n is 4 or more. The
-        positive others share one bar, and so do the negative ones and those that contribute nothing: all bars add up to
-        what the features contribute.
+        positive others share one bar, and so do the negative ones: all bars add up to what the features contribute.
     unit : str
         The score that contributions add up to.
     {title}
@@ -62,12 +61,12 @@ def contribution_bars(
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``others`` (number of features without a bar of their own) and ``ends`` (the smallest and
+        ``layout.meta`` adds ``others`` (number of features that share a bar) and ``ends`` (the smallest and
         the largest value of a bar, or 0).
     """
     need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
     own = _has_own_bar(frame["contribution"].to_numpy(), n)
-    shown, rest = frame[own], frame["contribution"][~own]
+    shown, rest = frame[own], frame["contribution"][~own & (frame["contribution"] != 0)]
     names = list(shown["name"])
     texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
     hovers = [
@@ -75,9 +74,9 @@ def contribution_bars(
         for name, value in zip(names, shown["value"])
     ]
     values = list(shown["contribution"])
-    for kind, mine in (("positive {}", rest[rest > 0]), ("negative {}", rest[rest < 0]), ("{} of 0", rest[rest == 0])):
+    for sign, mine in (("positive", rest[rest > 0]), ("negative", rest[rest < 0])):
         if len(mine):
-            texts.append(f"{len(mine):,} {kind.format('others' if len(mine) > 1 else 'other')}")
+            texts.append(f"{len(mine):,} {sign} {'others' if len(mine) > 1 else 'other'}")
             hovers.append(f"<b>{len(mine):,} other features</b>, together")
             values.append(float(mine.sum()))
     values = np.array(values, dtype=np.float64)

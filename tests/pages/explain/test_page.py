@@ -247,9 +247,23 @@ def test_noise_changes_contributions_and_none_does_not(page):
     assert one == pytest.approx(two)
     labels = page.frame("before", "after")
     assert labels["before"].tolist() == labels["after"].tolist()
+    page.set("explain.support", "all")  # so that there are more than ten features
     assert {"Rank correlation", "Same top 10"} <= set(page.set(field, 0.5).metrics())
     before = figure(page, title)
     assert figure(page.press("explain.noise.again"), title) != before
+
+
+@pytest.mark.sections("Noise", "Largest values")
+def test_of_a_row_of_few_equal_values_no_first_ones_are_told_from_the_others(ready):
+    data = word_data()
+    X_train, X_test = (sp.csr_array(X != 0, dtype=float) for X in (data.X_train, data.X_test))
+    train(ready, data=datasets.Dataset("ones", X_train, data.Y_train, X_test, data.Y_test))
+    sizes = np.diff(X_test.indptr)
+    for row in sizes.argmax(), (sizes == 5).argmax():
+        page, n = ready.go("explain").set("explain.row", int(row)), X_test[[row]].nnz
+        assert figure(page, "Largest values")["layout"]["title"]["text"] == f"Largest values: all {n} are equal"
+        assert "Rank correlation" in page.metrics() and ("Same top 10" in page.metrics()) == (n > 10)
+        assert ("among the first 10 only with noise" in page.text()) == (n > 10)
 
 
 @pytest.mark.sections("Noise")
