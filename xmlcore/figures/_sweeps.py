@@ -11,7 +11,7 @@ from xmlcore.figures._axes import far_apart, small_looks_small
 from xmlcore.figures._style import ORANGE, PALETTE, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
-BELOW = 85  # height of labels and title below a panel: on a phone, the labels stand upright
+BELOW = 100  # height of labels and title below a panel: on a phone, the labels stand upright
 NOTE = 18  # height of the second line of a title
 NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups

@@ -12,10 +12,12 @@ from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics, store
 from xmlcore.experiment.engine.sweeps import kept_trial, settings_table
+from xmlcore.experiment.kinds.train import value_text
 from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
+OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
     "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
@@ -104,7 +106,7 @@ def draw(found: Tried, name: str, place: str) -> None:
         notes[only] = "all differences"
     labels = {key: varied[key] for key in notes or varied}
     charts.show_figure(
-        figures.sweep_values(found.trials, labels, measure, notes),
+        figures.sweep_values(_in_words(found), labels, measure, notes),
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
@@ -113,6 +115,17 @@ def draw(found: Tried, name: str, place: str) -> None:
         "the same rows.",
         key=place,
     )
+
+
+def _in_words(found) -> pd.DataFrame:
+    """Return the trials with the form's words for options, cut where they are long."""
+    texts = {}
+    for parameter in experiment.MODELS[found.task.params["model"]].parameters:
+        if parameter.name in found.varied and parameter.options:
+            words = [value_text(option, parameter) for option in parameter.options]
+            cut = dict(zip(parameter.options, figures.cut_apart(words, OPTION_LETTERS).values()))
+            texts[parameter.name] = [cut.get(value, value) for value in found.trials[parameter.name]]
+    return found.trials.assign(**texts)
 
 
 def _margin(result) -> str:

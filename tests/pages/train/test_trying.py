@@ -9,7 +9,7 @@ import pytest
 from pages.shared import sweeping
 from pages.shared.results import trials
 from pages.train import trying
-from tests.pages.making import came_with_a_file, fields_of, figure, titles, train, use, word_data
+from tests.pages.making import came_with_a_file, fields_of, figure, numbers, titles, train, use, word_data
 from tests.pages.small import small_data
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import sweeps
@@ -144,6 +144,8 @@ def test_settings_have_the_names_of_what_was_trained_in_whichever_order_they_wer
         fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     shown = page.run().frame("normalize", "C", "mean")
     assert sorted(zip(shown["normalize"], shown["C"].astype(float), shown["mean"])) == wanted
+    axes = [numbers(trace["x"]) for trace in figure(page, "P@1 on the rows held out")["data"]]
+    assert any({"rows of length 1", "standard…columns"} == {*values} for values in axes), "in the words of the form"
     lines = figure(page.go("compare"), "P@1 of OneVsRest by settings")["data"][0]["dimensions"]
     places = next(axis for axis in lines if "rows of length 1" in axis.get("ticktext", ()))
     scaled = [places["ticktext"][place] == "rows of length 1" for place in places["values"]]
