@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 import scipy.sparse as sp
 
+from tests.figures.seen import contrast, rgb
 from xmlcore import figures
 from xmlcore.datasets import together
 from xmlcore.figures._style import model_styles
@@ -361,6 +362,14 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
 def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
     frame = pd.DataFrame({"name": ["a", "b"], "group": ["x", "x"], "size": [3.0, 2.0]})
     assert figures.treemap(frame, "Sizes").data[0].tiling.squarifyratio > 1
+
+
+def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
+    frame = pd.DataFrame({"name": list("abcdefgh"), "group": [*"stuvwx", "tail", "y"], "size": 1.0})
+    (trace,) = figures.treemap(frame, "Sizes").data
+    inks = {"white": "#FFFFFF", "black": "#000000"}
+    colors = list(zip(trace.marker.colors, trace.textfont.color))
+    assert len(set(colors)) == 7 and all(contrast(rgb(fill), rgb(inks[text])) >= 4.5 for fill, text in colors)
 
 
 def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():

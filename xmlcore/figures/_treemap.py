@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
+from xmlcore.figures._style import BLUE, BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
 LETTERS, LEAST = 80, 8  # of a name that fits into a square: of all sizes together, and at least
 FEW = 60  # rectangles; more need more height, so that names fit
@@ -41,11 +41,17 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
         texttemplate=[f"%{{label}}<br>{number}"] * len(sizes)
         + [f"%{{label}}<br>{number}" if room > LEAST else "%{label}" for room in letters],
         hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
+        textfont={"color": [_ink(colors[group]) for group in (*sizes.index, *drawn["group"])]},
         tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
     )
     figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=360 if len(drawn) <= FEW else 460)
     figure.update_layout(uniformtext={"minsize": 11, "mode": "hide"})
     return figure
+
+
+def _ink(color) -> str:
+    """Return the colour of text on a rectangle: of a contrast of 5 or more; Plotly would choose one of 2 or 3."""
+    return "white" if color == BLUE else "black"
 
 
 def _beginning(names) -> str:
