@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from xmlcore.progress import Progress, silent
 from xmlcore.system import effective_jobs
 
+TASK_BYTES = 2000  # that each task takes while it waits for one of several threads
+
 
 def run_tasks(
     function: Callable,

@@ -1,5 +1,6 @@
 """Selections by forests, LASSO, chi-squared and mutual information: scikit-learn's scores, the best k of each label."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -178,3 +179,36 @@ def test_more_columns_than_fit_into_memory_are_refused_before_they_are_made(esti
     many = sp.csr_array((np.ones(6, bool), np.arange(6) * 10_000_000, np.arange(7)), shape=(6, 10**8))
     with pytest.raises(MemoryError, match="GB of memory for 4 features and 100,000,000 labels"):
         estimator.fit(np.eye(6, 4), many)
+
+
+def sparse(n_columns, n_rows=48, each=5):
+    columns = np.sort(np.random.default_rng(0).integers(0, n_columns, (n_rows, each)), axis=1)
+    return sp.csr_array((np.ones(columns.size), columns.ravel(), each * np.arange(n_rows + 1)), (n_rows, n_columns))
+
+
+MANY = [
+    *(BRDT(max_depth=3, n_jobs=n_jobs) for n_jobs in (1, 2)),
+    *(LassoSelection(per_label=each, n_jobs=2) for each in (True, False)),
+    *(ChiSquaredSelection(per_label=each) for each in (True, False)),
+    *(MutualInformationSelection(per_label=each) for each in (True, False)),
+]
+FORESTS = [RandomForestSelection(per_label=each, n_estimators=20, max_depth=2, n_jobs=1) for each in (True, False)]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_features", "n_labels"),
+    [*((each, 200_000, 3) for each in (*MANY, *FORESTS)), *((each, 20, 1_000) for each in MANY)],
+    ids=repr,
+)
+def test_a_fit_takes_the_memory_that_it_asks_for(estimator, n_features, n_labels, monkeypatch):
+    X, Y = sparse(n_features), sparse(n_labels).astype(bool)
+    estimator.fit(*data())  # imports what it needs
+    asked = []
+    monkeypatch.setattr("xmlcore.selection.decision_trees.check_memory", lambda needed, *_: asked.append(needed))
+    tracemalloc.start()
+    try:
+        estimator.fit(X, Y)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.4 * asked[0] < taken < 1.1 * asked[0]

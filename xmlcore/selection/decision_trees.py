@@ -10,10 +10,10 @@ from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
 from xmlcore.models.base import Estimator, MultiLabelModel
 from xmlcore.models.saving import ModelFormatError, check_types
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import TASK_BYTES, row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.system import check_memory
+from xmlcore.system import check_memory, effective_jobs
 from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
@@ -27,8 +27,9 @@ from xmlcore.validation import (
 # Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
 DENSE_FROM = 1 / 16
 DENSE_BYTES = 1 << 28  # largest size of the dense columns of one label, in bytes
-TREE_BYTES = 1000  # of a label's tree, at least
+TREE_BYTES = 1100  # of a label's tree, at least
 COLUMN_BYTES = 12  # that each column takes besides its values, while a matrix by rows becomes one by columns
+SPLIT_BYTES = 16  # that a tree takes for each feature while it grows: the order in which it tries them
 PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
 # Arrays of all nodes -> dtype; see the kernel.
 NODES = {"feature": "int32", "threshold": "float64", "left": "int32", "right": "int32", "proba": "float32"}
@@ -130,7 +131,8 @@ class BRDT(Estimator):
         selected = check_selection(self.selected, X.shape[1], n_labels)
         if selected is not None and (selected == selected[0]).all():
             selected = selected[:1]  # so that the columns are extracted once for all labels
-        check_columns(self, X, n_labels, TREE_BYTES)
+        tried = X.shape[1] if selected is None else selected.shape[1]
+        check_columns(self, X, n_labels, TREE_BYTES, SPLIT_BYTES * tried, effective_jobs(self.n_jobs))
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
         n_nodes = np.array([tree[0].size for tree in trees], np.int64)
         self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
@@ -295,9 +297,15 @@ def _are_trees(n_nodes, feature, threshold, left, right, proba, n_features) -> b
     )
 
 
-def check_columns(estimator, X, n_labels: int, per_label: int, per_feature: int = 0) -> None:
-    """Raise MemoryError if X by columns, with bytes for each label and feature, takes more memory than is free."""
-    needed = X.shape[1] * (COLUMN_BYTES + per_feature) + n_labels * per_label
+def check_columns(estimator, X, n_labels: int, per_label: int, at_once: int, threads: int, further: int = 0) -> None:
+    """Raise MemoryError if more memory is needed than is free.
+
+    That is for X by columns, ``per_label`` bytes for each label, ``at_once`` for each that a thread computes, and
+    ``further`` bytes.
+    """
+    threads = min(threads, n_labels)
+    waiting = TASK_BYTES if threads > 1 else 0
+    needed = X.shape[1] * COLUMN_BYTES + n_labels * (per_label + waiting) + threads * at_once + further
     of = f"{X.shape[1]:,} features and {n_labels:,} labels"
     check_memory(needed, type(estimator).__name__, of, "leave out features and labels that no row has")
 

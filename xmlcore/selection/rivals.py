@@ -25,11 +25,11 @@ from xmlcore.selection.rival_parameters import (
     LASSO,
     SHARED,
 )
+from xmlcore.system import effective_jobs
 from xmlcore.typing import RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
-LABEL_BYTES = 300  # that each label takes besides its scores
 LARGEST = float(np.finfo(np.float32).max)  # larger scores, of huge values, are kept as this one
 
 
@@ -43,7 +43,8 @@ class _Selection(KeepsColumns):
     """
 
     PARAMETERS = SHARED
-    _work_bytes = 24  # that each feature takes, at least, while the scores of a label are computed
+    _work_bytes: int  # that each score takes, at most, of those that are computed at the same time
+    _kept_bytes = 300  # that each label takes besides its scores
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
 
     def _fit(self, X, Y, progress):
@@ -54,7 +55,8 @@ class _Selection(KeepsColumns):
         n_labels, n_features = Y.shape[1], X.shape[1]
         k = selected_count(self.n_features, n_features)
         shared = not self.per_label
-        check_columns(self, X, n_labels, LABEL_BYTES, self._work_bytes + (8 if shared else 4 * n_labels))
+        kept = 12 * n_features if shared else 4 * n_features * n_labels
+        check_columns(self, X, n_labels, self._kept_bytes + 4 * k, *self._at_once(n_features, n_labels), kept)
         scores = np.zeros((1 if shared else n_labels, n_features), np.float64 if shared else np.float32)
         selected = np.empty((n_labels, k), np.int32)
 
@@ -75,6 +77,10 @@ class _Selection(KeepsColumns):
         self.scores_, self.selected_, self.n_selected_ = scores, selected, k
         self.n_features_in_, self.n_labels_ = n_features, n_labels
         self.__dict__.update(further)
+
+    def _at_once(self, n_features, n_labels) -> tuple[int, int]:
+        """Return the bytes that a thread needs to compute scores, and the number of threads."""
+        return self._work_bytes * n_features, effective_jobs(self.n_jobs)
 
     def _state(self):
         arrays = {"scores": self.scores_, "selected": self.selected_}
@@ -137,6 +143,7 @@ class RandomForestSelection(_Selection):
     """
 
     ABOUT = ABOUT_FOREST
+    _work_bytes = 40
     PARAMETERS = FOREST
     _further_params = "forest_params"
 
@@ -180,8 +187,7 @@ class RandomForestSelection(_Selection):
         def one_label(label):
             y = binary_column(Y, label)
             if 0 < y.sum() < n:
-                forest = self._forest(self.n_estimators, label_seed(seed, label)).fit(columns, y)
-                importances = forest.feature_importances_
+                importances = _importances(self._forest(self.n_estimators, label_seed(seed, label)).fit(columns, y))
             else:
                 importances = np.zeros(columns.shape[1])
             keep(label, importances[None, :])
@@ -198,14 +204,26 @@ class RandomForestSelection(_Selection):
         y = y.ravel() if y.shape[1] == 1 else y
 
         def one_tree(tree):
-            forest = self._forest(1, label_seed(seed, tree)).fit(columns, y)
-            return forest.feature_importances_
+            importances = _importances(self._forest(1, label_seed(seed, tree)).fit(columns, y))
+            used = np.flatnonzero(importances)
+            return used, importances[used]
 
         seed = self._entropy()
         trees = range(self.n_estimators)
         importances = run_tasks(one_tree, trees, [1] * len(trees), self.n_jobs, progress, "Growing the forest", "trees")
-        total = np.sum(importances, axis=0)
+        total = np.zeros(columns.shape[1])
+        for used, sizes in importances:
+            total[used] += sizes
         keep(0, (total / (total.sum() or 1.0))[None, :])
+
+
+def _importances(forest) -> np.ndarray:
+    """Return scikit-learn's ``feature_importances_``, for which it would hold those of all trees at a time."""
+    total = np.zeros(forest.n_features_in_)
+    for tree in forest.estimators_:
+        total += tree.feature_importances_
+    total /= max(1, sum(tree.tree_.node_count > 1 for tree in forest.estimators_))
+    return total / (total.sum() or 1.0)
 
 
 @described
@@ -238,7 +256,8 @@ class LassoSelection(_Selection):
     """
 
     ABOUT = ABOUT_LASSO
-    _work_bytes = 144
+    _work_bytes = 96
+    _kept_bytes = 700
     PARAMETERS = LASSO
     _is_iterative = True
 
@@ -272,9 +291,9 @@ class LassoSelection(_Selection):
                 slope = columns.T @ residual / n - mean * residual.mean()
             used = np.flatnonzero(weights)
             nonzero[label] = used.size
-            if self.per_label:
-                keep(label, np.abs(weights)[None, :], np.abs(slope)[None, :])
-            return used, np.abs(weights[used])
+            if not self.per_label:
+                return used, np.abs(weights[used])
+            return keep(label, np.abs(weights)[None, :], np.abs(slope)[None, :])
 
         costs = 1 + np.diff(Y.indptr)
         with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
@@ -295,8 +314,15 @@ class LassoSelection(_Selection):
         return {"n_nonzero_": nonzero, "n_iter_": int(rounds.max())}
 
 
+class _BlockSelection(_Selection):
+    """Base of selections that compute the scores of a block of labels at a time, on one thread."""
+
+    def _at_once(self, n_features, n_labels):
+        return self._work_bytes * n_features * min(_labels_at_once(n_features), n_labels), 1
+
+
 @described
-class ChiSquaredSelection(_Selection):
+class ChiSquaredSelection(_BlockSelection):
     """Selection of features by the chi-squared statistic of their sums over the rows with and without a label.
 
     {parameters}
@@ -349,7 +375,7 @@ class ChiSquaredSelection(_Selection):
 
 
 @described
-class MutualInformationSelection(_Selection):
+class MutualInformationSelection(_BlockSelection):
     """Selection of features by the mutual information, in nats, of a label and the feature being above its median.
 
     {parameters}
@@ -371,7 +397,7 @@ class MutualInformationSelection(_Selection):
     """
 
     ABOUT = ABOUT_MUTUAL_INFORMATION
-    _work_bytes = 192
+    _work_bytes = 84
 
     n_features: float = 0.1
     per_label: bool = True
@@ -410,7 +436,7 @@ def above_median(X: sp.csr_array) -> sp.csr_array:
     X = sp.csc_array(X)
     n = X.shape[0]
     parts, counts = [], np.zeros(X.shape[1], np.int64)
-    for feature in range(X.shape[1]):
+    for feature in np.flatnonzero(np.diff(X.indptr)):  # a list has 100 bytes and more for each
         rows = X.indices[X.indptr[feature] : X.indptr[feature + 1]]
         values = X.data[X.indptr[feature] : X.indptr[feature + 1]]
         if 2 * rows.size < n:  # most values are 0, and so is the median
@@ -426,10 +452,14 @@ def above_median(X: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.csc_array((np.ones(indices.size), indices, ptr), shape=X.shape))
 
 
+def _labels_at_once(n_features):
+    return max(1, BLOCK_SCORES // n_features)
+
+
 def _by_products(X, Y, score, progress, keep):
     """Compute scores that depend only on the sums of features over the rows of each label, in blocks of labels."""
     rows_of_label = sp.csr_array(Y.T.astype(np.float64))
-    n_labels, size = Y.shape[1], max(1, BLOCK_SCORES // X.shape[1])
+    n_labels, size = Y.shape[1], _labels_at_once(X.shape[1])
     for first in range(0, n_labels, size):
         progress("Scoring features", first / n_labels, f"{first:,} of {n_labels:,} labels")
         labels = slice(first, min(first + size, n_labels))
