@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, datasets, decisions, experiment, explain, metrics, robustness, selection
-from xmlcore.datasets import DatasetFormatError, load, make_synthetic, read_matrix, read_texts
+from xmlcore import PLT, datasets, decisions, experiment, explain, figures, metrics, robustness, selection
+from xmlcore.datasets import DatasetFormatError, load, make_synthetic, read_dataset, read_matrix, read_texts
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models import PackedModel
 
 PACKAGE = Path(__file__).parent.parent / "xmlcore"
 LONG = "x" * 100_000
+MOST = 400 + len("xmlcore")  # characters of the user's data in a message
 OWN = {"first_use.py", "wrapping.py", "run_code.py"}  # of names in Python's own words, and of Python code
 
 
@@ -34,6 +36,11 @@ def test_no_message_has_the_whole_of_a_value():
     assert not [place for path in PACKAGE.rglob("*.py") if path.name not in OWN for place in whole_values(path)]
 
 
+SYNTHETIC = datasets.Dataset("a", np.eye(2), [[0], [1]], np.eye(2), [[0], [1]])
+NAMED = PLT(random_state=0).fit(pd.DataFrame(np.eye(2), columns=[LONG, LONG[1:]]), [[0], [1]])
+PLAIN = PLT(random_state=0).fit(np.eye(2), [[0], [1]])
+
+
 @pytest.mark.parametrize("call", [
     lambda: PLT(C=LONG).fit(np.eye(2), [[0], [1]]),
     lambda: PLT(n_estimators=-(10**4000)).fit(np.eye(2), [[0], [1]]),
@@ -51,11 +58,24 @@ def test_no_message_has_the_whole_of_a_value():
     lambda: metrics.compare_rankings([[0]], {LONG: [[0]], "b": [[0]]}, reference="c"),
     lambda: datasets.stratified_parts([[0], [1]], [0.1] * 100_000),
     lambda: explain.agreement(pd.DataFrame({"a": [1]}), LONG),
+    lambda: experiment.task("train", {"dataset": "0" * 32}, {LONG: 1}),
+    lambda: experiment.task("train", {LONG: "0" * 32}),
+    lambda: experiment.task("train", {"dataset": "0" * 32}, {"params": {LONG: 1}}),
+    lambda: experiment.task("train", {"dataset": "0" * 32}, {LONG + end: 1 for end in "abcdefghij"}),
+    lambda: experiment.sweep(SYNTHETIC, "PLT", {LONG: [1]}),
+    lambda: experiment.sweep(SYNTHETIC, "PLT", {LONG: []}),
+    lambda: experiment.sweep(SYNTHETIC, "PLT", {LONG: 1}),
+    lambda: experiment.sweep(SYNTHETIC, "PLT", {"C": {LONG: 1}}),
+    lambda: selection.BRDT(**{LONG: 1}).fit(np.eye(2), [[0], [1]]),
+    lambda: NAMED.predict(pd.DataFrame(np.eye(2), columns=["a" + LONG, "b" + LONG])),
+    lambda: PackedModel(PLAIN, feature_names=[LONG, LONG[1:]]).rows(pd.DataFrame({"a" + LONG: [1]})),
+    lambda: figures.trials(pd.DataFrame({LONG: [1]})),
+    lambda: figures.frontier(pd.DataFrame({LONG: [1]}), {LONG[1:]: "a"}, [LONG[2:]]),
 ])  # fmt: skip
 def test_an_error_about_a_long_value_is_short(call):
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
-    assert len(str(caught.value)) < 800
+    assert len(str(caught.value)) < 800 and str(caught.value).count("x") <= MOST
 
 
 def taking(function, name, *given):
@@ -158,11 +178,20 @@ def test_what_is_of_another_kind_is_refused_by_its_name(call, name, wrong):
     ("a.csv", f"a,b\n1,{LONG}\n", read_matrix, {"labels": -1}),
     ("a.txt", f"1 2 2\n{LONG} 0:1\n", read_matrix, {}),
     ("a.arff", f"@relation a\n@attribute {LONG} {LONG}\n@data\n1\n", read_matrix, {"labels": [LONG]}),
-    ("a.jsonl", f'{{"{LONG}": 1}}\n', read_texts, {"text": LONG}),
+    ("a.jsonl", f'{{"{LONG}": 1}}\n', read_texts, {"text": "b"}),
+    ("a.jsonl", "{" + ", ".join(f'"{end}{LONG}": 1' for end in range(9)) + "}\n", read_texts, {"text": "b"}),
     ("a.tsv", f"{LONG}\t{LONG}\nb\tc\n", read_texts, {"text": LONG, "labels": "d"}),
 ])  # fmt: skip
 def test_an_error_about_a_file_of_long_names_is_short(name, content, read, options, tmp_path):
     (tmp_path / name).write_text(content)
     with pytest.raises(DatasetFormatError) as caught:
         read(tmp_path / name, **options)
-    assert len(str(caught.value).replace(str(tmp_path), "")) < 1300
+    message = str(caught.value).replace(str(tmp_path), "")
+    assert len(message) < 1300 and message.count("x") <= MOST
+
+
+@pytest.mark.parametrize("read", [read_dataset, read_texts])
+def test_an_error_about_a_long_name_of_a_file_is_short(read):
+    with pytest.raises(OSError) as caught:
+        read(LONG)
+    assert str(caught.value).count("x") <= MOST

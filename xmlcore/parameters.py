@@ -13,6 +13,7 @@ import numpy as np
 from xmlcore.interrupts import in_one_step
 from xmlcore.typing import Auto, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_number
+from xmlcore.wording import listed
 
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
@@ -120,7 +121,7 @@ class Parameter:
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r:.200}")
         elif self.kind == "files" and not {self.options[0]} <= set(value) <= set(self.options):
             others = f"may have {', '.join(self.options[1:])}" if self.options[1:] else "nothing else"
-            raise ValueError(f"{self.name} need {self.options[0]}, and {others}; they have {sorted(value)}")
+            raise ValueError(f"{self.name} need {self.options[0]}, and {others}; they have {listed(sorted(value))}")
         elif self.kind == "estimator" and (not hasattr(value, "fit") or isinstance(value, type)):
             raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r:.200}")
         return value
@@ -206,7 +207,7 @@ def filled(parameters: "tuple[Parameter, ...]", values: dict[str, Any], owner: s
     known = {parameter.name: parameter for parameter in parameters}
     if unknown := sorted(set(values) - set(known)):
         has = f"it has {', '.join(known)}" if known else "it has none"
-        raise ValueError(f"{owner} has no parameter {', '.join(unknown)}: {has}")
+        raise ValueError(f"{owner} has no parameter {listed(unknown)}: {has}")
     if missing := [name for name in known if known[name].default is REQUIRED and name not in values]:
         raise ValueError(f"{owner} needs the parameter {' and '.join(missing)}")
     return {name: p.check(values[name]) if name in values else p.default for name, p in known.items()}
@@ -296,7 +297,7 @@ class HasParameters:
         if self._further_params:
             unknown = sorted(set(getattr(self, self._further_params)) - self._accepted_params())
             if unknown:
-                raise TypeError(f"{self._further_class().__name__} has no parameter {', '.join(unknown)}")
+                raise TypeError(f"{self._further_class().__name__} has no parameter {listed(unknown)}")
 
 
 @dataclass_transform()

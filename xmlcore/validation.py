@@ -96,7 +96,7 @@ def difference_of_names(fitted, names) -> str:
     ):
         if differing:
             shown = sorted(differing)
-            lines += [f"Feature names {title}:", *(f"- {name}" for name in shown[:5])]
+            lines += [f"Feature names {title}:", *(f"- {name:.40}" for name in shown[:5])]
             lines += ["- ..."] if len(shown) > 5 else []
     if known == given:
         lines.append("Feature names must be in the same order as they were in fit.")

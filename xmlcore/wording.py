@@ -1,10 +1,12 @@
 """Amounts as messages, figures and pages write them; and values as JSON can hold them."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from xmlcore.first_use import pd
 
+LONGEST_NAME, LONGEST_LIST = 60, 180  # characters of a name, and of several, that a message has at most
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 
@@ -89,6 +91,15 @@ def hundredths(share: float | None, undefined: str = "–") -> str:
         if share is not None and math.isfinite(share)
         else undefined
     )
+
+
+def listed(names: Iterable) -> str:
+    """Return names that a user gave, one after the other: as many as a message has room for, long ones cut."""
+    texts = [text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…" for text in map(str, names)]
+    shown = 1
+    while shown < len(texts) and len(", ".join(texts[: shown + 1])) <= LONGEST_LIST:
+        shown += 1
+    return ", ".join(texts[:shown]) + (f" and {len(texts) - shown:,} more" if shown < len(texts) else "")
 
 
 def plain(value: Any, leaf=lambda value: value) -> Any:

@@ -234,6 +234,9 @@ def in_arrays(kind, change):
     return in_file(kind, "arrays.npz", make)
 
 
+LONG = "q" * 50_000
+
+
 def first_run(artifacts):
     return first(artifacts, "runs")["record"]
 
@@ -265,6 +268,9 @@ HOSTILE = {
         "not belong",
     ),
     "unknown parameter": (of_list(lambda found: first_run(found)["params"]["params"].update(evil=3)), "does not have"),
+    "long parameter": (of_list(lambda found: first_run(found)["params"].update({LONG: 3})), "does not have"),
+    "long setting": (of_list(lambda found: first_run(found)["params"]["params"].update({LONG: 3})), "does not have"),
+    "long input": (of_list(lambda found: first_run(found)["inputs"].update({LONG: "0" * 32})), "does not have"),
     "settings of no form": (of_list(lambda found: first_run(found).update(params=[1])), "does not have"),
     "input not in the file": (of_list(lambda found: found.pop(0)), "not describe"),
     "order": (of_list(lambda found: found.reverse()), "not in the file"),
@@ -288,8 +294,9 @@ HOSTILE = {
 def check_refused(path, change, reason):
     """Change the file; reading it says the reason and keeps nothing."""
     rewritten(path, change)
-    with pytest.raises(experiment.WorkspaceFileError, match=reason):
+    with pytest.raises(experiment.WorkspaceFileError, match=reason) as caught:
         experiment.import_workspace(path)
+    assert len(str(caught.value)) < 600
     assert store.inventory().artifacts == {}
     assert not list((store.cache_root() / "given").glob("*"))
 

@@ -10,6 +10,8 @@ from functools import cache
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.wording import listed
+
 # The colours of Okabe and Ito, which differ for people with every common colour vision, without the yellow and the
 # black that are invisible on a white or a dark page. https://jfly.uni-koeln.de/color/
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C8C8C")
@@ -271,9 +273,7 @@ def signed(value: float, digits: int) -> str:
 def need_columns(frame, columns, function: str) -> None:
     """Raise ValueError with the names of the columns, unless it is a DataFrame that has them."""
     if not hasattr(frame, "columns"):
-        raise ValueError(f"{function} takes a DataFrame with {', '.join(columns)}, not a {type(frame).__name__}")
+        raise ValueError(f"{function} takes a DataFrame with {listed(columns)}, not a {type(frame).__name__}")
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        raise ValueError(
-            f"{function} needs the column(s) {', '.join(missing)}, the frame has {', '.join(map(str, frame.columns))}"
-        )
+        raise ValueError(f"{function} needs the column(s) {listed(missing)}, the frame has {listed(frame.columns)}")

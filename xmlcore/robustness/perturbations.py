@@ -10,6 +10,7 @@ from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import LARGEST_SIGMA, GaussianNoise, WordNoise
 from xmlcore.parameters import Parameter
 from xmlcore.robustness.attacks import FGSM, PGD
+from xmlcore.wording import listed
 
 GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
 CERTIFIED = "certified"  # the measure of certificates: share of rows that no change of a size can turn
@@ -144,7 +145,7 @@ def check_options(kind: str, options: dict):
     unknown = set(options) - set(known)
     if unknown:
         raise ValueError(
-            f"{kind!r:.200} has no option {', '.join(map(repr, sorted(unknown)))}: it has {', '.join(known) or 'none'}"
+            f"{kind!r:.200} has no option {listed(map(repr, sorted(unknown)))}: it has {', '.join(known) or 'none'}"
         )
 
 

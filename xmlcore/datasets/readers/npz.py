@@ -13,6 +13,7 @@ from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.sources import holds_npz, reading_zip
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
 from xmlcore.validation import INT32_MAX, check_features, check_labels
+from xmlcore.wording import listed
 
 looks_like = holds_npz
 
@@ -192,8 +193,7 @@ def _matrix(arrays, letter, source, alone=False):
     values = [name for name, array in arrays.items() if array.dtype.kind in "biuf"]
     if alone and len(values) == 1:
         return _dense(arrays[values[0]], values[0], source)
-    some = ", ".join(list(arrays)[:8]) + (f" and {len(arrays) - 8:,} more" if len(arrays) > 8 else "")
-    raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {some}", _HOLDS)
+    raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {listed(arrays)}", _HOLDS)
 
 
 def _dense(values, name, source):

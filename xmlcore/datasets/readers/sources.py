@@ -218,11 +218,20 @@ def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
     return text[:end]
 
 
+def opened(path) -> io.BufferedReader:
+    """Open a file; if that fails, the message has no more than the beginning of a long name."""
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        error.filename = f"{path!s:.300}"
+        raise
+
+
 @contextmanager
 def _open_stream(source, max_bytes, label):
     """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk."""
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as stream:
+        with opened(source) as stream:
             yield stream, None
         return
     if isinstance(source, (bytes, bytearray, memoryview)):

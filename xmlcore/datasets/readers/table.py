@@ -152,7 +152,7 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
         gone = [column_name(form, column) for column in gone]
         columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
         more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
-        warn(f"{source}: {columns} of text left out: {', '.join(gone[:3])}{more}")
+        warn(f"{source}: {columns} of text left out: {', '.join(name[:40] for name in gone[:3])}{more}")
     return *found, names, kept
 
 
@@ -250,7 +250,7 @@ def _column(form, name, source):
     if count:
         raise DatasetFormatError(source, f"{count} columns have the name {name!r:.200}", "Rename them.", 1)
     near = difflib.get_close_matches(name, form.names[:10_000], 3)
-    like = f"; similar names: {', '.join(near)}" if near else f"{_some(form.names, 0)}"
+    like = f"; similar names: {', '.join(name[:40] for name in near)}" if near else f"{_some(form.names, 0)}"
     raise DatasetFormatError(
         source, f"no column has the name {name!r:.200}{like}", "Name columns of the first line.", 1
     )

@@ -11,6 +11,7 @@ from xmlcore.datasets.readers.sources import (
     ending_of,
     files_in,
     kept_in_place,
+    opened,
     opened_archive,
     pieces_of,
     read_head,
@@ -188,7 +189,7 @@ def _rewind(source):
 
 def _is_parquet(source) -> bool:
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as stream:
+        with opened(source) as stream:
             return stream.read(4) == b"PAR1"
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source[:4]) == b"PAR1"

@@ -21,6 +21,7 @@ from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
 from xmlcore.validation import check_count
+from xmlcore.wording import listed
 
 TEXT, LABELS = "text", "labels"  # default columns
 
@@ -207,8 +208,7 @@ def _column(guess, name, source) -> str:
     like = [column for column in guess.columns if column.lower() == name.lower()]
     if len(like) == 1:
         return like[0]
-    shown = ", ".join(map(repr, guess.columns[:12])) + (", ..." if len(guess.columns) > 12 else "")
-    remedy = f"Its columns are {shown}."
+    remedy = f"Its columns are {listed(map(repr, guess.columns))}."
     if guess.text is not None and guess.labels is not None:
         labels = list(guess.labels) if isinstance(guess.labels, tuple) else guess.labels
         remedy += f" They look like text={guess.text!r:.200}, labels={labels!r:.200}."

@@ -7,6 +7,7 @@ import numpy as np
 
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.validation import check_count, check_number
+from xmlcore.wording import listed
 
 METHODS = ("grid", "random", "halving")
 STEPS = 5  # values of a range that a grid has, unless it says how many
@@ -31,17 +32,19 @@ def checked_grid(model: str, grid: dict) -> dict:
             checked[name] = _checked_range(model, name, values)
             continue
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-            raise TypeError(f"the values of {name} must be a list or a range, not {values!r:.200}")
+            raise TypeError(f"the values of {listed([name])} must be a list or a range, not {values!r:.200}")
         values = [_checked_value(model, name, value) for value in values]
         if not values:
-            raise ValueError(f"{name} has no values to try")
+            raise ValueError(f"{listed([name])} has no values to try")
         checked[name] = list({repr(value): value for value in values}.values())  # each value once
     return {p.name: checked[p.name] for p in MODELS[model].parameters if p.name in checked}
 
 
 def _checked_range(model, name, values) -> dict:
     if not {"low", "high"} <= set(values) <= set(_RANGE):
-        raise ValueError(f"the range of {name} needs low and high, and may have steps and log; it has {sorted(values)}")
+        raise ValueError(
+            f"the range of {name} needs low and high, and may have steps and log; it has {listed(sorted(values))}"
+        )
     low, high = (_checked_value(model, name, values[end]) for end in ("low", "high"))
     for end, value in (("low", low), ("high", high)):
         check_number(value, f"{end} of {name}", -math.inf, math.inf)

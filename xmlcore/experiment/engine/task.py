@@ -40,6 +40,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import Dataset
 from xmlcore.validation import check_known
 from xmlcore.versions import library_versions
+from xmlcore.wording import listed
 
 KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
@@ -97,7 +98,9 @@ class Task:
 
     def __post_init__(self):
         if set(self.inputs) != set(self.needs):
-            raise ValueError(f"{self.kind} needs the inputs {list(self.needs)}, not {sorted(self.inputs)}")
+            raise ValueError(
+                f"{self.kind} needs the inputs {list(self.needs)}, not [{listed(map(repr, sorted(self.inputs)))}]"
+            )
         object.__setattr__(self, "inputs", {name: str(self.inputs[name]) for name in self.needs})
         object.__setattr__(self, "params", plain(self.complete(self.accepted(self.params)), "params"))
 
