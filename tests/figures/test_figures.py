@@ -185,8 +185,11 @@ def test_frames_without_what_is_drawn_are_refused_by_name(draw):
     given = {one.name: REQUIRED[one.name] for one in others if one.default is one.empty}
     with pytest.raises(ValueError, match="needs the column"):
         draw(pd.DataFrame({"x": [1]}), **given)
-    with pytest.raises(ValueError, match=f"{draw.__name__} takes a DataFrame with .*, not a dict"):
-        draw({}, **given)
+    for wrong in ({"x": [1]}, 3, None, object()):
+        with pytest.raises(
+            ValueError, match=f"{draw.__name__} takes a DataFrame with .*, not a {type(wrong).__name__}"
+        ):
+            draw(wrong, **given)
 
 
 @pytest.mark.parametrize(

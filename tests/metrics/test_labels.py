@@ -69,6 +69,12 @@ def test_what_is_no_matrix_of_labels_does_not_say_how_many_there_are(Y):
         metrics.by_label(Y, [[0], [1], [2]])
 
 
+@pytest.mark.parametrize("Y", [[[0, 7], [1], [2]], np.eye(3, 8, 5, dtype=int)])
+def test_labels_that_are_not_among_n_labels_are_named(Y):
+    with pytest.raises(ValueError, match="Y_true has the label id 7, but n_labels is 3"):
+        metrics.by_label(Y, [[0], [1], [2]], 1, n_labels=3)
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame({"a": [1]}), [[1, 2]], None])
 def test_functions_of_frames_say_which_frames_they_take(frame):
     with pytest.raises(ValueError, match="one that by_label returned"):

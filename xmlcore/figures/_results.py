@@ -89,7 +89,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     A dotted line parts trials on different samples of rows and labels: only those on the same one can be compared.
     """
     measures = ["P@1", "P@3", "P@5"]
-    of_trees = "arity" in frame
+    of_trees = "arity" in getattr(frame, "columns", ())
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
     figure = new_figure("Precision of each trial", shown=len(frame), total=len(frame))
     about = [f"C\u00a0=\u00a0{C:.3g}" for C in frame["C"]]

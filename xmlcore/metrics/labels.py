@@ -37,6 +37,8 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
     n_labels = _label_count(Y_true, n_labels)
     ranked = as_ranking(ranking, k, n_labels)
     _, indices, labels, _ = read(Y_true, ranked, k)
+    if indices.max(initial=-1) >= n_labels:
+        raise ValueError(f"Y_true has the label id {indices.max()}, but n_labels is {n_labels} (ids from 0)")
     is_hit = of_rankings.hits(Y_true, ranked, k)[:, : labels.shape[1]]
     rows = np.bincount(indices, minlength=n_labels)
     predicted = np.bincount(labels[labels >= 0], minlength=n_labels)
