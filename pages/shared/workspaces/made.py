@@ -10,6 +10,7 @@ from xmlcore.experiment.engine import given
 # Kinds of tasks, with the source of what they make.
 KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
 
+_GIVEN = re.compile(re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
 LONG_AGO = 1.0  # seconds since 1970 at which what a file brings was asked for: nothing gives way to it
 
 
@@ -43,8 +44,7 @@ def _said(kind, made, name, earlier, use):
 
 def with_names(text: str, files: dict) -> str:
     """Return a message of a task that reads files, with what the user calls the files."""
-    pattern = re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)")
-    return re.sub(pattern, lambda found: files.get(found[1], found[1].replace("_", " ")), text)
+    return _GIVEN.sub(lambda found: files.get(found[1], found[1].replace("_", " ")), text)
 
 
 def file_name(files: dict) -> str:
