@@ -1,6 +1,10 @@
 """Estimates of time and memory know the parameters."""
 
+import tracemalloc
+
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from selection.fals.problems import VARIANTS, problem
 
 from xmlcore import FALS
@@ -51,3 +55,31 @@ def test_a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_t
             FALS(n_epochs=2**31 - 1, binary=binary).fit(X, Y)
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     FALS(n_epochs=1).fit(X, Y)
+
+
+FITS = (
+    {"n_jobs": 2}, {"n_layers": 3}, {"binary": True}, {"pattern": "FAMS"}, {"scoring": "sampled", "n_scored_rows": 16},
+    {"attribution": "deeplift"}, {"attribution": "lrp", "scoring": "sampled", "n_scored_rows": 16},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("params", "n_features", "n_labels"),
+    [*((params, 100_000, 7) for params in FITS), *((params, 20, 2_000) for params in FITS[:5])],
+)
+def test_a_fit_takes_the_memory_that_is_estimated(params, n_features, n_labels):
+    random = np.random.default_rng(0)
+    X, Y = (
+        sp.csr_array((np.ones(240), random.integers(0, width, 240), np.arange(0, 241, 5)), shape=(48, width))
+        for width in (n_features, n_labels)
+    )
+    model = FALS(**{"n_epochs": 1, "n_hidden": 4, "n_jobs": 1} | params)
+    model.fit(*problem())  # imports what it needs
+    estimate = model.estimate(X, n_labels)["bytes"]
+    tracemalloc.start()
+    try:
+        model.fit(X, Y > 0)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.3 * estimate < taken < 1.1 * estimate

@@ -8,14 +8,17 @@ import numpy as np
 from xmlcore import system
 from xmlcore.selection.fals import blocks, sampled
 from xmlcore.selection.fals.checks import check_n_scored_rows
+from xmlcore.selection.fals.exact import rows_at_once
 from xmlcore.selection.fals.network import sizes_of
-from xmlcore.selection.fals.orders import CHOICE, DRAWN, SLOPE, plan, training_cost
+from xmlcore.selection.fals.orders import CHOICE, DRAWN, PRESENT, PRESENT_SAMPLED, SLOPE, plan, training_cost
 from xmlcore.selection.fals.parameters import SHARED
 from xmlcore.selection.fals.scoring import network_size, score_bytes
 from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
 from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features
 
+BLOCK_BYTES = {PRESENT: 20, PRESENT_SAMPLED: 48}  # of each score of a block, in these orders; else 4
+LABEL_BYTES = 340  # that each label takes besides its weights and scores
 STEP_BYTES = 40  # that each step of training takes while the lengths of all steps are computed
 
 
@@ -72,11 +75,19 @@ def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
     width = 1 if params.activation == "relu" else 4
     slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
     scoring_bytes = 4 * weights * networks + slopes + kept + min(blocks.MEMORY, 8 * n_labels * n_rows)
+    scoring_bytes += LABEL_BYTES * n_labels + _at_once_bytes(order, n_rows, n_features, n_labels, sizes[1], threads)
     if order == DRAWN:
         at_once = min(sampled.rows_at_once(n_features), 16 * (rows_scored + 1))
         scoring_bytes += threads * 12 * at_once * (n_features + sizes[1])
         scoring_bytes += min(blocks.MEMORY, 8 * n_labels * rows_scored)
     return int(max(training_bytes, scoring_bytes))
+
+
+def _at_once_bytes(order, n_rows, n_features, n_labels, n_hidden, threads) -> int:
+    """Return the memory of a block of labels whose scores are computed, and of what threads need for that."""
+    of_label = BLOCK_BYTES.get(order, 4) * n_features
+    of_thread = {"expanded": 4 * n_hidden + 24, "direct": 8 * rows_at_once(n_rows, n_features) + 16}.get(order, 0)
+    return max(of_label, min(blocks.MEMORY, of_label * n_labels)) + threads * of_thread * n_features
 
 
 def _shape(X, nnz):

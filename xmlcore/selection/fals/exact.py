@@ -39,12 +39,17 @@ def direct_order(task: ScoringTask, slope_of_rows: list) -> Iterator[Block]:
 
     def scores_of(label, weight):
         total = np.zeros(n_features)
-        for a, b in row_blocks(n_rows, max(16, min(ROWS, ENTRIES // n_features))):
+        for a, b in row_blocks(n_rows, rows_at_once(n_rows, n_features)):
             hidden = back_to_first([slopes_of_layer[a:b] for slopes_of_layer in slope_of_rows], weights, label)
             total += weight[a:b] @ np.square(hidden @ weights[0].T)
         return total / n_rows
 
     return _label_by_label(task, scores_of)
+
+
+def rows_at_once(n_rows, n_features) -> int:
+    """Return how many rows a thread evaluates at a time in the direct order."""
+    return min(n_rows, max(16, min(ROWS, ENTRIES // n_features)))
 
 
 def back_to_first(slope_of_rows, weights, label):
