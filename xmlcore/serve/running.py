@@ -83,7 +83,7 @@ def run(
 
 
 def _most_connections() -> int:
-    """Return how many connections may be open: as many as there may be files, less those of the turns in which others are closed."""
+    """Return how many connections may be open: as many as files, less those accepted until others are closed."""
     try:
         import resource
     except ImportError:  # Windows
