@@ -18,6 +18,7 @@ from xmlcore.system import cache_root, free_bytes, limited, make_private, secure
 
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 SECONDS = 3600  # that a worker may take to read files
+LEAST_ROOM = 1 << 28  # bytes that it may always take
 OLD = 24 * 3600  # seconds after which files of a task that was killed are removed
 _read = {}  # by key: folders of files that runs of this process have read, and what they hold
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
@@ -66,7 +67,9 @@ def taken(key: str, names):
         paths = {name: folder / NAME.format(name) for name in names}
         if not all(path.is_file() for path in paths.values()):
             raise ValueError("the files are not here any more: choose them again")
-        with limited(free_bytes(), SECONDS) if runs_jobs_only() else contextlib.nullcontext():
+        free = free_bytes()
+        room = None if free is None else max(free, LEAST_ROOM)
+        with limited(room, SECONDS) if runs_jobs_only() else contextlib.nullcontext():
             yield paths
         _read.setdefault(key, []).append((folder, hold))
     except BaseException:
