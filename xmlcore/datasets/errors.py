@@ -39,7 +39,7 @@ class DatasetFormatError(ValueError):
         self.remedy = remedy
         self.line = line
         self.column = column
-        place = f"{source:.200}"
+        place = f"{source!s:.200}"
         if line is not None:
             place += f", line {line}"
         if column is not None:
