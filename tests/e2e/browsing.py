@@ -185,18 +185,18 @@ class Tab:
         chart = self.page.locator(".js-plotly-plot").first
         chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
         self.page.wait_for_timeout(500)  # until it has stopped
-        place = chart.evaluate(
-            """(chart, node) => {
-              for (const trace of chart._fullData) for (let i = 0; i < (trace.customdata || []).length; i++)
-                if (trace.customdata[i][0] === node) {
-                  const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
-                  return [box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])];
-                }
-            }""",
-            node,
+        places = chart.evaluate(
+            """chart => {
+              const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
+              return chart._fullData.flatMap(trace => (trace.customdata || []).map((data, i) => [data[0],
+                box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])]));
+            }"""
         )
-        self.page.mouse.move(place[0] - 2, place[1])
-        self.page.mouse.click(*place)
+        x, y = next(place for one, *place in places if one == node)
+        near = [one for one, *place in places if one != node and np.hypot(place[0] - x, place[1] - y) < 15]
+        assert not near, f"nodes {near} are drawn over node {node}"
+        self.page.mouse.move(x - 2, y)
+        self.page.mouse.click(x, y)
 
     def close(self):
         if self._shared:

@@ -76,6 +76,12 @@ def test_the_tree_draws_names_sizes_and_kinds_of_nodes_and_counts_what_is_hidden
     assert scales == {"purity": False, "objective": True, "integrity": False}
 
 
+def test_rows_are_as_far_apart_with_a_legend_as_without():
+    plain, with_legend = figures.tree(nodes()).layout, figures.tree(nodes(), chosen=2).layout
+    assert with_legend.margin.b - plain.margin.b == with_legend.height - plain.height >= 30
+    assert plain.height - plain.margin.t - plain.margin.b == 2 * 24
+
+
 def test_leaves_have_no_objective_and_are_grey_and_the_way_of_a_row_is_thick():
     figure = figures.tree(nodes(), "objective", color_range=(-2, 1))
     drawn = points(figure)

@@ -23,6 +23,7 @@ SHARES = ("purity", "share_with_label")  # columns that are shown in percent
 LESS_IS_BETTER = ("objective", "balance", "multiway")
 LINE = 24  # height of a row of the drawing, in pixels
 TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
+ABOVE, BELOW, LEGEND = 108, 67, 32  # heights of what is above, of the colour bar below, and of the legend, in pixels
 NAME = 20  # most letters of a name beside a node: there is room for them on a phone
 BESIDE = 168  # width of the space for names beside nodes, in pixels
 THIN, THICK = 1.5, 8  # width of an edge that no row, and that every row, of the label goes along, in pixels
@@ -102,8 +103,9 @@ def tree(
         color_range = (known.min(), known.max()) if known.size else (0.0, 1.0)
     _color_bar(figure, color, color_range, shown=known.size > 0)
     lines = int(frame["y"].max()) + 1
-    height = (LINE if lines <= 40 else TIGHT) * lines + 164
-    figure.update_layout(height=max(height, 200), margin={"l": 16, "r": BESIDE, "t": 108, "b": 56}, dragmode="pan")
+    below = BELOW + (LEGEND if figure.layout.showlegend else 0)
+    height = (LINE if lines <= 40 else TIGHT) * lines + ABOVE + below
+    figure.update_layout(height=height, margin={"l": 16, "r": BESIDE, "t": ABOVE, "b": below}, dragmode="pan")
     first, last = int(frame["x"].min()), int(frame["x"].max())
     step = max(1, math.ceil((last - first) / 10))
     figure.update_xaxes(
