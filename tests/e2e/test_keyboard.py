@@ -31,6 +31,15 @@ CUT_BUTTONS = """() => [...document.querySelectorAll("button[data-testid^=stBase
   .filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.innerText)"""
 
 
+def all_controls(page):
+    """Number the controls of a page, and return their names, as soon as no more of them come."""
+    controls, before = page.evaluate(CONTROLS), None
+    while controls != before:
+        page.wait_for_timeout(1000)
+        controls, before = page.evaluate(CONTROLS), controls
+    return controls
+
+
 def press_tab(page):
     """Go on to the next control, and return its number; None for one that has none."""
     page.keyboard.press("Tab")
@@ -56,8 +65,7 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
     for page in ("Train", "Compare", "Explain", "Robustness", "Trees", "Storage"):
         one.go(page)
         one.page.get_by_role("button", name="Stop").first.wait_for(state="detached")  # short jobs have ended
-        one.page.wait_for_timeout(1000)  # until figures and tables are there
-        controls, reached = one.page.evaluate(CONTROLS), []
+        controls, reached = all_controls(one.page), []
         go_to_the_top(one.page)
         for _ in range(2 * len(controls)):  # figures and tables have stops of their own
             reached.append(press_tab(one.page))
