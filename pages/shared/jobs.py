@@ -167,8 +167,7 @@ def waiting(job) -> str:
 
 def expected_now(job) -> float | None:
     """Return how long a job that runs was expected to take, on a machine as busy as this one; None if not known."""
-    seconds, compiling = job.plan.seconds, job.plan.compiling
-    return None if seconds is None else (seconds - compiling) * job_queue.slowdown(own=1) + compiling
+    return None if job.plan.seconds is None else job.plan.seconds * job_queue.slowdown(own=1)
 
 
 def time_left(job, expected: float | None, kind: str = "") -> str:

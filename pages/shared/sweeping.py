@@ -205,7 +205,7 @@ def time_left(record: dict, plan) -> str:
     try:
         task = task_of(record)
         busy = job_queue.slowdown(own=len(running))
-        left = task.seconds_left(plan) * busy + job_queue.compiling_seconds(task)
+        left = (task.seconds_left(plan) + job_queue.compiling_seconds(task)) * busy
     except (store.StoreError, OSError):  # its data set is gone
         return ""
     left -= sum(job.elapsed for job in running) / max(len(running), 1)

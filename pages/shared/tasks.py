@@ -32,7 +32,7 @@ MARKS = {
 def takes(seconds: float, *tasks) -> str:
     """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
     seconds, compiling = max(seconds, 1.0), max(map(job_queue.compiling_seconds, tasks or (None,)))
-    free, busy = (format.roughly(slowdown * seconds + compiling) for slowdown in (1.0, job_queue.slowdown()))
+    free, busy = (format.roughly(slowdown * (seconds + compiling)) for slowdown in (1.0, job_queue.slowdown()))
     about = f"about {free}" + (", with compiling code, once" if compiling else "")
     return about if busy == free else f"{about}, or {busy} if this machine stays as busy"
 

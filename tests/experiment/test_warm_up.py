@@ -4,13 +4,18 @@ from importlib import import_module
 
 import pytest
 from compiled import compiled
+from numba import typeof
 from numba.core import config
 
 from xmlcore import experiment
+from xmlcore._kernels._dispatchers import Kernel
 from xmlcore.jobs import Queue
 from xmlcore.models import compiling
+from xmlcore.progress import silent
 
 warm_up = import_module("xmlcore.experiment.warm_up")  # the module: the package has its function under this name
+# Kinds whose files are not there any more when they run once more.
+GIVEN = ("read", "read_texts", "import_workspace", "open_model", "given_predictions", "predict", "predict_opened")
 
 
 def test_warm_up_leaves_nothing_to_compile(tmp_path):
@@ -102,6 +107,28 @@ def test_pieces_have_names_of_their_own_and_add_up_to_nearly_all():
     pieces = warm_up.pieces()
     assert len({piece.turn for piece in pieces}) == len(pieces)
     assert 95 <= sum(piece.percent for piece in pieces) <= 99
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+def test_tasks_call_kernels_only_of_the_pieces_that_they_are_said_to_wait_for(some_of_each, monkeypatch):
+    call, called = Kernel.__call__, set()
+
+    def noted(self, *args, **named):
+        called.add((self.py_func.__module__, self.py_func.__name__, tuple(map(typeof, args))))
+        return call(self, *args, **named)
+
+    monkeypatch.setattr(Kernel, "__call__", noted)
+    piece_of = {}
+    for piece in warm_up.pieces():
+        called.clear()
+        piece.run()
+        piece_of = dict.fromkeys(called, piece.turn) | piece_of
+    for task in some_of_each:
+        called.clear()
+        if task.kind not in ("sweep", *GIVEN):
+            task.run(silent)
+            assert {piece_of[kernel] for kernel in called & piece_of.keys()} <= warm_up.waits_for(task), task.kind
 
 
 SEARCH_ONLY = """

@@ -17,9 +17,24 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
 PROCESSOR_SECONDS = 60  # of all kernels, as measured with a processor of 2.6 GHz
-# The pieces, by their turns, that training a model or selecting features by a method waits for.
-NEEDED = {"PLT": {"PLT-search", "PLT-training"}, "FALS": {"FALS"}}
-NEEDED |= {name: {name} for name in ("LdSM", "OneVsRest", "DoubleSampling")}
+# The pieces, by their turns, that training a model or selecting features by a method waits for, and other tasks.
+LABEL_TREES = {"PLT-search", "PLT-training"}
+NEEDED = {name: {name} for name in ("FALS", "LdSM", "DoubleSampling")}
+NEEDED |= {"PLT": LABEL_TREES, "OneVsRest": LABEL_TREES | {"OneVsRest"}}
+NEEDED_BY_KIND = {
+    "robustness": LABEL_TREES | {"measures", "noise"},
+    "explanations": LABEL_TREES | {"explanations", "noise"},
+    "tree": LABEL_TREES | {"explanations", "ensembles"},
+    "decide": LABEL_TREES | {"measures"},
+    "pack_model": LABEL_TREES | {"measures"},
+    "node_quality": {"PLT-training"},
+    "prefixes": {"LdSM", "measures"},
+    "sampling": {"DoubleSampling"},
+    "compare_selections": {"FALS"},
+    "measures": {"measures"},
+    "split": {"reading"},
+    **dict.fromkeys(("prepare", "synthetic", "export", "description", "power_law", "examine", "words"), set()),
+}
 
 
 class Piece(NamedTuple):
@@ -66,20 +81,20 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
 
 
 def share_left(done: float, task: Task | None = None) -> float:
-    """Return the share of all compiling that a task still waits for, after the share ``done``; without one, all.
-
-    Only trainings and selections are known to need less than everything.
-    """
-    named = {} if task is None or task.kind not in ("train", "sweep", "select") else task.params
-    of = named.get("model", named.get("method"))
-    needed = NEEDED.get(of, None if of is None else set())  # other selections wait for no kernel
-    if needed is None:
-        return 1.0 - done
+    """Return the share of all compiling that a task still waits for, after the share ``done``; without one, all."""
     every = pieces()
+    waited = {piece.turn for piece in every} if task is None else waits_for(task)
     ends = np.cumsum([piece.percent for piece in every])
-    waited = needed | ({"measures"} if "model" in named else set())
     left = (piece.percent for piece, end in zip(every, ends) if piece.turn in waited and end > 100 * done + 0.5)
     return sum(left) / 100
+
+
+def waits_for(task: Task) -> set[str]:
+    """Return the turns of the pieces that a task waits for, beside those of the model whose result it looks at."""
+    of = task.params.get("model", task.params.get("method"))
+    if task.kind in NEEDED_BY_KIND or of is None:
+        return NEEDED_BY_KIND.get(task.kind, {piece.turn for piece in pieces()})
+    return NEEDED.get(of, set()) | ({"measures"} if "model" in task.params else set())  # other selections wait for none
 
 
 def pieces() -> list[Piece]:

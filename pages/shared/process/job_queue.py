@@ -33,13 +33,12 @@ def slowdown(own: int = 0) -> float:
 
 
 def compiling_seconds(task=None) -> float:
-    """Return how long the compiling of kernels that a task waits for goes on, on a machine as busy as this one now."""
-    job = warm_up()
-    if job is None or not job.active or job.elapsed < LONG_COMPILING * slowdown():
+    """Return how long a machine without other work would still compile the kernels that a task waits for."""
+    job, busy = warm_up(), slowdown()
+    if job is None or not job.active or job.elapsed < LONG_COMPILING * busy:
         return 0.0
-    if job.fraction < 0.05:  # too early to see how fast it goes
-        return PROCESSOR_SECONDS * share_left(job.fraction, task) * slowdown()
-    return job.elapsed * share_left(job.fraction, task) / job.fraction
+    early = job.fraction < 0.05  # too early to see how fast it goes
+    return share_left(job.fraction, task) * (PROCESSOR_SECONDS if early else job.elapsed / job.fraction / busy)
 
 
 def drivers() -> dict:
