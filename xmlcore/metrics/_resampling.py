@@ -144,7 +144,10 @@ def _draw(random, n: int, b: int) -> np.ndarray:
 def swapped_differences(
     a: Statistics, b: Statistics, n_permutations: int, random_state: int
 ) -> tuple[np.ndarray, bool]:
-    """Return differences of a measure when the two predictions of each row are swapped at random."""
+    """Return differences of measures when the two predictions of random rows are swapped, and if all ways were taken.
+
+    The differences are float64 (ways, items).
+    """
     rows, labels = a.of_rows - b.of_rows, (a.of_labels - b.of_labels).tocsc()
     labels.eliminate_zeros()
     differs = np.flatnonzero((rows != 0).any(axis=1) | (np.diff(labels.indptr) > 0))
@@ -152,11 +155,11 @@ def swapped_differences(
     m, random = differs.size, np.random.default_rng(random_state)
     exact = 2**m <= n_permutations if m < 63 else False
     ways = 2**m if exact else n_permutations
-    _check_room(ways, 1)
+    _check_room(ways, len(a.items))
     every = np.ones((1, a.n))
     of_a, of_b = a.sums(every), b.sums(every)
     block = max(1, BLOCK_VALUES // max(1, m + rows.shape[1] + 4 * labels.shape[0]))
-    found = np.empty(ways)
+    found = np.empty((ways, len(a.items)))
     room = np.empty((min(block, ways), m))
     for start in range(0, ways, block):
         size = min(block, ways - start)
@@ -169,7 +172,7 @@ def swapped_differences(
         moved = Sums(swaps @ rows, _of_labels(labels, swaps))
         first = a.values(Sums(of_a.of_rows - moved.of_rows, of_a.of_labels - moved.of_labels))
         second = b.values(Sums(of_b.of_rows + moved.of_rows, of_b.of_labels + moved.of_labels))
-        found[start : start + size] = first[:, 0] - second[:, 0]
+        found[start : start + size] = first - second
     return found, exact
 
 

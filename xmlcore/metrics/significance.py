@@ -27,7 +27,7 @@ Holm: A simple sequentially rejective multiple test procedure. Scandinavian Jour
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -108,7 +108,7 @@ def paired_bootstrap(
     """
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
-    return _bootstrapped(a, b, n_resamples, confidence, random_state)
+    return _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)[0]
 
 
 def paired_permutation(
@@ -148,14 +148,14 @@ def paired_permutation(
     n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence)
     a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
-    found = _bootstrapped(a, b, n_resamples, confidence, random_state)
-    return _permuted(a, b, found, n_permutations, random_state)
+    found = _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
+    return _permuted(a, b, found, n_permutations, random_state)[0]
 
 
 def compare_rankings(
     Y_true: Labels,
     rankings: dict[str, Any],
-    measure: str | Callable[..., object] = "P@k",
+    measure: str | Callable[..., object] | list[str] = "P@k",
     k: int = 1,
     *,
     reference: str | None = None,
@@ -167,7 +167,7 @@ def compare_rankings(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "DataFrame":
-    """Compare several models on the rows of one data set, with Holm's correction for the number of comparisons.
+    """Compare several models on the rows of one data set, with Holm's correction for the number of all tests.
 
     Parameters
     ----------
@@ -175,6 +175,7 @@ def compare_rankings(
     rankings : dict
         What each model ranks for the same rows, by the name of the model.
     {measure}
+        A list as ``measure`` has several, with their places: ``["P@1", "PSP@5"]``.
     reference : str, optional
         Name of a model: compare it with each other one. None compares all pairs.
     {inv_ps, labels, n_labels, n_permutations, resampling}
@@ -182,9 +183,9 @@ def compare_rankings(
     Returns
     -------
     DataFrame
-        A line per pair: ``a``, ``b`` (names), ``measure``, ``k``, ``value_a``, ``value_b``, ``difference``, ``low``,
-        ``high``, ``p_value`` (of the permutation test), ``p_holm`` (corrected by :func:`holm`), ``exact``. Intervals
-        are those of single comparisons.
+        A line per pair and measure: ``a``, ``b`` (names), ``measure``, ``k``, ``value_a``, ``value_b``,
+        ``difference``, ``low``, ``high``, ``p_value`` (of the permutation test), ``p_holm`` (corrected by :func:`holm`
+        for all lines), ``exact``. Intervals are those of single comparisons.
 
     {of_rankings_raises}
     """
@@ -196,9 +197,9 @@ def compare_rankings(
         raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(str, names)):.200}")
     n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence)
-    item = check_item(measure, k, inv_ps, labels)
-    counts = of_several(Y_true, rankings.values(), item.k, inv_ps, labels, n_labels)
-    statistics = {name: Statistics(one, [item]) for name, one in zip(names, counts)}
+    items = _items(measure, k, inv_ps, labels)
+    counts = of_several(Y_true, rankings.values(), max(item.k for item in items), inv_ps, labels, n_labels)
+    statistics = {name: Statistics(one, items) for name, one in zip(names, counts)}
     values = dict(zip(names, bootstrap_values(list(statistics.values()), n_resamples, random_state)))
     if reference is None:
         pairs = list(combinations(names, 2))
@@ -207,9 +208,9 @@ def compare_rankings(
     lines = []
     for one, other in pairs:
         a, b = statistics[one], statistics[other]
-        found = _with_interval(a, b, values[one], values[other], confidence)
-        found = _permuted(a, b, found, n_permutations, random_state)
-        lines.append({"a": one, "b": other, **vars(found)})
+        found = _with_intervals(a, b, values[one], values[other], confidence)
+        for test in _permuted(a, b, found, n_permutations, random_state):
+            lines.append({"a": one, "b": other, **vars(test)})
     frame = pd.DataFrame(lines).assign(p_holm=holm([line["p_value"] for line in lines]))
     head = ["a", "b", "measure", "k", "value_a", "value_b", "difference", "low", "high"]
     return frame[[*head, "p_value", "p_holm", "exact"]]
@@ -250,46 +251,58 @@ def holm(p_values: npt.ArrayLike) -> np.ndarray:
     return corrected
 
 
+def _items(measure, k, inv_ps, labels) -> list:
+    if not isinstance(measure, list):
+        return [check_item(measure, k, inv_ps, labels)]
+    places = [str(name).rpartition("@") for name in measure]
+    if not places or not all(at.isdecimal() for _, _, at in places):
+        raise ValueError(f"measure is {measure!r:.200}: a list has a name with its place or more, such as 'P@1'")
+    return [check_item(f"{name}@k", int(at), inv_ps, labels) for name, _, at in places]
+
+
 def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
     counts = of_several(Y_true, (ranking_a, ranking_b), item.k, inv_ps, labels, n_labels)
     return tuple(Statistics(one, [item]) for one in counts)
 
 
-def _bootstrapped(a, b, n_resamples, confidence, random_state):
-    return _with_interval(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
+def _with_intervals(a, b, values_a, values_b, confidence) -> list[Difference]:
+    """Return the differences in each measure, with intervals and p-values from the values of resamples."""
+    measured_a, measured_b, resampled = a.measured(), b.measured(), values_a - values_b
+    of_labels = np.array([item.measure.kind == LABELS for item in a.items])
+    ends = interval(measured_a - measured_b, resampled, confidence, of_labels)
+    found = []
+    for i, (item, value_a, value_b, low, high) in enumerate(zip(a.items, measured_a, measured_b, *ends)):
+        difference, known = float(value_a - value_b), resampled[~np.isnan(resampled[:, i]), i]
+        if known.size and of_labels[i]:
+            known = known + (difference - known.mean())
+        tail = min((known <= ROUNDING).sum(), (known >= -ROUNDING).sum())
+        is_known = known.size and difference == difference
+        test = Difference(
+            measure=item.measure.name,
+            k=item.k,
+            value_a=float(value_a),
+            value_b=float(value_b),
+            difference=difference,
+            low=float(low),
+            high=float(high),
+            p_value=min(1.0, 2 * (int(tail) + 1) / (known.size + 1)) if is_known else np.nan,
+            test="bootstrap",
+            exact=False,
+            n_rows=a.n,
+            n_resamples=known.size,
+            confidence=confidence,
+        )
+        found.append(test)
+    return found
 
 
-def _with_interval(a, b, values_a, values_b, confidence):
-    item, value_a, value_b = a.items[0], float(a.measured()[0]), float(b.measured()[0])
-    resampled, difference = values_a - values_b, value_a - value_b
-    low, high = interval(np.array([difference]), resampled, confidence, [item.measure.kind == LABELS])
-    known = resampled[~np.isnan(resampled)]
-    if known.size and item.measure.kind == LABELS:
-        known = known + (difference - known.mean())
-    tail = min((known <= ROUNDING).sum(), (known >= -ROUNDING).sum())
-    p_value = min(1.0, 2 * (int(tail) + 1) / (known.size + 1)) if known.size and difference == difference else np.nan
-    return Difference(
-        measure=item.measure.name,
-        k=item.k,
-        value_a=value_a,
-        value_b=value_b,
-        difference=difference,
-        low=float(low[0]),
-        high=float(high[0]),
-        p_value=p_value,
-        test="bootstrap",
-        exact=False,
-        n_rows=a.n,
-        n_resamples=known.size,
-        confidence=confidence,
-    )
-
-
-def _permuted(a, b, found, n_permutations, random_state):
+def _permuted(a, b, found, n_permutations, random_state) -> list[Difference]:
+    """Return the differences with p-values from swapped rankings, the same rows for all measures."""
     swapped, exact = swapped_differences(a, b, n_permutations, random_state)
-    as_extreme = int((np.abs(swapped) >= abs(found.difference) - ROUNDING).sum())
-    p_value = as_extreme / swapped.size if exact else (as_extreme + 1) / (swapped.size + 1)
-    if found.difference != found.difference:
-        p_value = np.nan
-    changed = {"p_value": p_value, "test": "permutation", "exact": exact, "n_resamples": swapped.size}
-    return Difference(**{**vars(found), **changed})
+    as_extreme = (np.abs(swapped) >= np.abs([test.difference for test in found]) - ROUNDING).sum(axis=0)
+    p_values = as_extreme / len(swapped) if exact else (as_extreme + 1) / (len(swapped) + 1)
+    changed = {"test": "permutation", "exact": exact, "n_resamples": len(swapped)}
+    return [
+        replace(test, p_value=float(p) if test.difference == test.difference else np.nan, **changed)
+        for test, p in zip(found, p_values)
+    ]
