@@ -13,7 +13,7 @@ from xmlcore.system import check_memory
 from xmlcore.validation import check_count
 
 RESAMPLES = 1000  # unless a call says another number
-BLOCK_VALUES = 1 << 22  # most counts of rows or labels in memory at a time: 32 MiB as float64
+BLOCK_VALUES = 1 << 21  # most counts of rows or labels in memory at a time: 16 MiB as float64
 DRAWN_VALUES = 1 << 15  # rows drawn at a time: their numbers fit into the processor's cache
 KEPT_VALUES = 1 << 26  # most counts of drawn rows that are kept for the next call: 64 MiB where a byte holds each
 
@@ -22,6 +22,7 @@ class Sums(NamedTuple):
     """Sums over rows for b resamples."""
 
     of_rows: np.ndarray  # float64 (b, columns)
+    true: np.ndarray  # of each label that occurs: float64 (labels, b), or (labels, 1) if it is the same in all
     of_labels: np.ndarray  # float64 (lines, b)
 
 
@@ -33,7 +34,8 @@ class Statistics:
         widths = [{LABELS: 0, QUOTIENT: 2}.get(item.measure.kind, 1) for item in items]
         self._column = np.cumsum([0, *widths[:-1]]).tolist()
         self.ks = sorted({item.k for item in items if item.measure.kind == LABELS})
-        self.of_labels = counts.label_rows(self.ks) if self.ks else sp.csr_array((0, self.n))
+        none = sp.csr_array((0, self.n))
+        self.true, self.of_labels = counts.label_rows(self.ks) if self.ks else (none, none)
 
     def _columns(self):
         """Yield the numbers of each row that measures add up."""
@@ -49,18 +51,22 @@ class Statistics:
 
     def sums(self, weights) -> Sums:
         """Return the sums over rows when row i counts ``weights[., i]`` times; ``weights`` has the shape (b, n)."""
-        return Sums(weights @ self.of_rows, _of_labels(self.of_labels, weights))
+        every = self.by_row(weights)
+        return Sums(weights @ self.of_rows, _of_labels(self.true, every), _of_labels(self.of_labels, every))
+
+    def by_row(self, weights) -> np.ndarray:
+        """Return weights (n, b) of rows, in the order in which counts of labels are quick; any if there are none."""
+        return np.ascontiguousarray(weights.T) if self.ks else weights.T
 
     def values(self, sums: Sums) -> np.ndarray:
         """Return the measures for sums over n rows: float64, shape (b, items); nan where one is not defined."""
         b = len(sums.of_rows)
         result = np.full((b, len(self.items)), np.nan)
-        groups = 1 + 2 * len(self.ks)
-        counts = sums.of_labels.reshape(groups, len(sums.of_labels) // groups, b)
+        counts = sums.of_labels.reshape(2 * len(self.ks), len(sums.true), b)
         at_k, right, predicted = {}, 0.0, 0.0
         for at, k in enumerate(self.ks):
-            right, predicted = right + counts[1 + 2 * at], predicted + counts[2 + 2 * at]
-            at_k[k] = (right, predicted, counts[0])
+            right, predicted = right + counts[2 * at], predicted + counts[2 * at + 1]
+            at_k[k] = (right, predicted, sums.true)
         for number, (item, column) in enumerate(zip(self.items, self._column)):
             if item.measure.kind == LABELS:
                 result[:, number] = item.measure.compute(*at_k[item.k])
@@ -74,15 +80,15 @@ class Statistics:
     def measured(self) -> np.ndarray:
         """Return the measures of the rows as they are: float64, shape (items,)."""
         of_rows = np.array([[column.sum() for column in self._columns()]])
-        return self.values(Sums(of_rows, _of_labels(self.of_labels, np.ones((1, self.n)))))[0]
+        return self.values(self.sums(np.ones((1, self.n)))._replace(of_rows=of_rows))[0]
 
     def block(self) -> int:
-        return max(1, BLOCK_VALUES // max(1, self.n + self.of_rows.shape[1] + self.of_labels.shape[0]))
+        return max(1, BLOCK_VALUES // max(1, self.n + self.of_rows.shape[1] + 2 * self.of_labels.shape[0]))
 
 
 def _of_labels(lines, weights) -> np.ndarray:
-    """Return the sums over the rows of each line, of labels, for each of b weightings: shape (lines, b)."""
-    return lines @ np.ascontiguousarray(weights.T) if lines.shape[0] else np.zeros((0, len(weights)))
+    """Return the sums over the rows of each line, of labels, for b weightings: shape (lines, b)."""
+    return lines @ weights if lines.shape[0] else np.zeros((0, weights.shape[1]))
 
 
 def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np.ndarray]:
@@ -102,8 +108,10 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
         weights = room[: len(counts)]
         weights[:] = counts
         sums = [weights @ own for own in columns] if every is None else np.split(weights @ every, ends, axis=1)
+        by_row = statistics[0].by_row(weights)
+        true = _of_labels(statistics[0].true, by_row)  # which is the same for all rankings
         for s, of_rows, values in zip(statistics, sums, found):
-            values[start : start + len(counts)] = s.values(Sums(of_rows, _of_labels(s.of_labels, weights)))
+            values[start : start + len(counts)] = s.values(Sums(of_rows, true, _of_labels(s.of_labels, by_row)))
     return found
 
 
@@ -169,9 +177,9 @@ def swapped_differences(
             chosen = random.integers(0, 2, size=(size, m), dtype=np.int8)
         swaps = room[:size]
         swaps[:] = chosen
-        moved = Sums(swaps @ rows, _of_labels(labels, swaps))
-        first = a.values(Sums(of_a.of_rows - moved.of_rows, of_a.of_labels - moved.of_labels))
-        second = b.values(Sums(of_b.of_rows + moved.of_rows, of_b.of_labels + moved.of_labels))
+        of_rows, of_labels = swaps @ rows, _of_labels(labels, a.by_row(swaps))
+        first = a.values(Sums(of_a.of_rows - of_rows, of_a.true, of_a.of_labels - of_labels))
+        second = b.values(Sums(of_b.of_rows + of_rows, of_b.true, of_b.of_labels + of_labels))
         found[start : start + size] = first - second
     return found, exact
 

@@ -117,24 +117,27 @@ class RowCounts:
         best[self.row_of[kept], place[kept]] = weights[order][kept]
         return best
 
-    def label_rows(self, ks) -> sp.csr_array:
-        """Return which rows count for each label that occurs: a matrix whose products with weights are counts."""
+    def label_rows(self, ks) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return which rows count for each label that occurs: matrices whose products with weights are counts.
+
+        The first counts the rows that have the label; the second those for which it is right, then those for which it
+        is predicted, at the places up to each k and after the k before.
+        """
         occurring = np.unique(self.true)
         number = np.full(max(int(self.ranked.max(initial=-1)), int(self.true.max(initial=-1))) + 2, -1)
         number[occurring] = np.arange(occurring.size)  # the last, also meant by -1, is no label
-        lines, rows = [number[self.true]], [self.row_of]
-        before = 0
+        lines, rows, before = [], [], 0
         for at, k in enumerate(ks):
             for offset, chosen in enumerate((self.is_hit, self.is_predicted)):
                 row, place = np.nonzero(chosen[:, before:k])
                 line = number[self.ranked[row, before + place]]
                 row, line = row[line >= 0], line[line >= 0]
-                lines.append(line + (1 + 2 * at + offset) * occurring.size)
+                lines.append(line + (2 * at + offset) * occurring.size)
                 rows.append(row)
             before = k
-        lines, rows = np.concatenate(lines), np.concatenate(rows)
-        shape = ((1 + 2 * len(ks)) * occurring.size, self.n)
-        return sp.csr_array((np.ones(lines.size), (lines, rows)), shape=shape)
+        places = (number[self.true], self.row_of), (np.concatenate(lines), np.concatenate(rows))
+        sizes = occurring.size, 2 * len(ks) * occurring.size
+        return tuple(sp.csr_array((np.ones(at[0].size), at), shape=(m, self.n)) for at, m in zip(places, sizes))
 
 
 def _number_of_labels(Y_true, ranking, n_labels):
