@@ -23,7 +23,7 @@ def section(fingerprint: str, file_name: str) -> None:
     trials.draw(found, name, "compare.trials.figure")
     model, measure = found.task.params["model"], found.task.params["measure"]
     done = found.table[found.table["mean"].notna()]
-    own = [found.task.settings[setting] for setting in done["setting"]]
+    own = [found.settings[setting] for setting in done["setting"]]
     lines = pd.DataFrame({"model": model, "params": own, measure: done["mean"].to_numpy(float)})
     if (
         len(found.varied) > 1

@@ -55,7 +55,7 @@ def _section(record, file_name):
         return
     task, result = found.task, found.result
     if result is not None:
-        _say_best(task, result)
+        _say_best(result)
     else:
         _say_progress(record, task, found.plan, state)
     _buttons(record, task, result, state)
@@ -89,7 +89,7 @@ def _say_progress(record, task, plan, state):
         )
 
 
-def _say_best(task, result):
+def _say_best(result):
     if result.best is None:
         st.warning("None of these settings can be trained. The table says why.")
         return
@@ -102,7 +102,7 @@ def _say_best(task, result):
     else:
         sure = ""  # training has no chance in it
     ties = [result.best_setting, *result.table.loc[result.table["mean"] == line["mean"], "setting"]]
-    best = _called_best(task, [task.settings[setting] for setting in dict.fromkeys(ties)])
+    best = _called_best(result, [result.settings[setting] for setting in dict.fromkeys(ties)])
     st.markdown(
         f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
@@ -113,11 +113,11 @@ def _say_best(task, result):
         st.caption(f"{failed:,} of {len(result.table):,} settings cannot be trained: see the table.")
 
 
-def _called_best(task, ties: list[dict]) -> str:
+def _called_best(result, ties: list[dict]) -> str:
     """Return which settings are the best, in few words where some parameters make no difference to that."""
-    model, free = task.params["model"], []
+    model, free = result.model, []
     for name in ties[0]:
-        rest_of_ties, rest = ([repr(one | {name: None}) for one in many] for many in (ties, task.settings))
+        rest_of_ties, rest = ([repr(one | {name: None}) for one in many] for many in (ties, result.settings))
         if sum(one in rest_of_ties for one in rest) == len(ties) > len({*rest_of_ties}):  # with all its values tried
             free.append(name)
     labels = [format.plain(p.label) for p in experiment.MODELS[model].parameters if p.name in free]
@@ -204,7 +204,7 @@ def _show_tables(found, file_name, key):
         return
     model, measure, name = task.params["model"], task.params["measure"], f"{file_name}-settings-{key[:6]}"
     trials.draw(found, name, "train.tried")
-    of_lines = [task.settings[setting] for setting in table["setting"]]  # a column of numbers has no None
+    of_lines = [found.settings[setting] for setting in table["setting"]]  # a column of numbers has no None
     in_words = {
         name: [settings.words(model, {name: one[name]}).split(" = ", 1)[-1] for one in of_lines] for name in varied
     }

@@ -30,6 +30,7 @@ class Tried:
     """What a sweep has found so far; ``result`` is None before it is done, and ``plan`` after."""
 
     task: Any
+    settings: list  # of a kept sweep its own: earlier versions numbered them in the order of the choice
     result: Any
     plan: Any
     trials: pd.DataFrame
@@ -83,14 +84,13 @@ def read(record) -> Tried | None:
         task = sweeping.task_of(record)
         if sweeping.state(record) == "done":
             result = server.loaded(task)
-            task = dataclasses.replace(task)  # the other one is shared
-            task.__dict__["settings"] = result.settings  # earlier versions numbered them in the order of the choice
-            return Tried(task, result, None, result.trials, result.table)
+            return Tried(task, result.settings, result, None, result.trials, result.table)
     except (store.StoreError, ValueError, TypeError) as error:
         st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
         return None
     plan = sweeping.plan(record)
-    return Tried(task, None, plan, pd.DataFrame(plan.trials), settings_table(plan.trials, task.settings))
+    table = settings_table(plan.trials, task.settings)
+    return Tried(task, task.settings, None, plan, pd.DataFrame(plan.trials), table)
 
 
 def draw(found: Tried, name: str, place: str) -> None:
