@@ -13,10 +13,8 @@ from xmlcore.experiment import side_by_side
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
 RARE = "PSP@5"  # the measure of how well rare labels are predicted
 OF_DIFFERENCES = (
-    f"Each point is how much better or worse a result is than {{first}}; lines are 95\u00a0% intervals, by drawing the "
-    f"test rows again {metrics.RESAMPLES:,} times. A point that is not faint differs surely: if all were equally "
-    f"good, any point of the figure would be so in less than {100 * metrics.SURE:g} of 100 cases (permutation tests, "
-    "Holm's correction for all points)."
+    "Each point is how much better or worse a result is than the one in the title; lines are 95\u00a0% intervals, by "
+    f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not sure are faint. {{how}}"
 )
 COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
@@ -42,59 +40,78 @@ def sentence(lines, choice, compared) -> None:
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
     _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared.keys)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
-    text, named = [], []
-    for fingerprint in others[:3]:
-        best = measured_lines[measured_lines["fingerprint"] == fingerprint].head(1)
-        value = format.percent(best[choice.measure].iloc[0])
-        named.append(best["title"].iloc[0])
-        text.append(f"**{format.plain(named[-1])}** on {format.plain(best['dataset'].iloc[0])} ({value})")
+    best = measured_lines.drop_duplicates("fingerprint").set_index("fingerprint").loc[others[:3]]
+    names = {title: title for title in best["title"]}
+    text = [
+        f"{_bold(names[title])} on {format.plain(where)} ({format.percent(value)})"
+        for title, where, value in zip(best["title"], best["dataset"], best[choice.measure])
+    ]
     if text:
         more = f" These are {len(text)} of {len(others)} other data sets." if len(others) > len(text) else ""
-        st.markdown(
-            f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}",
-            help=run_names.footnote(named) or None,
-        )
+        _say(f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}", names)
+
+
+def _bold(name) -> str:
+    return f"**{format.plain(name)}**"
+
+
+def _say(text: str, names: dict) -> None:
+    """Write a sentence; its tooltip has those of the names in full that are cut in it, and what a star says."""
+    said = [name for name, cut in names.items() if _bold(cut) in text]
+    whole = [format.plain(name) for name in said if names[name] != name]
+    st.markdown(text, help="  \n".join(filter(None, [*whole, run_names.footnote(said)])) or None)
 
 
 def _best(lines, choice, compared) -> None:
-    measure = choice.measure
-    best, where = (f"**{format.plain(lines[name].iloc[0])}**" for name in ("title", "dataset"))
+    measure, names = choice.measure, {title: title for title in lines["title"]}
+    titles, where = [_bold(names[title]) for title in lines["title"]], _bold(lines["dataset"].iloc[0])
     leaders = lines[lines[measure] == lines[measure].iloc[0]]
     value = f"**{format.percent(lines[measure].iloc[0])}**{_seeds(leaders['n'])}"
     if len(lines) == 1:
-        st.markdown(f"On {where} there is one result, {best}: {measure} {value}.")
+        _say(f"On {where} there is one result, {titles[0]}: {measure} {value}.", names)
         return
-    first = [f"**{format.plain(title)}**" for title in leaders["title"]]
+    first = titles[: len(leaders)]
     named = format.listed(first if len(first) < 4 else [*first[:2], f"{len(first) - 2:,} more"])
     have = "has" if len(first) == 1 else "share"
     among = format.count(len(lines), "result" if (lines["n"] == 1).all() else WORDS[choice.lines])
-    text = [f"On {where}, {named} {have} the highest {measure} of {among}: {value}."]
-    a, b = (of_runs.middle(lines.iloc[number], measure) for number in (0, 1))
-    following = f"**{format.plain(lines['title'].iloc[1])}**"
-    difference, behind = len(first) == 1 and of_runs.difference(a, b, measure), []
-    if difference is None:
-        text.append(f" Next is {following}, {format.percent(lines[measure].iloc[1])}.")
-    elif difference and difference.difference <= 0:  # the mean of the seeds leads, the run in their middle does not
-        text.append(f" Its lead over {following} may be chance.")
-    elif difference:
-        lead = side_by_side.points(difference.difference, difference.low, difference.high)
-        text.append(f" It leads {following} by {lead}.")
-        *sure, unsure = _sure(a, b, measure, compared)
-        behind = sure[1]
-        said = [f"surely {how} in {format.listed(of)}" for how, of in zip(("better", "worse"), sure) if of]
-        said = [f"against {following} it is {', '.join(said)}"] if said else []
-        said = "; ".join([*said, f"in {format.listed(unsure)} nothing is sure"] if unsure else said)
-        text.append(f" {said[:1].upper()}{said[1:]}.")
-        k = of_runs.ks(a)[-1]
-        wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
-        text.append(f" Label by label, F1@{k} of {best} is higher for {wins['a']:,} and lower for {wins['b']:,}.")
+    text, behind = f"On {where}, {named} {have} the highest {measure} of {among}: {value}.", []
+    if len(first) == 1:
+        said, behind = _lead(lines, choice, compared, *titles[:2])
+        text += said
     if measure != RARE and lines[RARE].notna().any():
-        rare = lines.loc[lines[RARE].idxmax()]
-        place = list(lines["key"]).index(rare["key"])
-        name = f"{'But ' if place >= len(first) else ''}**{format.plain(rare['title'])}**"
+        place = int(lines[RARE].argmax())
+        name = f"{'But ' if place >= len(first) else ''}{titles[place]}"
         if not (place == 1 and RARE in behind):  # which was just said
-            text.append(f" {name} has the highest {RARE}, where rare labels count more: {format.percent(rare[RARE])}.")
-    st.markdown("".join(text), help=run_names.footnote(lines["title"]) or None)
+            value = format.percent(lines[RARE].iloc[place])
+            text += f" {name} has the highest {RARE}, where rare labels count more: {value}."
+    _say(text, names)
+
+
+def _lead(lines, choice, compared, best, following) -> tuple[str, list[str]]:
+    """Return by how much the first line leads the next, and the measures in which it is surely behind."""
+    a, b = (of_runs.middle(lines.iloc[number], choice.measure) for number in (0, 1))
+    if len(of_runs.readable([a, b], 2)[0]) < 2:
+        return f" Next is {following}, {format.percent(lines[choice.measure].iloc[1])}.", []
+    keys = compared if compared[:1] == [a] and b in compared else [a, b]  # those of the figure, where it has both
+    tests = of_runs.first_tests(keys, {b: b}, choice)
+    tests = tests[tests["run"] == b]
+    test = tests.iloc[0]
+    if not test["difference"] < 0:  # the mean of the seeds leads, the run in their middle does not
+        return f" Its lead over {following} may be chance.", []
+    tests = tests.dropna(subset=["p_holm"])
+    sure, ahead = tests["sure"], tests["difference"] < 0
+    better, behind, unsure = (list(tests.loc[of, "measure"]) for of in (sure & ahead, sure & ~ahead, ~sure))
+    said = [f"surely {how} in {format.listed(of)}" for how, of in (("better", better), ("worse", behind)) if of]
+    said = [f"against {following} it is {', '.join(said)}"] if said else []
+    said = "; ".join([*said, f"in {format.listed(unsure)} nothing is sure"] if unsure else said)
+    k = of_runs.ks(a)[-1]
+    wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
+    return (
+        f" It leads {following} by {side_by_side.points(-test['difference'], -test['high'], -test['low'])}. "
+        f"{said[:1].upper()}{said[1:]}. Label by label, F1@{k} of {best} is higher for {wins['a']:,} and lower for "
+        f"{wins['b']:,}.",
+        behind,
+    )
 
 
 def _seeds(counts) -> str:
@@ -103,14 +120,6 @@ def _seeds(counts) -> str:
     if most == 1:
         return ""
     return f",{'' if len(counts) == 1 else ' each'} the mean of {'' if least == most else 'at most '}{most} seeds"
-
-
-def _sure(a, b, measure, compared) -> list[list[str]]:
-    """Return the measures of the figure in which the first of two results is surely better, worse, and neither."""
-    keys = compared if compared[:1] == [a] and b in compared else [a, b]  # as many tests as in the figure
-    frame = of_runs.differences(keys, {b: b}, measure).dropna(subset=["run", "p_holm"])
-    sure, ahead = frame["sure"], frame["difference"] < 0
-    return [list(frame.loc[side, "measure"]) for side in (sure & ahead, sure & ~ahead, ~sure)]
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:
@@ -126,7 +135,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             _costs(lines, keys, known, choice, file_name, compared)
     with right:
         if len(keys) > 1:
-            _differences(keys, names, choice.measure, file_name, compared)
+            _differences(keys, names, choice, file_name, compared)
 
 
 def first_cost(lines, known) -> str:
@@ -164,13 +173,12 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     )
 
 
-def _differences(keys, names, measure, file_name, compared) -> None:
-    frame = of_runs.differences(keys, names, measure)
+def _differences(keys, names, choice, file_name, compared) -> None:
     charts.show_figure(
-        of_runs.differences_figure(keys, compared, measure),
-        frame,
+        of_runs.differences_figure(keys, compared, choice),
+        of_runs.first_tests(keys, names, choice),
         f"{file_name}-differences",
-        OF_DIFFERENCES.format(first=names[keys[0]]),
+        OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, names, choice))),
         key="compare.differences",
         of=keys,
     )

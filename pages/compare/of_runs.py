@@ -6,7 +6,8 @@ from collections import OrderedDict
 
 import pandas as pd
 
-from pages.shared import format, server
+from pages.compare import more
+from pages.shared import server
 from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
@@ -16,7 +17,7 @@ _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
 DIFFERENCES = ("P@5", "PSP@5")  # measures in which differences are drawn, beside the one by which lines are ordered
 HEIGHT = 380  # of the first figures, in pixels
-MACRO = "macro F1@k"  # is always listed, with an interval only if it is asked for
+MACRO = "macro F1@k"  # is listed, and not drawn
 NAME = 40  # letters of a name in a title
 
 
@@ -59,20 +60,9 @@ def has_trials(key: str) -> bool:
     return bool(server.run(key).trials)
 
 
-def difference(a: str, b: str, measure: str):
-    """Return the :class:`xmlcore.metrics.Difference` of two results; None if one cannot be read."""
-    return _difference(a, b, measure) if len(readable([a, b], 2)[0]) == 2 else None
-
-
 def _read(keys: str) -> tuple:
     runs = {key: server.run(key) for key in keys.split()}
     return server.dataset(next(iter(runs.values())).fingerprint), runs
-
-
-@server.shared("Testing the difference")
-def _difference(a, b, measure):
-    data, runs = _read(f"{a} {b}")
-    return side_by_side.difference_of(data, *runs.values(), measure)
 
 
 def ks(key: str) -> tuple[int, ...]:
@@ -80,44 +70,34 @@ def ks(key: str) -> tuple[int, ...]:
     return results.ks(server.dataset(server.run(key).fingerprint).n_labels)
 
 
-def in_words(difference, a: str, b: str, measure: str) -> str:
-    """Return the sentence on a difference for Markdown, with the names of the two results in bold."""
-    a, b = (f"**{format.plain(name)}**" for name in (a, b))
-    return side_by_side.difference_in_words(difference, a, b, measure)
-
-
 @server.shared("Drawing test rows again")
-def _measures(keys: str, more: str):
+def _measures(keys: str, further: str):
     data, runs = _read(keys)
-    wanted = [*side_by_side.COMPARED, *(name for name in more.split("\n") if name not in ("", *side_by_side.COMPARED))]
-    frame = side_by_side.measures_with_intervals(data, runs, wanted)
-    # Intervals of macro F1 take seconds with many labels; without them, its values are kept with the results.
-    kept = [run.measures.assign(run=key) for key, run in runs.items() if MACRO not in wanted]
-    kept = [own[(own["measure"] == MACRO) & own["k"].isin(frame["k"])] for own in kept]
-    return pd.concat([frame, *kept], ignore_index=True)
+    wanted = dict.fromkeys([*side_by_side.COMPARED, MACRO, *filter(None, further.split("\n"))])
+    return side_by_side.measures_with_intervals(data, runs, list(wanted))
 
 
-def measures(keys: list[str], names: dict, more=()):
+def measures(keys: list[str], names: dict, further=()):
     """Return the measures of results on one data set with their intervals; ``run`` is the name."""
-    frame = _measures(" ".join(keys), "\n".join(more))
+    frame = _measures(" ".join(keys), "\n".join(further))
     return frame.assign(run=frame["run"].map(names))
 
 
-def intervals(keys: list[str], measure: str, more=()) -> pd.DataFrame:
+def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
     """Return ``low`` and ``high`` of a measure such as ``P@1`` by the keys of results; empty where it has none."""
-    frame, (name, _, k) = _measures(" ".join(keys), "\n".join(more)), measure.rpartition("@")
+    frame, (name, _, k) = _measures(" ".join(keys), "\n".join(further)), measure.rpartition("@")
     return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
 
 
 @server.shared()
-def _measures_figure(keys: str, more: str, compared: str):
+def _measures_figure(keys: str, further: str, compared: str):
     styled = pd.DataFrame(json.loads(compared))
     named = dict(zip(keys.split(), styled["run"]))
-    return figures.measures_compared(drawn(measures(list(named), named, more.split("\n"))), compared=styled)
+    return figures.measures_compared(drawn(measures(list(named), named, further.split("\n"))), compared=styled)
 
 
-def measures_figure(keys: list[str], compared, more):
-    return _measures_figure(" ".join(keys), "\n".join(more), json.dumps(compared.to_dict("list")))
+def measures_figure(keys: list[str], compared, further):
+    return _measures_figure(" ".join(keys), "\n".join(further), json.dumps(compared.to_dict("list")))
 
 
 def drawn(frame) -> pd.DataFrame:
@@ -162,26 +142,38 @@ def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
 
 
 @server.shared("Testing the differences")
-def _differences(keys: str, measures: str):
+def _tests(keys: str, measures: str):
     data, runs = _read(keys)
-    most = ks(next(iter(runs)))[-1]
-    tested = [name.replace("@5", f"@{most}") for name in measures.split("\n")]
-    return side_by_side.differences(data, runs, list(dict.fromkeys(tested)))
+    return side_by_side.differences(data, runs, side_by_side.at_most(measures.split("\n"), data.n_labels))
 
 
-def differences(keys: list[str], names: dict, measure: str, further=DIFFERENCES):
-    """Return by how much results differ from the first one in some measures; ``run`` is the name."""
-    frame = _differences(" ".join(keys), "\n".join([measure, *further]))
+def tests(keys: list[str], names: dict, choice):
+    """Return the tests of results against the first one, which all parts of the page read; ``run`` is the name."""
+    frame = _tests(" ".join(keys), _tested(choice))
     return frame.assign(run=frame["run"].map(names))
 
 
+def _tested(choice) -> str:
+    return "\n".join([choice.measure, *side_by_side.TESTED, *more.measures(choice.more)])
+
+
+def first_tests(keys: list[str], names: dict, choice):
+    """Return those of the tests that are drawn, and of which the first sentence tells."""
+    return _drawn_tests(" ".join(keys), _tested(choice), names)
+
+
+def _drawn_tests(keys: str, measures: str, names: dict):
+    frame, n_labels = _tests(keys, measures), _read(keys)[0].n_labels
+    shown = side_by_side.at_most([measures.split("\n")[0], *DIFFERENCES], n_labels)
+    return frame[frame["measure"].isin(shown)].assign(run=frame["run"].map(names))
+
+
 @server.shared()
-def _differences_figure(keys: str, compared: str, measure: str):
+def _differences_figure(keys: str, compared: str, measures: str):
     styled = pd.DataFrame(json.loads(compared))
-    named = dict(zip(keys.split(), styled["run"]))
+    frame = _drawn_tests(keys, measures, dict(zip(keys.split(), styled["run"])))
     (first,) = figures.cut_apart([styled["run"].iloc[0]], NAME).values()
-    title = f"Better or worse than {first}"
-    return figures.differences(differences(list(named), named, measure), title, styled).update_layout(height=HEIGHT)
+    return figures.differences(frame, f"Better or worse than {first}", styled).update_layout(height=HEIGHT)
 
 
 @server.shared("Testing the differences")
@@ -195,8 +187,8 @@ def bucket_differences(keys: list[str], names: dict, k: int):
     return frame.assign(run=frame["run"].map(names))
 
 
-def differences_figure(keys: list[str], compared, measure: str):
-    return _differences_figure(" ".join(keys), json.dumps(compared.to_dict("list")), measure)
+def differences_figure(keys: list[str], compared, choice):
+    return _differences_figure(" ".join(keys), json.dumps(compared.to_dict("list")), _tested(choice))
 
 
 def styled(lines) -> pd.DataFrame:

@@ -1,10 +1,8 @@
 """Two results on one data set: is the difference real, for which labels is one better, in which rows do they differ?"""
 
-from dataclasses import replace
-
 import streamlit as st
 
-from pages.compare import more, of_runs
+from pages.compare import of_runs
 from pages.shared import fields, format, fragments, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
@@ -15,10 +13,10 @@ from xmlcore.experiment import side_by_side
 LISTED = 1000  # most labels and rows in a table
 HEAD = 20  # letters of a name above a column
 P = (
-    "If both were equally good in all of these measures, the probability that one of them would differ so much "
-    "(permutation tests, Holm's correction)."
+    "Corrected for all tests of the results side by side: if all were equally good, the probability that any of these "
+    "differences would be so clear (permutation tests, Holm's correction)."
 )
-TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "micro F1@5")  # beside those of the columns that were added
+CSV = "Each result against the first, in each measure, with p-values of single tests"
 
 
 def show(keys, names, choice, file_name) -> None:
@@ -29,44 +27,40 @@ def show(keys, names, choice, file_name) -> None:
         a = fields.choice("First", titles, f"compare.pair.a {of}", width=440)
         others = {key: title for key, title in titles.items() if key != a}
         b = fields.choice("Second", others, f"compare.pair.b {of}", width=440)
-    compared = of_runs.difference(a, b, choice.measure)
-    if compared is None:
-        st.warning("One of them cannot be read any more: train it again.")
-        return
-    tested = of_runs.differences([b, a], names, choice.measure, [*TESTED, *more.measures(choice.more)])
-    corrected = replace(compared, p_value=tested["p_holm"].iloc[0])
-    st.markdown(of_runs.in_words(corrected, names[a], names[b], choice.measure))
+    frame = of_runs.tests([a, *(key for key in keys if key != a)], names, choice)
+    tested = frame[frame["run"] == names[b]]
+    named = (f"**{format.plain(names[key])}**" for key in (b, a))
+    st.markdown(side_by_side.difference_in_words(next(tested.itertuples()), *named))
     st.caption(
-        f"Intervals are by drawing the {format.count(compared.n_rows, 'test row')} again {metrics.RESAMPLES:,} times "
-        "(bootstrap), p and the share of cases by exchanging the two models' predictions of random rows (permutation "
-        f"tests), corrected for {len(tested)} measures (Holm). *Lines and columns* adds more, such as macro F1."
+        f"Intervals are by drawing the test rows again {metrics.RESAMPLES:,} times (bootstrap). "
+        f"{side_by_side.how_tested(frame)} *Lines and columns* adds measures."
     )
-    _measures(tested, a, b, names, file_name)
+    _measures(tested, a, b, names)
+    told = frame.drop(columns="model").rename(
+        columns={"run": "second", "value": "value_second", "first": "value_first"}
+    )
+    told.insert(0, "first", names[a])
+    charts.csv_button("Tests, CSV", told, f"{file_name}-tests-{a[:6]}", CSV, key="compare.pair.measures.csv")
     fragments.alone(_details)(a, b, names, file_name)
 
 
-def _measures(frame, a, b, names, file_name) -> None:
+def _measures(frame, a, b, names) -> None:
     one, other = figures.cut_apart([names[a], names[b]], HEAD).values()
-    percents = ["value", "first", "difference", "low", "high"]
+    percents = ["first", "value", "difference", "low", "high"]
     tables.show(
         frame[["measure", *percents, "p_holm"]].assign(**{name: 100 * frame[name] for name in percents}),
         "compare.pair.measures",
         {
             "measure": tables.text("%", 130, pinned=True),
-            "value": tables.number(one, None, "%.2f", names[a]),
-            "first": tables.number(other, None, "%.2f", names[b]),
-            "difference": tables.number("Points", 75, help="The first less the second."),
+            "first": tables.number(one, None, "%.2f", names[a]),
+            "value": tables.number(other, None, "%.2f", names[b]),
+            "difference": tables.number("Points", 75, help="The second less the first."),
             "low": tables.number("From", 75, help="The interval of the difference."),
             "high": tables.number("To", 75, help="The interval of the difference."),
             "p_holm": tables.number("p", 75, "%.3f", P),
         },
         signs={name: "{:+.2f}" for name in ("difference", "low", "high")},
     )
-    told = frame.drop(columns=["run", "model"]).rename(columns={"value": "value_first", "first": "value_second"})
-    told.insert(0, "second", names[b])
-    told.insert(0, "first", names[a])
-    stem = f"{file_name}-tests-{a[:6]}-{b[:6]}"
-    charts.csv_button("Tests, CSV", told, stem, "With p-values of single tests", key="compare.pair.measures.csv")
 
 
 def _details(a, b, names, file_name) -> None:

@@ -176,8 +176,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label. Macro F1 has its "
-        "interval, which takes seconds, once it is chosen in *Lines and columns*.",
+        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label.",
         key="compare.side",
         of=keys,
     )
@@ -256,7 +255,7 @@ def _buckets(keys, names, compared, file_name) -> None:
             figures.differences(frame, f"Recall, better or worse than {first}", compared),
             frame,
             f"{file_name}-recall-of-buckets-at-{k}",
-            answer.OF_DIFFERENCES.format(first=names[keys[0]]),
+            answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame, "groups of labels")),
             key="compare.buckets.differences",
             of=keys,
         )

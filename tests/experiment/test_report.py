@@ -4,6 +4,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from tests.pages.small import small_data
 from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import side_by_side
-from xmlcore.metrics import Difference
 
 
 @pytest.fixture
@@ -25,7 +25,8 @@ def kept(own_cache):
 
 
 def difference(value, low, high, p):
-    return Difference("P@k", 1, 0.5 + value, 0.5, value, low, high, p, "permutation", False, 100, 2000, 0.95)
+    sure = p < 0.05 and low * high > 0
+    return SimpleNamespace(measure="P@1", difference=value, low=low, high=high, p_holm=p, sure=sure)
 
 
 def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would_differ_so_much():
@@ -82,11 +83,9 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     frame = side_by_side.measures_with_intervals(data, {"a": short, "b": b}, measures=["P@k"])
     assert frame["value"].isna().tolist() == [False, False, True, False, False, False]
     assert frame["low"].isna().tolist() == frame["value"].isna().tolist()
-    assert np.isfinite(side_by_side.difference_of(data, short, b, "P@3").difference)
-    assert np.isnan(side_by_side.difference_of(data, short, b, "P@5").difference)
     lines = side_by_side.differences(data, {"b": b, "short": short}, ["P@3", "P@5"])
+    assert "for 1 test: 1 result against the first" in side_by_side.how_tested(lines)
     assert lines["run"].tolist() == ["short"] * 2 and lines["difference"].isna().tolist() == [False, True]
-    assert lines["difference"][0] == side_by_side.difference_of(data, short, b, "P@3").difference
     found = side_by_side.differences(data, {"b": b, "a": a, "again": b}, ["P@1", "P@3", "PSP@5"])
     assert found["p_holm"].tolist() == metrics.holm(found["p_value"]).tolist() != found["p_value"].tolist()
     assert np.allclose(found["value"] - found["first"], found["difference"]) and found["p_holm"].tolist()[3:] == [1] * 3

@@ -1,7 +1,6 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from xmlcore.experiment.kept_runs import parameters
 from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.first_use import pd
-from xmlcore.metrics import Difference
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
 
+PERMUTATIONS = 2000  # more where so many tests are corrected for that none could be sure
 LEAST_VARIED = 3  # lines of a model whose settings are compared
 COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
+TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "micro F1@5", "macro F1@5")  # beside that by which runs are ordered
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
@@ -106,23 +106,21 @@ def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFr
     return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
 
 
-def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1", labels=None) -> "Difference":
-    """Test whether two runs differ in a measure, of some labels or all, by swapping predictions of random test rows."""
-    name, k = measure.split("@")
-    inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    rankings = (wide(run, int(k)) for run in (a, b))
-    found = metrics.paired_permutation(dataset.Y_test, *rankings, f"{name}@k", int(k), inv_ps=inv_ps, labels=labels)
-    return found if int(k) <= min(a.k, b.k) else replace(found, difference=np.nan, p_value=np.nan)
+def at_most(measures: Sequence[str], n_labels: int) -> list[str]:
+    """Return measures such as ``"P@5"``, those at more labels than there are at the most that there are, each once."""
+    most = max((k for k in KS if k <= n_labels), default=1)
+    parts = [measure.rpartition("@") for measure in measures]
+    return list(dict.fromkeys(f"{name}@{min(int(k), most)}" for name, _, k in parts))
 
 
-def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[str] = ("P@1", "PSP@5")) -> "DataFrame":
-    """Compare runs with the first of them, as :func:`difference_of` does: a row per other run and measure.
+def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[str] = TESTED) -> "DataFrame":
+    """Test whether runs differ from the first of them: a row per other run and measure.
 
     ``difference`` is the run's ``value`` less the ``first`` one's, ``low`` and ``high`` are its 95 % interval, and
-    ``p_holm`` is ``p_value`` corrected for the number of rows by :func:`xmlcore.metrics.holm`. A difference is ``sure``
-    if ``p_holm`` is below 0.05, and 0 outside the interval.
+    ``p_holm`` is ``p_value``, of a permutation test over test rows, corrected for the number of rows of the frame by
+    :func:`xmlcore.metrics.holm`. A difference is ``sure`` if ``p_holm`` is below 0.05, and 0 outside the interval.
     """
-    return _with_the_first(dataset, runs, {measure: (measure, None) for measure in measures})
+    return _corrected([_from_the_first(dataset, runs, list(measures), len(measures))])
 
 
 def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: str = "micro R@5") -> "DataFrame":
@@ -132,39 +130,65 @@ def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: 
     """
     buckets, tested = label_buckets(_training_rows(dataset)), np.unique(dataset.Y_test.indices)
     there = [bucket for bucket in BUCKETS if (buckets[tested] == bucket).any()]
-    return _with_the_first(dataset, runs, {bucket: (measure, buckets == bucket) for bucket in there})
+    frames = [_from_the_first(dataset, runs, [measure], len(there), buckets == bucket) for bucket in there]
+    return _corrected([frame.assign(measure=bucket) for frame, bucket in zip(frames, there)])
 
 
-def _with_the_first(dataset, runs, wanted) -> "DataFrame":
-    """Return the differences of runs from the first, a line for each title of ``wanted``: measures and labels."""
-    (_, first), *others = runs.items()
-    lines = []
-    for name, run in others:
-        for title, (measure, labels) in wanted.items():
-            test = difference_of(dataset, run, first, measure, labels)
-            line = {"run": name, "model": model_style(run.model, run.params), "measure": title}
-            line |= {"value": test.value_a, "first": test.value_b}
-            lines.append(line | {name: getattr(test, name) for name in ("difference", "low", "high", "p_value")})
-    columns = ["run", "model", "measure", "value", "first", "difference", "low", "high", "p_value"]
-    frame = pd.DataFrame(lines, columns=columns)
+def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFrame":
+    """Return the tests of runs against the first, of some labels or all, so many that each of them may be sure."""
+    first, n_tests = next(iter(runs)), n_titles * (len(runs) - 1)
+    most = max(int(measure.rpartition("@")[2]) for measure in measures)
+    found = metrics.compare_rankings(
+        dataset.Y_test,
+        {name: wide(run, most) for name, run in runs.items()},
+        measures,
+        reference=first,
+        inv_ps=metrics.inverse_propensity(dataset.Y_train),
+        labels=labels,
+        n_permutations=max(PERMUTATIONS, round(2 * n_tests / metrics.SURE)),
+    )
+    measured = [name.replace("@k", f"@{k}") for name, k in zip(found["measure"], found["k"])]
+    frame = pd.DataFrame({"run": found["b"], "model": "", "measure": measured, "value": found["value_b"]})
+    frame["model"] = [model_style(runs[name].model, runs[name].params) for name in frame["run"]]
+    frame["first"], frame["p_value"] = found["value_a"], found["p_value"]
+    frame["difference"], frame["low"], frame["high"] = (
+        frame["value"] - frame["first"],
+        0 - found["high"],
+        0 - found["low"],
+    )
+    is_short = [k > min(runs[name].k, runs[first].k) for name, k in zip(frame["run"], found["k"])]
+    frame.loc[is_short, ["difference", "low", "high", "p_value"]] = np.nan
+    return frame
+
+
+def _corrected(frames) -> "DataFrame":
+    frame = pd.concat(frames, ignore_index=True)
     frame["p_holm"] = metrics.holm(frame["p_value"])
-    return frame.assign(sure=_is_sure(frame["p_holm"], frame["low"], frame["high"]))
+    return frame.assign(sure=(frame["p_holm"] < metrics.SURE) & (frame["low"] * frame["high"] > 0))
 
 
-def _is_sure(p, low, high):
-    return (p < metrics.SURE) & (low * high > 0)
+def how_tested(tests: "DataFrame", of: str = "measure") -> str:
+    """Say for how many tests the p-values of :func:`differences` are corrected, and when a difference is sure."""
+    known = tests.dropna(subset=["p_value"])
+    n, runs, titles = len(known), known["run"].nunique(), known["measure"].nunique()
+    return (
+        f"p-values are by permutation tests over test rows, corrected by Holm's method for {n} test{'s' * (n > 1)}: "
+        f"{runs} result{'s' * (runs > 1)} against the first, in {titles} {of}{'s' * (titles > 1)}. A difference is "
+        f"sure if p is below {metrics.SURE:g} and 0 is outside its interval."
+    )
 
 
-def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
-    if not np.isfinite(found.difference) or not np.isfinite(found.p_value):
-        return f"{measure} of {a} and {b} cannot be compared: it is not defined here."
-    if found.difference == 0:
-        return f"{a} and {b} are equal in {measure}."
-    sign, (better, worse) = (1, (a, b)) if found.difference > 0 else (-1, (b, a))
-    low, high = sorted((sign * found.low, sign * found.high))
-    meaning = f"if both were equally good, so large a difference would be seen in {_share(found.p_value)} cases."
-    by = f"in {measure} by {points(abs(found.difference), low, high)}"
-    if _is_sure(found.p_value, found.low, found.high):
+def difference_in_words(test: Any, a: str, b: str) -> str:
+    """Say what a row of :func:`differences`, as ``itertuples`` has it, shows of the run a and the first, b."""
+    if not np.isfinite(test.difference) or not np.isfinite(test.p_holm):
+        return f"{test.measure} of {a} and {b} cannot be compared: it is not defined here."
+    if test.difference == 0:
+        return f"{a} and {b} are equal in {test.measure}."
+    sign, (better, worse) = (1, (a, b)) if test.difference > 0 else (-1, (b, a))
+    low, high = sorted((sign * test.low, sign * test.high))
+    meaning = f"if all were equally good, one so clear would be seen in {_share(test.p_holm)} cases."
+    by = f"in {test.measure} by {points(abs(test.difference), low, high)}"
+    if test.sure:
         return f"{better} is better than {worse} {by}: {meaning}"
     return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
 

@@ -18,7 +18,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
-from xmlcore.experiment.sharing.report_tables import of_two, table
+from xmlcore.experiment.sharing.report_tables import of_tests, of_two, table
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import DataFrame, FilePath
@@ -233,7 +233,7 @@ def _middle(line, measure) -> str:
 
 
 def _answer(data, kept, lines, measure, of_readable) -> str:
-    """Return sentences: which line is best, of those that can be read, and of which others it is really better."""
+    """Return which line is best, of those that can be read, and the table of its differences from others."""
     known = lines[lines["run"].isin(kept) & lines[measure].notna()]
     names = known["run"].tolist()
     if not names:
@@ -242,18 +242,11 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
     best = f"<b>{html.escape(names[0])}</b> is best{of}: {measure} {100 * known[measure].iloc[0]:.1f} %."
     if len(names) == 1:
         return best
-    name, k = measure.split("@")
-    weights = {"inv_ps": metrics.inverse_propensity(data.Y_train)} if name.startswith("PS") else {}
-    rankings = {run: kept[run].ranking for run in names}
-    tests = metrics.compare_rankings(data.Y_test, rankings, f"{name}@k", int(k), reference=names[0], **weights)
-    sentences = [best]
-    for test in tests.itertuples():
-        sign, points = "+" * (test.difference > 0), side_by_side.points(test.difference, test.low, test.high)
-        sure = "" if test.p_holm < metrics.SURE else ", which does not show that one is better"
-        sentences.append(f"Against {html.escape(test.b)}: {sign}{points}{sure} (p = {test.p_holm:.2g}).")
-    return " ".join(sentences) + (
-        " <small>p is the share of cases in which two equally good models would differ so much: by a permutation test "
-        "over test rows, corrected by Holm’s method.</small>"
+    measures = side_by_side.at_most((measure, *side_by_side.TESTED), data.n_labels)
+    tests = side_by_side.differences(data, {name: kept[name] for name in names}, measures)
+    return (
+        f"{best} How many points others are better or worse, with 95 % intervals; <b>bold</b> differences are sure:</p>"
+        f'{of_tests(tests)}<p class="quiet">{side_by_side.how_tested(tests)}'
     )
 
 

@@ -18,6 +18,21 @@ def table(heads: list[str], rows: list[list[str]], texts: int = 1) -> str:
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def of_tests(tests: "DataFrame") -> str:
+    """Return the differences of runs from the first of them, a row for each run and a column for each measure."""
+    rows = []
+    for run, own in tests.groupby("run", sort=False):
+        cells = [html.escape(run)]
+        for test in own.itertuples():
+            by = f"{_signed(100 * test.difference, 1)}"
+            by = f"<b>{by}</b>" if test.sure else by
+            ends = f"{_signed(100 * test.low, 1)} to {_signed(100 * test.high, 1)}"
+            is_known = test.p_holm == test.p_holm
+            cells.append(f"{by}<br><small>{ends}<br>p = {test.p_holm:.2g}</small>" if is_known else "–")
+        rows.append(cells)
+    return table(["Points", *dict.fromkeys(tests["measure"])], rows)
+
+
 def _class(is_text: bool) -> str:
     """Return the attribute of a cell that is read as text, or nothing."""
     return ' class="text"' if is_text else ""
