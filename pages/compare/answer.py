@@ -7,7 +7,7 @@ from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_names
 from pages.shared.workspaces import workspace
-from xmlcore import metrics
+from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
@@ -41,7 +41,7 @@ def sentence(lines, choice, compared) -> None:
     _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared.keys)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     best = measured_lines.drop_duplicates("fingerprint").set_index("fingerprint").loc[others[:3]]
-    names = {title: title for title in best["title"]}
+    names = figures.cut_apart(best["title"], of_runs.NAME)
     text = [
         f"{_bold(names[title])} on {format.plain(where)} ({format.percent(value)})"
         for title, where, value in zip(best["title"], best["dataset"], best[choice.measure])
@@ -63,7 +63,7 @@ def _say(text: str, names: dict) -> None:
 
 
 def _best(lines, choice, compared) -> None:
-    measure, names = choice.measure, {title: title for title in lines["title"]}
+    measure, names = choice.measure, figures.cut_apart(lines["title"], of_runs.NAME)
     titles, where = [_bold(names[title]) for title in lines["title"]], _bold(lines["dataset"].iloc[0])
     leaders = lines[lines[measure] == lines[measure].iloc[0]]
     value = f"**{format.percent(lines[measure].iloc[0])}**{_seeds(leaders['n'])}"

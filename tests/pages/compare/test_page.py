@@ -334,6 +334,18 @@ def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_beg
     assert {"007", "7"} <= {trace["name"] for trace in figure(page, "P@1 against training time")["data"]}
 
 
+def test_long_names_are_cut_in_the_middle_of_the_first_sentence_and_its_tooltip_has_them_in_full(ready, words):
+    made = make(3, words, seeds=1)
+    for number, record in enumerate(made):
+        record["name"] = f"tree over labels, all words of titles and abstracts, {number}th of the trials"
+    page = listed(ready, made, words)
+    said = next(one for one in page.at.markdown if "has the highest P@1" in one.value)
+    names = re.findall(r"\*\*(tree.*?)\*\*", said.value.replace("\\", ""))
+    assert len({*names}) >= 2 and all(len(name) <= of_runs.NAME and "…" in name for name in names)
+    best = page.frame("run", "PSP@5")["run"].iloc[0]
+    assert {best} <= {*said.help.replace("\\", "").split("  \n")} <= {record["name"] for record in made}
+
+
 def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
     made = make(9, words)
     for record, name in zip(made, ("a", "a", "a", "a", "b", "a", "OneVsRest (C 7)")):
