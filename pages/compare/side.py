@@ -18,6 +18,7 @@ MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
+ITSELF = "what models chose by themselves"
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 
 
@@ -201,16 +202,19 @@ def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
     columns = experiment.parameters(own, seed=False)
-    changed = {}
+    lists, kinds = [], set()
     for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
         present = {name: values[name] for name in values if name in line["params"]}
         words, run = settings.words if present else settings.changed, server.run(key)
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)
-        changed[names[key]] = "; ".join(filter(None, [by_hand, by_itself and f"chosen by the model: {by_itself}"]))
-    if any(changed.values()):
-        lists = (f"**{format.plain(name)}**: {format.plain(text)}." for name, text in changed.items() if text)
-        st.markdown("Settings in which they differ. " + " ".join(lists))
+        text = "; ".join(filter(None, [by_hand, by_itself and f"chosen by the model: {by_itself}"]))
+        lists += [f"**{format.plain(names[key])}**: {format.plain(text)}."] if text else []
+        kinds |= {("differ" if present else "are not the defaults") if by_hand else "", by_itself and ITSELF} - {""}
+    if lists:
+        by_hand = " or ".join(sorted(kinds - {ITSELF}, reverse=True))
+        what = [f"settings that {by_hand}"] * bool(by_hand) + [ITSELF] * (ITSELF in kinds)
+        st.markdown(f"{' and '.join(what).capitalize()}. {' '.join(lists)}")
 
 
 def _say_who_chose_settings(keys, names, wanted) -> None:

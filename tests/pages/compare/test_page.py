@@ -568,6 +568,22 @@ def test_what_models_chose_for_automatic_settings_stands_side_by_side(ready):
     shown = [settings.chosen_words("PLT", run.chosen, run.size) for run in runs]
     assert "C" in runs[0].chosen and "C" not in runs[1].chosen
     assert all(f"chosen by the model: {text}" in said for text in shown if text)
+    assert "Settings that differ and what models chose by themselves. PLT" in said
+
+
+@pytest.mark.sections("Side by side")
+def test_equal_settings_that_models_chose_are_not_called_different(ready):
+    for seed in (0, 1):
+        train(ready, "PLT", random_state=seed)
+    said = plainly(ready.go("compare").set("compare.lines", "result"))
+    assert "hat models chose by themselves. PLT (Seed" in said and "differ and what" not in said
+
+
+@pytest.mark.sections("Side by side")
+def test_beside_another_model_a_result_has_the_settings_that_are_not_its_defaults(ready):
+    train(ready, "LdSM", n_estimators=2)
+    train(ready, "OneVsRest", C=2.0)
+    assert "Settings that are not the defaults" in plainly(ready.go("compare"))
 
 
 @pytest.mark.sections("Is the difference real?")
