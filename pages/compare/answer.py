@@ -76,18 +76,18 @@ def _best(lines, choice, compared) -> None:
     among = format.count(len(lines), "result" if (lines["n"] == 1).all() else WORDS[choice.lines])
     text, behind = f"On {where}, {named} {have} the highest {measure} of {among}: {value}.", []
     if len(first) == 1:
-        said, behind = _lead(lines, choice, compared, *titles[:2])
+        said, behind = _lead(lines, choice, compared, titles[1])
         text += said
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
-        name = f"{'But ' if place >= len(first) else ''}{titles[place]}"
+        name = "It also" if place < len(first) == 1 else f"{'But ' if place >= len(first) else ''}{titles[place]}"
         if not (place == 1 and RARE in behind):  # which was just said
             value = format.percent(lines[RARE].iloc[place])
             text += f" {name} has the highest {RARE}, where rare labels count more: {value}."
     _say(text, names)
 
 
-def _lead(lines, choice, compared, best, following) -> tuple[str, list[str]]:
+def _lead(lines, choice, compared, following) -> tuple[str, list[str]]:
     """Return by how much the first line leads the next, and the measures in which it is surely behind."""
     a, b = (of_runs.middle(lines.iloc[number], choice.measure) for number in (0, 1))
     if len(of_runs.readable([a, b], 2)[0]) < 2:
@@ -108,7 +108,7 @@ def _lead(lines, choice, compared, best, following) -> tuple[str, list[str]]:
     wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
     return (
         f" It leads {following} by {side_by_side.points(-test['difference'], -test['high'], -test['low'])}. "
-        f"{said[:1].upper()}{said[1:]}. Label by label, F1@{k} of {best} is higher for {wins['a']:,} and lower for "
+        f"{said[:1].upper()}{said[1:]}. Label by label, its F1@{k} is higher for {wins['a']:,} and lower for "
         f"{wins['b']:,}.",
         behind,
     )

@@ -209,12 +209,12 @@ def _settings(keys, names, wanted) -> None:
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)
         text = "; ".join(filter(None, [by_hand, by_itself and f"chosen by the model: {by_itself}"]))
-        lists += [f"**{format.plain(names[key])}**: {format.plain(text)}."] if text else []
+        lists += [f"\n- **{format.plain(names[key])}**: {format.plain(text)}"] if text else []
         kinds |= {("differ" if present else "are not the defaults") if by_hand else "", by_itself and ITSELF} - {""}
     if lists:
         by_hand = " or ".join(sorted(kinds - {ITSELF}, reverse=True))
         what = [f"settings that {by_hand}"] * bool(by_hand) + [ITSELF] * (ITSELF in kinds)
-        st.markdown(f"{' and '.join(what).capitalize()}. {' '.join(lists)}")
+        st.markdown(f"{', and '.join(what).capitalize()}:\n{''.join(lists)}")
 
 
 def _say_who_chose_settings(keys, names, wanted) -> None:

@@ -186,7 +186,7 @@ def difference_in_words(test: Any, a: str, b: str) -> str:
         return f"{a} and {b} are equal in {test.measure}."
     sign, (better, worse) = (1, (a, b)) if test.difference > 0 else (-1, (b, a))
     low, high = sorted((sign * test.low, sign * test.high))
-    meaning = f"if all were equally good, one so clear would be seen in {_share(test.p_holm)} cases."
+    meaning = f"if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases."
     by = f"in {test.measure} by {points(abs(test.difference), low, high)}"
     if test.sure:
         return f"{better} is better than {worse} {by}: {meaning}"
