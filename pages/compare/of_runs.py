@@ -163,8 +163,8 @@ def first_tests(keys: list[str], names: dict, choice):
 
 
 def _drawn_tests(keys: str, measures: str, names: dict):
-    frame, n_labels = _tests(keys, measures), _read(keys)[0].n_labels
-    shown = side_by_side.at_most([measures.split("\n")[0], *DIFFERENCES], n_labels)
+    frame, n_labels = _tests(keys, measures), _read(keys.partition(" ")[0])[0].n_labels
+    shown = side_by_side.at_most([measures.partition("\n")[0], *DIFFERENCES], n_labels)
     return frame[frame["measure"].isin(shown)].assign(run=frame["run"].map(names))
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import vstack
 
 from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
@@ -92,6 +93,19 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     assert found["sure"].tolist() == ((found["p_holm"] < 0.05) & ((found["low"] > 0) | (found["high"] < 0))).tolist()
     assert len(side_by_side.labels_compared(data, short, b, 5)) and len(side_by_side.rows_compared(data, short, b, 5))
     assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
+
+
+def test_clear_differences_are_sure_also_among_so_many_tests_that_2000_permutations_would_not_show_it(kept):
+    data, keys = kept
+    thrice = {of: vstack([getattr(data, of)] * 3, format="csr") for of in ("X_test", "Y_test")}
+    data, first = replace(data, **thrice), experiment.load("train", keys[0])
+    right = np.argsort(~data.Y_test.toarray(), axis=1, kind="stable")[:, :5].astype(np.int32)
+    wrong = Ranking(right[:, ::-1].copy(), np.zeros(right.shape, np.float32))
+    runs = {"right": replace(first, ranking=Ranking(right, wrong.scores))}
+    runs |= {f"wrong {number}": replace(first, ranking=wrong) for number in range(9)}
+    found = side_by_side.differences(data, runs, [f"{name}@{k}" for name in ("P", "R", "nDCG") for k in (1, 2, 3, 4)])
+    assert len(found) == 108 > 2000 * metrics.SURE and (found["sure"] == (found["difference"] < 0)).all()
+    assert found["sure"].mean() > 0.5
 
 
 def test_the_recall_of_buckets_differs_between_runs_by_what_their_bars_show(kept):
