@@ -89,8 +89,8 @@ def show(picked: Compared, lines, choice, pictures) -> None:
             st.caption(NO_LINES)
 
     def measures():
-        _settings(keys, names, wanted)
         _measures(keys, names, picked.styled(), file_name, more.names(choice.more))
+        _settings(keys, names, wanted)
 
     def of_two(draw):
         why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
