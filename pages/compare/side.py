@@ -259,7 +259,7 @@ def _buckets(keys, names, compared, file_name) -> None:
             figures.differences(frame, f"Recall, better or worse than {first}", compared),
             frame,
             f"{file_name}-recall-of-buckets-at-{k}",
-            answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame, "groups of labels")),
+            answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame, "bucket")),
             key="compare.buckets.differences",
             of=keys,
         )
