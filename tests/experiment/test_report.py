@@ -176,6 +176,16 @@ def said(content):
     return html.unescape(re.sub(r"<[^>]+>", "", content.split('id="figures"')[0].split("</head>")[1]))
 
 
+def test_a_report_has_no_times_of_predictions_of_another_program_and_bold_differences_that_are_sure(kept):
+    data, keys = kept
+    key = experiment.add_predictions(data, [[0]] * data.n_test, "other")
+    content = experiment.report([keys[0], key])
+    tests = side_by_side.differences(data, {name: experiment.load("train", name) for name in (keys[0], key)})
+    part = content.split("differences are sure:")[1].split("</table>")[0]
+    assert "nan" not in said(content) and part.count("<b>") == tests["sure"].sum() > 0
+    assert all(f"p = {p:.2g}<" in part for p in tests["p_holm"]) and "for 6 tests: 1 result" in said(content)
+
+
 def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
     data, keys = kept
     lines = experiment.seeds_grouped(experiment.runs(keys)).sort_values("P@1", ascending=False, kind="stable")

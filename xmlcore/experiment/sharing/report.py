@@ -259,9 +259,8 @@ def _table_of_runs(lines, measure) -> str:
         for one in shown:
             spread = f" ± {100 * spreads[one][index]:.2f}" if line["n"] > 1 else ""
             cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
-        peak = line["training_bytes"]
-        peak = f"{peak / 1e6:.3g}" if peak == peak else "–"
-        rows.append([*cells, str(line["n"]), f"{line['fit_s']:.3g}", peak, f"{line['model_bytes'] / 1e6:.3g}"])
+        costs = (line["fit_s"], line["training_bytes"] / 1e6, line["model_bytes"] / 1e6)
+        rows.append([*cells, str(line["n"]), *(f"{cost:.3g}" if cost == cost else "–" for cost in costs)])
     note = (
         '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
     )

@@ -24,11 +24,10 @@ def of_tests(tests: "DataFrame") -> str:
     for run, own in tests.groupby("run", sort=False):
         cells = [html.escape(run)]
         for test in own.itertuples():
-            by = f"{_signed(100 * test.difference, 1)}"
+            by, low, high = (_signed(100 * value, 2) for value in (test.difference, test.low, test.high))
             by = f"<b>{by}</b>" if test.sure else by
-            ends = f"{_signed(100 * test.low, 1)} to {_signed(100 * test.high, 1)}"
             is_known = test.p_holm == test.p_holm
-            cells.append(f"{by}<br><small>{ends}<br>p = {test.p_holm:.2g}</small>" if is_known else "–")
+            cells.append(f"{by}<br><small>{low} to {high}<br>p = {test.p_holm:.2g}</small>" if is_known else "–")
         rows.append(cells)
     return table(["Points", *dict.fromkeys(tests["measure"])], rows)
 
