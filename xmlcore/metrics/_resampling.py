@@ -95,7 +95,7 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
     """Return the measures for rows drawn with replacement, the same rows for all ``statistics``."""
     n = statistics[0].n
     _check_room(n_resamples, sum(len(s.items) for s in statistics))
-    block = min(s.block() for s in statistics)
+    few, block = min(s.block() for s in statistics), max(1, BLOCK_VALUES // max(1, n))
     found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
     if n == 0:
         return found
@@ -108,10 +108,13 @@ def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np
         weights = room[: len(counts)]
         weights[:] = counts
         sums = [weights @ own for own in columns] if every is None else np.split(weights @ every, ends, axis=1)
-        by_row = statistics[0].by_row(weights)
-        true = _of_labels(statistics[0].true, by_row)  # which is the same for all rankings
-        for s, of_rows, values in zip(statistics, sums, found):
-            values[start : start + len(counts)] = s.values(Sums(of_rows, true, _of_labels(s.of_labels, by_row)))
+        for at in range(0, len(counts), few):  # labels are many: a product of few resamples alone would be slow
+            part = slice(at, at + few)
+            by_row = statistics[0].by_row(weights[part])
+            true = _of_labels(statistics[0].true, by_row)  # which is the same for all rankings
+            for s, of_rows, values in zip(statistics, sums, found):
+                of_labels = _of_labels(s.of_labels, by_row)
+                values[start + at : start + at + by_row.shape[1]] = s.values(Sums(of_rows[part], true, of_labels))
     return found
 
 
