@@ -32,7 +32,10 @@ _FILES = "|".join(map(re.escape, (VALUE, ARRAYS, *MODEL_FILES)))
 
 
 class WorkspaceFileError(ValueError):
-    """The file is no workspace that can be read here."""
+    """The file is no workspace that can be read here; the message has the beginning of what ``error`` says."""
+
+    def __init__(self, message: str, error: Exception | None = None):
+        super().__init__(message if error is None else f"{message} ({f'{type(error).__name__}: {error}':.400})")
 
 
 USE = archives.Use("workspace", "file of a workspace", rf"[a-z-]+/[0-9a-f]{{32}}/({_FILES})", WorkspaceFileError)

@@ -158,10 +158,7 @@ class _Described:
             if type(version) is int and 1 <= version <= kind.version and made._key(version) == self.key:
                 return made, version
         except Exception as error:  # parameters of any form
-            problem = f"{type(error).__name__}: {error}"
-            raise WorkspaceFileError(
-                f"{self.name} has settings that this version does not have ({problem:.400})"
-            ) from None
+            raise WorkspaceFileError(f"{self.name} has settings that this version does not have", error) from None
         raise WorkspaceFileError(f"{self.name} has settings that do not belong to its key")
 
 
@@ -195,8 +192,7 @@ def _keep(archive, artifact, reading) -> bool:
         if model is not None:
             _check_model(model, artifact)
     except Exception as error:  # values of any form
-        reason = f"{type(error).__name__}: {error}"
-        raise WorkspaceFileError(f"{artifact.name} is no result of its kind ({reason:.400})") from None
+        raise WorkspaceFileError(f"{artifact.name} is no result of its kind", error) from None
     summary = artifact.task.summary(value)
     facts = artifact.task.facts() | ({"summary": summary} if summary else {})
     facts |= {"version": artifact.version, "imported": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -215,7 +211,7 @@ def _read(archive, artifact):
     try:
         value = unpack(archive.json(f"{place}/{VALUE}"), archive.arrays(f"{place}/{ARRAYS}"))
     except (NotPortableError, RecursionError) as error:
-        raise WorkspaceFileError(f"the value of {artifact.name} is damaged ({error!s:.400})") from None
+        raise WorkspaceFileError(f"the value of {artifact.name} is damaged", error) from None
     if artifact.task is not None and not isinstance(value, dict):
         raise WorkspaceFileError(f"{artifact.name} is no result of its kind: it is a {type(value).__name__}")
     return value, [archive.extract(f"{place}/{name}") for name in MODEL_FILES][0].parent if artifact.has_model else None
@@ -276,7 +272,7 @@ def _dataset(value, artifact):
             parts[name].check_format(full_check=True)
         data = Dataset(**parts)
     except Exception as error:  # values of any form
-        raise WorkspaceFileError(f"{artifact.name} is no data set ({type(error).__name__}: {error!s:.400})") from None
+        raise WorkspaceFileError(f"{artifact.name} is no data set", error) from None
     if data.fingerprint != artifact.key:
         raise WorkspaceFileError(f"the content of {artifact.name} has another fingerprint: {data.fingerprint}")
     return data
@@ -346,8 +342,7 @@ def _sweeps(records, there) -> list[dict]:
             made = task("sweep", {"dataset": fingerprint}, record["params"])
             asked = float(record.get("asked") or 0)
         except Exception as error:  # parameters of any form
-            problem = f"{type(error).__name__}: {error}"
-            raise WorkspaceFileError(f"a sweep has settings that this version does not have ({problem:.400})") from None
+            raise WorkspaceFileError("a sweep has settings that this version does not have", error) from None
         if made.key != record.get("key"):
             raise WorkspaceFileError("a sweep has settings that do not belong to its key")
         # Stopped: one that is not complete is not thought to be interrupted here, and can be resumed.
