@@ -90,12 +90,13 @@ def _balance_cards(summary):
 
 
 def _about_fit(fit):
-    """Return the part of a caption that says what the fitted power law is; empty without a fit."""
+    """Return the part of a caption that says what the dashed line is; empty without a fit."""
     if fit is None or not math.isfinite(fit.alpha):
         return ""
     return (
-        f" The dashed line is a power law with exponent {fit.alpha:.2f} ± {fit.alpha_error:.2f}, fitted to the "
-        f"{fit.n_tail:,} of {fit.n:,} labels with at least {fit.x_min:,} training rows."
+        f" The dashed line is the closest power law (exponent {fit.alpha:.2f} ± {fit.alpha_error:.2f}) to the "
+        f"{fit.n_tail:,} of {fit.n:,} labels with at least {fit.x_min:,} training rows; *Frequency* says whether other "
+        "distributions fit as well."
     )
 
 
@@ -166,9 +167,7 @@ def _about_frequency(meta, counts):
         else:
             text += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
     elif answer.has_long_tail(counts):
-        text += (
-            " On these logarithmic axes, a straight fall is a long tail: a few labels have many rows, most have few."
-        )
+        text += " There is a long tail: a few labels have many rows, most have few."
     without = meta["without_rows"]
     missing = f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
     if counts.size >= answer.TAIL_LABELS:

@@ -299,7 +299,7 @@ def test_the_fit_is_drawn_over_the_frequencies_of_labels():
     fit = pd.DataFrame({"count": [100.0, 4.0], "rank": [1.0, 4.0]})
     figure = figures.label_frequency(frame, fit)
     line, (note,) = figure.data[-1], figure.layout.annotations
-    assert (note.text, note.x, note.y) == ("power law", 0, 2) and line.line.color not in figures.PALETTE
+    assert (note.text, note.x, note.y) == ("closest<br>power law", 0, 2) and line.line.color not in figures.PALETTE
     assert (list(line.x), list(line.y), line.name) == ([1.0, 4.0], [100.0, 4.0], "fit")
     assert len(figures.label_frequency(frame, fit[:0]).data) == 1
 
