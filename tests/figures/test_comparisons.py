@@ -82,6 +82,15 @@ def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_
     assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))
 
 
+def test_the_first_axis_of_settings_has_room_for_its_name_above_it_and_for_its_values_beside_it():
+    frame = pd.DataFrame({"few": [1, 2], "texts": ["a value of fifteen", "b"], "P@1": [60.0, 64]})
+    narrow, named, valued = (
+        figures.parameters_compared(frame, {column: label}, "P@1").layout.margin.l
+        for column, label in (("few", "C"), ("few", "A name of 24 letters, so"), ("texts", "C"))
+    )
+    assert narrow < named < valued and named >= 24 * 7 / 2 and valued >= 16 * 7
+
+
 LONG = [f"PLT (Trees {trees}, {'Arity 16, ' * 4}C {c}, {'Epochs 20, ' * 3}end)" for trees in (1, 3) for c in (0.5, 1.0)]
 SAME_ENDS = [f"{'a' * 50} {place}, {'b' * 50}" for place in range(3)]
 MANY = [f"{'x' * 30}{number:03d} {'y' * 40} {number % 2}{'z' * 40}" for number in range(100)]

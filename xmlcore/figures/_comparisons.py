@@ -161,7 +161,9 @@ def parameters_compared(
         rangefont={"color": "rgba(0, 0, 0, 0)", "size": 1},
         unselected={"line": {"color": QUIET, "opacity": 0.15}},
     )
-    figure.update_layout(height=380, margin={"t": 110, "l": 70, "r": 60, "b": 40})
+    # The name of the first axis is centred above it, and its values stand to its left.
+    left = max(4 * len(dimensions[0]["label"]), 10 + 7 * max(map(len, dimensions[0].get("ticktext", ())), default=0))
+    figure.update_layout(height=380, margin={"t": 110, "l": max(70, left), "r": 60, "b": 40})
     return figure
 
 
