@@ -67,7 +67,7 @@ def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
     frame = owned.table(lines, inventory, fields, by)
     sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
-    caption = "Each rectangle is a data set or a result, as large as its files on the disk."
+    caption = "A rectangle is a data set or a result, as large as its files. The table below names small ones, too."
     charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
     largest = float(frame["mb"].max())
     # Above the table, where who ticks a line sees it.

@@ -356,10 +356,19 @@ def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
 
 def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
-    (trace,) = figures.treemap(frame, "Sizes").data
+    trace = figures.treemap(frame, "Sizes").data[0]
     assert list(trace.labels) == ["x", "y", "c", "a", "&lt;b&gt;"] and list(trace.values) == [7.0, 2.0, 4.0, 3.0, 2.0]
-    assert all("%{value" in text for text in trace.texttemplate), "the size is written on each that has room"
+    assert all("%{value" in text for text in trace.texttemplate[2:]), "the size is written on each that has room"
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
+
+
+def test_groups_of_a_map_of_sizes_have_their_names_in_the_legend_where_small_ones_have_no_room():
+    frame = pd.DataFrame({"name": ["a", "b"], "group": ["large", "<small>"], "size": [999.0, 1.0]})
+    figure = figures.treemap(frame, "Sizes")
+    trace, *marks = figure.data
+    named = [(mark.name, mark.marker.color) for mark in marks]
+    assert named == [*zip(["large", "&lt;small&gt;"], trace.marker.colors)] and figure.layout.showlegend
+    assert list(trace.texttemplate[:2]) == ["", ""], "their names take no room from what is in them"
 
 
 def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
@@ -369,7 +378,7 @@ def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
 
 def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
     frame = pd.DataFrame({"name": list("abcdefgh"), "group": [*"stuvwx", "tail", "y"], "size": 1.0})
-    (trace,) = figures.treemap(frame, "Sizes").data
+    trace = figures.treemap(frame, "Sizes").data[0]
     inks = {"white": "#FFFFFF", "black": "#000000"}
     colors = list(zip(trace.marker.colors, trace.textfont.color))
     assert len(set(colors)) == 7 and all(contrast(rgb(fill), rgb(inks[text])) >= 4.5 for fill, text in colors)
@@ -378,7 +387,7 @@ def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
 def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():
     frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")
-    (trace,) = figure.data
+    trace = figure.data[0]
     assert list(trace.labels[2:]) == ["a name of a label", "a na…bel"] and figure.layout.title.text == "Sizes (rows)"
     short = figures.treemap(frame.assign(name=["ab", "label 1234"]), "Sizes").data[0]
     assert short.labels[3] == "label<br>1234", "whole where two lines have room"
@@ -389,7 +398,7 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
 def test_a_map_leaves_the_beginning_of_all_names_out_and_small_boxes_have_a_name_only():
     frame = pd.DataFrame({"name": ["TAG_<apob>", "TAG_ontology"], "group": ["head", "tail"], "size": [199, 1]})
     figure = figures.treemap(frame, "Labels", unit="rows")
-    (trace,) = figure.data
+    trace = figure.data[0]
     assert list(trace.labels[2:]) == ["&lt;apob&gt;", "ontology"]
     assert figure.layout.title.text == "Labels (rows, names without TAG_)" and trace.hovertext[3] == "TAG_ontology"
     assert ["%{value" in text for text in trace.texttemplate[2:]] == [True, False]

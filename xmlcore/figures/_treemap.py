@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import BLUE, BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
 
-LETTERS, LEAST = 80, 8  # of a name that fits into a square: of all sizes together, and at least
+LETTERS, LEAST, MOST = 60, 8, 28  # of a line that fits into a square: of all sizes together, at least and at most
 FEW = 60  # rectangles; more need more height, so that names fit
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
-    """Draw sizes as areas, in groups, the ``most`` largest of them.
+    """Draw sizes as areas, in groups, which the legend names, the ``most`` largest of them.
 
     The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
     A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
@@ -24,7 +24,8 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     sizes = drawn.groupby("group", sort=False)["size"].sum()
     colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)} | BUCKET_COLORS
-    letters = np.maximum(LEAST, np.sqrt(drawn["size"] / sizes.sum()) * LETTERS).astype(int)
+    fills = [colors[group] for group in (*sizes.index, *drawn["group"])]
+    letters = np.clip(np.sqrt(drawn["size"] / sizes.sum()) * LETTERS, LEAST, MOST).astype(int)
     common = _beginning(drawn["name"].astype(str).tolist())
     notes = ", ".join(filter(None, [unit, common and f"names without {whole(common.strip())}"]))
     number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}}"
@@ -37,14 +38,19 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200)
         values=[*sizes, *drawn["size"]],
         customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
         branchvalues="total",
-        marker={"colors": [colors[group] for group in (*sizes.index, *drawn["group"])], "line": {"width": 1}},
-        texttemplate=[f"%{{label}}<br>{number}"] * len(sizes)
+        marker={"colors": fills, "line": {"width": 1}, "pad": dict.fromkeys("tlrb", 3)},
+        texttemplate=[""] * len(sizes)
         + [f"%{{label}}<br>{number}" if room > LEAST else "%{label}" for room in letters],
         hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
-        textfont={"color": [_ink(colors[group]) for group in (*sizes.index, *drawn["group"])]},
+        textfont={"color": [*map(_ink, fills)]},
         tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
     )
-    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=360 if len(drawn) <= FEW else 460)
+    for group in sizes.index:
+        mark = {"color": colors[group], "symbol": "square", "size": 12}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=whole(group))
+    figure.update_xaxes(visible=False).update_yaxes(visible=False)
+    figure.update_layout(margin={"l": 0, "r": 0, "b": 0}, height=380 if len(drawn) <= FEW else 480)
+    figure.update_layout(showlegend=True, legend={"itemclick": False, "itemdoubleclick": False})
     figure.update_layout(uniformtext={"minsize": 11, "mode": "hide"})
     return figure
 
