@@ -61,9 +61,10 @@ def cards(view, study) -> None:
         (MACRO_F1, format.percent(macro), f"The paper’s macro-F1: {MACRO_F1_HELP}"),
         (
             f"Recall of {format.count(view.q, 'candidate')}",
-            format.percent(recall) if np.isfinite(recall) else "–",
+            format.percent(recall),
             "Share of the true labels of test rows that are among the row's candidates: the most that accuracy can be. "
             "A row with several labels counts once for each.",
+            "" if np.isfinite(recall) else "not measured yet",
         ),
         (
             "Training",

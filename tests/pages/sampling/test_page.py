@@ -134,6 +134,7 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     q, values = line(page, "What more candidates bring", "accuracy")
     assert q == [10] and values == numbers(own["y"])
     assert page.at.metric[4].delta == f"processor: {format.duration(seconds)}", "as in the figure"
+    assert (page.at.metric[3].value, page.at.metric[3].delta) == ("–", "not measured yet")
     assert not any("Example" in title for title in titles(page)) and "the time of its training" in page.text()
     assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
 
