@@ -34,7 +34,8 @@ def _answer(own, queue):
     parts += [format.count(waits, "waits", "wait")] if waits else []
     parts += [format.count(paused, "is paused", "are paused")] if paused else []
     text = format.listed(parts) if running or waits or paused else "No job runs or waits"
-    return f"**{text}** in this workspace. Jobs run on {format.plain(queue.where)}.{_others(queue)}"
+    compiling = " Code is being compiled, once for all." if job_queue.compiling() else ""
+    return f"**{text}** in this workspace.{compiling} Jobs run on {format.plain(queue.where)}.{_others(queue)}"
 
 
 def _others(queue):

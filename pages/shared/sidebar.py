@@ -164,18 +164,17 @@ def _gone(fingerprint, damaged):
 
 
 def _jobs():
-    warm_up = job_queue.warm_up()
-    compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()
     elsewhere = [job for job in own if not jobs.is_watched(job)]
     running = elsewhere or sweeping.elsewhere()
     if running or jobs.interrupted() or sweeping.interrupted():
         addresses.link("Jobs", "Running" if running else "Interrupted jobs", "pending_actions")
-    jobs.watch([*elsewhere, *compiling], compact=True)
+    jobs.watch([*elsewhere, *filter(None, [job_queue.compiling()])], compact=True)
     if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
         here = len(own) - len(elsewhere)  # which of them run changes while this stays as it is
         many = f"{here:,} jobs run or wait: this page shows them."
         st.caption("1 job runs or waits: this page shows it." if here == 1 else many)
+    warm_up = job_queue.warm_up()
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
             "Compiling code ahead failed, so the first job of each kind takes longer. "

@@ -23,6 +23,12 @@ def warm_up():
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
+def compiling():
+    """Return the job that compiles the kernels while it waits or runs, and None otherwise."""
+    job = warm_up()
+    return job if job is not None and job.active else None
+
+
 def slowdown(own: int = 0) -> float:
     """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way.
 
@@ -34,8 +40,8 @@ def slowdown(own: int = 0) -> float:
 
 def compiling_seconds(task=None) -> float:
     """Return how long a machine without other work would still compile the kernels that a task waits for."""
-    job, busy = warm_up(), slowdown()
-    if job is None or not job.active or job.elapsed < LONG_COMPILING * busy:
+    job, busy = compiling(), slowdown()
+    if job is None or job.elapsed < LONG_COMPILING * busy:
         return 0.0
     early = job.fraction < 0.05  # too early to see how fast it goes
     return share_left(job.fraction, task) * (PROCESSOR_SECONDS if early else job.elapsed / job.fraction / busy)

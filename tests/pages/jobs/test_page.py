@@ -62,6 +62,16 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
     assert "Training" in ended and not any("tree" in one for one in ended)
 
 
+def test_the_page_says_that_code_is_compiled_while_the_sidebar_shows_it(ready, server, held, monkeypatch):
+    (compiling,) = start(ready, server, 1, owner=job_queue.SERVER)
+    monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
+    page, said = ready.go("jobs"), "**No job runs or waits** in this workspace. Code is being compiled"
+    assert said in page.text() and "A secret title" in page.text()
+    server.cancel(compiling.id, owner=job_queue.SERVER)
+    page.until(lambda _: not compiling.active).run()
+    assert "compiled" not in page.text() and "A secret title" not in page.text()
+
+
 def test_jobs_that_run_and_wait_have_their_progress_and_can_be_moved_paused_and_stopped(ready, server, held):
     made = start(ready, server, 5)
     page = ready.go("jobs").until(half_way)
