@@ -17,12 +17,12 @@ def show(name: str, info, *, skip=()) -> None:
     presets.show(name, info, skip=skip)
     remembered = workspace.get("forms").get(name, {})
     parameters = [p for p in info.parameters if p.name not in skip]
-    with st.container(key=f"fields-{name}"):  # on a phone in two columns: see pages/shared/frame.py
+    with st.container(key=f"fields-{name}"):  # in as many columns as have room: see pages/shared/frame.py
         for parameter in (p for p in parameters if not p.advanced):
             widget(name, parameter, remembered)
     advanced = [p for p in parameters if p.advanced]
     if advanced:
-        with st.expander("More settings"):
+        with st.expander("More settings"), st.container(key=f"fields-more-{name}"):
             for parameter in advanced:
                 widget(name, parameter, remembered)
 

@@ -67,11 +67,11 @@ STYLE = f"""<style>
 }}
 :has(> .st-key-undo-bar) {{ position: sticky; top: 0; z-index: 100; background: Canvas; }}
 [class*=st-key-in-address], .st-key-in-advance {{ display: none; }}
+[class*=st-key-fields-] {{ display: grid; grid: auto / repeat(auto-fill, minmax(8.5rem, 1fr)); align-items: end; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
 @media (max-width: 640px) {{
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
-  [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
   .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart) {{ overflow-x: auto; }}
   .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart)::before {{
     content: "Scroll the tree sideways to see all."; position: sticky; left: 0; font-size: 0.875rem; opacity: 0.75;

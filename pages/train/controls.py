@@ -15,16 +15,17 @@ _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen 
 def show(data, fingerprint, shown) -> None:
     model, shown_key = next_model.choose(fingerprint, shown), shown["key"] if shown else None
     info = experiment.MODELS[model]
-    # The button and what is said about it come first, so that they are in sight with every model.
-    place = st.container()
-    with st.expander("Settings", key="train.settings", icon=":material/settings:"):
-        st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
+    buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
+    button = buttons.container()
+    # So low that it opens below the button, which stays in sight.
+    with buttons.popover("Settings", width="content"), st.container(height=320, border=False):
         forms.show(model, info)
+        st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))
     nothing_to_learn = data.Y_train.nnz == 0
     task, problems = (None, []) if nothing_to_learn else _task(fingerprint, model)
     is_kept = task is not None and task.exists()
     asked = [r["id"] for r in workspace.get("jobs") if task and r["key"] == task.key and not jobs.is_unasked(r)]
-    with place:
+    with button:
         pressed = actions.button(
             "Show the result" if is_kept and task.key != shown_key else "Train",
             type="secondary" if is_kept else "primary",
@@ -34,6 +35,7 @@ def show(data, fingerprint, shown) -> None:
             args=(fingerprint, model),
             disabled=nothing_to_learn or not is_kept and any(map(jobs.goes_on, asked)),  # its progress is below
         )
+    with place:
         if nothing_to_learn:
             st.warning(begin.NOTHING_TO_LEARN)
         else:

@@ -146,13 +146,13 @@ class Tab:
         self.text("ranks a true label first")
 
     def setting(self, name):
-        """The field of a setting of the model to train, in the form that is folded at first."""
+        """The field of a setting of the model to train, in the box that is closed at first."""
         field = self.page.get_by_role("spinbutton", name=name, exact=True)
-        fold = self.page.get_by_test_id("stExpander").get_by_text("Settings", exact=True)
-        fold.wait_for()
+        opens = self.page.get_by_test_id("stPopover").get_by_role("button", name="Settings", exact=True)
+        opens.wait_for()
         self.idle()
         if not field.is_visible():
-            fold.click()
+            opens.click()
             field.wait_for()
         return field
 

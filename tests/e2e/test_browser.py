@@ -203,10 +203,23 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text("The training was not started")
     one.text("allowed: 1 to 100")
-    trees.fill("1")
+    one.setting("Trees").fill("1")
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text("ranks a true label first")
     one.text("it is the result shown")
+
+
+def test_settings_open_below_the_button_that_trains_and_move_nothing(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60), trained=1)}")
+    one.page.set_viewport_size({"width": 1440, "height": 900})
+    one.text("it is the result shown")
+    one.idle()
+    train, section = one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_role("tab").first
+    before = section.bounding_box()
+    field = one.setting("Trees")
+    assert section.bounding_box() == before and before["y"] < 900
+    assert field.bounding_box()["y"] > train.bounding_box()["y"]
+    train.click(trial=True)
 
 
 def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab, prepared):

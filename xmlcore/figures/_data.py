@@ -67,7 +67,7 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
         )
         rank, count = fit[["rank", "count"]].iloc[len(fit) // 8].tolist()
         beside = {"y": count if flat else np.log10(count), "yref": "y", "yanchor": "middle", "xanchor": "left"}
-        add_note(figure, "closest<br>power law", np.log10(rank), xshift=8, **beside)
+        add_note(figure, "closest<br>power law", np.log10(rank), xshift=12, **beside)
     if "bucket" in frame.columns:
         _mark_buckets(figure, frame["bucket"].to_numpy()[order], buckets)
         figure.update_layout(margin={"t": 88})  # for two lines
