@@ -12,7 +12,7 @@ from pages.shared.process import room
 from pages.shared.workspaces import records, workspace
 from xmlcore import store
 
-FIELDS = ("known", *LISTS, "made", "shown", "dataset")  # of the workspace: those that name data sets and results
+FIELDS = ("known", *LISTS, "made", "shown", "widgets", "dataset")  # of the workspace: those that name what goes
 
 
 class Deletion(NamedTuple):
@@ -108,6 +108,8 @@ def _drop(data, keys):
         data[name] = [record for record in data[name] if record["key"] not in keys]
     data["made"] = [pair for pair in data["made"] if pair[1] not in keys]
     data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
+    # What was chosen for one result or data set, such as a decision, has its key as the last word of the name.
+    data["widgets"] = {name: value for name, value in data["widgets"].items() if name.split(" ")[-1] not in keys}
     if data["dataset"] in keys:
         data["dataset"], data["wanted"] = None, None
 
@@ -115,7 +117,8 @@ def _drop(data, keys):
 def _restore(data, entries):
     """Add entries to the fields of a workspace; a data set whose name is taken by now gets a number."""
     records.add(data, entries)
-    data["shown"] = entries["shown"] | data["shown"]
+    for name in ("shown", "widgets"):
+        data[name] = entries[name] | data[name]
     data["dataset"] = data["dataset"] or entries["dataset"]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from pages.shared.results import decided
 from pages.shared.workspaces import dataset_list, removed, result_list, stored, workspace
 from pages.shared.workspaces import records as workspace_records
 from tests.pages.making import Row
@@ -221,6 +222,15 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     assert tabs(1) == "f2f2f2f2"
     removed.remove("datasets", ["f2f2f2f2"], "two")
     assert tabs(2) is None
+
+
+def test_a_decision_goes_with_the_result_it_was_kept_for_and_comes_back_with_it(tabs):
+    decided.keep(OLD, "macro F1@3")
+    decided.keep(NEW, "macro F1")
+    removed.remove("train", [OLD], "old")
+    assert (decided.kept(OLD), decided.kept(NEW)) == (None, "macro F1")
+    removed.undo()
+    assert (decided.kept(OLD), decided.kept(NEW)) == ("macro F1@3", "macro F1")
 
 
 def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
