@@ -16,12 +16,8 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         st.caption("No row has this label.")
         return
     shown = every.head(SHOWN)
-    frame = pd.concat(
-        [tables.rows(data, part, group["row"]).assign(part=part) for part, group in shown.groupby("part", sort=False)],
-        ignore_index=True,
-    )
     tables.show(
-        frame,
+        with_contents(data, shown),
         f"rows-of-{name}",
         {
             "row": tables.number("Row", 65, "%d"),
@@ -38,4 +34,10 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         f"Showing {len(shown):,} of {format.count(len(every), 'row')}: {len(every) - test:,} for training, {test:,} "
         "for the test. The section Rows shows the features of a row."
     )
-    charts.csv_button("Rows, CSV", lambda: every, name, "All of these rows", key=f"{name}-csv")
+    charts.csv_button("Rows, CSV", lambda: with_contents(data, every), name, "All of these rows", key=f"{name}-csv")
+
+
+def with_contents(data, rows) -> pd.DataFrame:
+    """Return rows with their names, texts and labels."""
+    parts = rows.groupby("part", sort=False)["row"]
+    return pd.concat([tables.rows(data, part, group).assign(part=part) for part, group in parts], ignore_index=True)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.data import alike, answer, counted, examined, label_sets, labels, problems
+from pages.data import alike, answer, counted, examined, label_rows, label_sets, labels, problems
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared.workspaces import dataset_list, workspace
@@ -90,7 +90,11 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     found = datasets.label_sets(leaky)
     assert label_sets.names(leaky, int(found["row"].iloc[0])) == "label 0"
     assert label_sets.rows_with(leaky, int(found["row"].iloc[1])).values.tolist() == [["training", 1], ["test", 1]]
-    assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
+    rows = labels.rows_of(leaky, 0)
+    assert rows.values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
+    file = label_rows.with_contents(leaky, rows)
+    assert file[["part", "row"]].values.tolist() == rows.values.tolist() and {"labels", "features"} < {*file}
+    assert all("label 0" in text for text in file["labels"])
 
 
 @pytest.mark.sections("All labels", "Labels together")
