@@ -26,5 +26,5 @@ def show(data, run, key, name) -> None:
         "All predictions, CSV",
         lambda: predictions.all_rows(data, run.ranking, results.K),
         f"{name}-{run.model}-{key[:6]}-predictions",
-        f"Row, rank, label, name, score and whether it is right, of {format.count(data.n_test, 'test row')}",
+        f"The predicted labels of {format.count(data.n_test, 'test row')} with scores, and true ones that are missed",
     )

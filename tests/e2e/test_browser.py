@@ -155,7 +155,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert {r["row"] for r in rows} == {str(i) for i in range(60)}
     assert all(r["name"] == f"fruit {r['label']}" for r in rows)
-    first = [r["correct"] == "True" for r in rows if r["rank"] == "1"]
+    first = [r["true"] == "True" for r in rows if r["rank"] == "1"]
     assert 100 * sum(first) / len(first) == pytest.approx(measures["P@1"], abs=0.06)
 
     name, content = one.download("Figure, HTML", of=1)
@@ -486,7 +486,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
         one.page.get_by_role("button", name="All predictions, CSV").click()
     rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
     assert all(row["name"].lstrip("'") == first[int(row["label"])].lstrip("'") for row in rows)
-    right = [row for row in rows if row["rank"] == "1" and row["correct"] in ("True", "true", "1", "right", "yes")]
+    right = [row for row in rows if row["rank"] == "1" and row["true"] == "True"]
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@1"], abs=0.02)
 
 

@@ -6,29 +6,22 @@ import streamlit as st
 
 from pages.shared import format, tables
 from xmlcore import experiment, metrics
+from xmlcore.ranking import Ranking
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
-    """Return a table with a line for each predicted label of each test row."""
-    labels = ranking.labels[:, :k]
-    row, place = np.nonzero(labels >= 0)
-    label = labels[row, place]
-    frame = pd.DataFrame(
-        {
-            "row": row,
-            "rank": place + 1,
-            "label": label,
-            "name": tables.label_names(data, label),
-            "score": known_scores(ranking)[:, :k][row, place],
-            "correct": metrics.hits(data.Y_test, ranking)[:, :k][row, place],
-        }
-    )
+    """Return a line for each predicted label of each test row, and then for each true one that is missed."""
+    frame = Ranking(ranking.labels[:, :k], known_scores(ranking)[:, :k]).to_frame()
+    true = pd.DataFrame(dict(zip(("row", "label"), data.Y_test.nonzero())))
+    frame = frame.merge(true.assign(true=True), "outer", ["row", "label"]).sort_values(["row", "rank"], kind="stable")
+    frame = frame.assign(rank=frame["rank"].astype("Int64"), true=frame["true"].notna())
+    frame.insert(3, "name", tables.label_names(data, frame["label"]))
     names = tables.part(data, "test")[2]
     if names is not None:
-        frame.insert(1, "row_name", [names[i] for i in row])
-    return tables.csv_safe(frame)
+        frame.insert(1, "row_name", [names[i] for i in frame["row"]])
+    return frame
 
 
 def known_scores(ranking) -> np.ndarray:

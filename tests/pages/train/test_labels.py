@@ -99,6 +99,20 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
     assert asked == [{"row": row, "label": 0, "other": None}]
 
 
+def test_the_file_of_predictions_has_their_scores_and_the_true_labels_of_each_row_also_those_that_are_missed(data):
+    random = np.random.default_rng(0)
+    predicted = np.array([random.permutation(data.n_labels)[:3] for _ in range(data.n_test)], dtype=np.int32)
+    predicted[:, 2] = -1  # no further label
+    frame = predictions.all_rows(data, Ranking(predicted, np.full(predicted.shape, 0.5, np.float32)), 5)
+    assert [*frame] == ["row", "rank", "label", "name", "score", "true"] and frame["row"].is_monotonic_increasing
+    for row, of_row in frame.groupby("row"):
+        ranked, missed = of_row[of_row["rank"].notna()], of_row[of_row["rank"].isna()]
+        assert ranked["label"].tolist() == predicted[row, :2].tolist() and ranked["rank"].tolist() == [1, 2]
+        assert {*of_row.loc[of_row["true"], "label"]} == {*data.Y_test[[row]].indices}
+        assert missed["true"].all() and missed["score"].isna().all() and (ranked["score"] == 0.5).all()
+    assert frame["name"].tolist() == [data.label_name(j) for j in frame["label"]] and frame["rank"].isna().any()
+
+
 @pytest.mark.sections("Single predictions")
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     columns = {
