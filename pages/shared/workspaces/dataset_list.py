@@ -3,7 +3,7 @@
 import time
 
 from pages.shared.workspaces import workspace
-from pages.shared.workspaces.records import DEFAULT_DATASET, free_name
+from pages.shared.workspaces.records import DEFAULT_DATASET, free_dataset_name
 
 LONGEST_NAME = 80  # characters in the name of a data set
 
@@ -20,7 +20,7 @@ def add_dataset(
         before = data["known"].get(fingerprint, {})
         taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
         data["known"][fingerprint] = {
-            "name": before.get("name") or free_name(name, taken),
+            "name": before.get("name") or free_dataset_name(name, taken),
             "source": source,
             "notes": list(notes),
         }
@@ -55,7 +55,7 @@ def rename_dataset(fingerprint: str, name: str) -> None:
             if entry["source"] == "catalog":
                 entry["entry"] = catalog_name(entry)
             taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
-            entry["name"] = free_name(name.strip() or entry["name"], taken)
+            entry["name"] = free_dataset_name(name.strip() or entry["name"], taken)
 
     workspace.update(rename)
 

@@ -43,6 +43,7 @@ _RUN = ("key", "fingerprint", "model", "params", "k", "created")
 _SELECTION = ("key", "fingerprint", "method", "params", "created")
 _SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0"  # signs that count as printable, and show nothing
 _LATEST = 4e9  # seconds since 1970: later times are none
 
 
@@ -81,7 +82,7 @@ def add(data: dict, entries: dict) -> None:
         if fingerprint not in data["known"]:
             taken = [other["name"] for other in data["known"].values()]
             entry = ({"entry": entry["name"]} if entry["source"] == "catalog" else {}) | entry
-            data["known"][fingerprint] = entry | {"name": free_name(entry["name"], taken)}
+            data["known"][fingerprint] = entry | {"name": free_dataset_name(entry["name"], taken)}
     for name in (*LISTS, "jobs"):
         listed = {record["key"] for record in data[name]}
         data[name] += [record for record in entries.get(name, ()) if record["key"] not in listed]
@@ -89,6 +90,12 @@ def add(data: dict, entries: dict) -> None:
         data[name].sort(key=lambda record: record.get("created") or record["asked"])
     for name in ("made", "imports"):
         data[name] += [entry for entry in entries.get(name, ()) if entry not in data[name]]
+
+
+def free_dataset_name(wanted: str, taken: Collection[str]) -> str:
+    """Return the name ``wanted`` of a data set, if anything of it can be seen, as :func:`free_name` does."""
+    is_seen = any(sign.isprintable() and not sign.isspace() and sign not in _BLANKS for sign in wanted)
+    return free_name(wanted if is_seen else "unnamed data", taken)
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:

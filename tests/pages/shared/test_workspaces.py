@@ -126,6 +126,14 @@ def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token,
     assert Row(token).read()["known"].keys() == {"f1f1f1f1", "f2f2f2f2"}
 
 
+def test_a_data_set_has_a_name_that_can_be_seen(token):
+    for number, name in enumerate(("\u200b", " \u3164", "*", "two\u200bparts")):
+        dataset_list.add_dataset(f"f{number}", name, "upload", use=True)
+    dataset_list.rename_dataset("f2", "\u2800")
+    names = [entry["name"] for entry in workspace.get("known").values()]
+    assert names == ["unnamed data", "unnamed data (2)", "unnamed data (3)", "two\u200bparts"]
+
+
 def test_two_processes_lose_no_change_of_a_workspace(token):
     source = f"""
 import sys
