@@ -76,7 +76,7 @@ def _table(noun, frame, name_of, name):
     )
     charts.csv_button(
         f"All {noun}s, CSV",
-        lambda: tables.csv_safe(frame.assign(name=[name_of(int(j)) for j in frame["column"]])),
+        lambda: frame.assign(name=[name_of(int(j)) for j in frame["column"]]),
         f"{name}-{noun}-differences",
         f"Every {noun} that occurs, with its means and the test",
         key=f"alike.{noun}.csv",

@@ -21,7 +21,7 @@ def show(data, described, examination, fingerprint, name) -> None:
         figure = drawn_ratios(fingerprint)
         text = _about_ratios(described.labels["irlbl"], figure.layout.meta)
         frame = described.labels[["label", "name", "irlbl"]]
-        charts.show_figure(figure, lambda: tables.csv_safe(frame), f"{name}-imbalance", text)
+        charts.show_figure(figure, frame, f"{name}-imbalance", text)
     if examination is not None and math.isfinite(examination.power_law.alpha):
         _power_law(examination, fingerprint)
 
@@ -35,7 +35,7 @@ def curve(data, described, examination, fingerprint, name) -> None:
     fit = examination.power_law if examination is not None else None
     figure = drawn(fingerprint, fit is not None)
     text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
-    charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
+    charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
 
 
 @server.shared()

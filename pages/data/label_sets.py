@@ -43,7 +43,7 @@ def show(data, fingerprint, name) -> None:
     )
     charts.csv_button(
         "All label sets, CSV",
-        lambda: tables.csv_safe(frame.assign(labels=[names(data, row) for row in frame["row"]]).drop(columns="row")),
+        lambda: frame.assign(labels=[names(data, row) for row in frame["row"]]).drop(columns="row"),
         f"{name}-label-sets",
         "Every set of labels with the number of its rows",
     )

@@ -46,7 +46,7 @@ def show(data, labels, examination, name) -> None:
     st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
     charts.csv_button(
         "All labels, CSV",
-        lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], examination))),
+        lambda: labels.assign(partners=partners(data, labels["label"], examination)),
         f"{name}-labels",
         "Every label with its counts, imbalance, propensity and partners",
     )

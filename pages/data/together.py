@@ -30,7 +30,7 @@ def show(data, examination, fingerprint, name) -> None:
     with left:
         charts.show_figure(
             heat(fingerprint, which, number),
-            tables.csv_safe(frame),
+            frame,
             f"{name}-cooccurrence",
             f"A cell says which share of the rows with the label on its left also have the label below it. Drawn are "
             f"{drawn:,} of {data.n_labels:,} labels: {CHOICES[which]}, with those that go together beside each other. "
@@ -42,7 +42,7 @@ def show(data, examination, fingerprint, name) -> None:
         meta = network.layout.meta
         charts.show_figure(
             network,
-            tables.csv_safe(few),
+            few,
             f"{name}-network",
             f"A line joins labels that occur together more often than by chance; the wider, the stronger their "
             f"correlation (phi). Drawn are the {meta['shown']:,} strongest of {format.count(meta['total'], 'pair')} "
@@ -126,10 +126,4 @@ def _tables(data, examination, name):
                 f"Showing {len(named):,} of {format.count(of, 'pair')} {which}, {about}. The CSV also has the lift and "
                 "the rows of each label."
             )
-            charts.csv_button(
-                "Pairs, CSV",
-                lambda named=named: tables.csv_safe(named),
-                f"{name}-{key}",
-                f"These pairs, {about}",
-                key=f"together.{key}.csv",
-            )
+            charts.csv_button("Pairs, CSV", named, f"{name}-{key}", f"These pairs, {about}", key=f"together.{key}.csv")

@@ -1,7 +1,5 @@
 """Two results side by side: what each feature adds to the same label of the same row in both models."""
 
-import functools
-
 import streamlit as st
 
 from pages.explain import choices
@@ -67,7 +65,7 @@ def _bars(view, whose, contributions, attrs, ends, place):
             ends=ends,
             start=explaining.start(attrs),
         ),
-        functools.partial(tables.csv_safe, contributions),
+        contributions,
         f"{view.file}-label{view.label}-model{place}",
         f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}",
         counted="features",

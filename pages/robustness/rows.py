@@ -40,7 +40,7 @@ def rows(data, runs, titles, settings, files) -> None:
 
     def all_values():
         every = robustness.values_under_noise(X, noisy, data.n_features, new=data.n_features)
-        return tables.csv_safe(_named(data, chosen, every))
+        return _named(data, chosen, every)
 
     charts.show_figure(
         figures.noisy_features(frame, of, title=f"Feature values at {noise.level_text(settings.kind, level)}"),

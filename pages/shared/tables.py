@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import fields, format
-from xmlcore import wording
 from xmlcore.figures import cut_apart
 
 BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
@@ -21,7 +20,6 @@ SHORT = 12  # letters of texts that are never cut
 LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
 COLUMNS = 7  # that a table shows at first; its menu shows the others
 BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
-csv_safe = wording.csv_safe
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
 

@@ -7,11 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import format
 from pages.shared.figures import figure_files
 from pages.shared.process import turns
 from pages.shared.results import run_names
 from pages.shared.streamlit_fixes import downloads
+from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
 STARRED = f"{run_names.STAR} computed before anyone asked"  # in the legend of figures with such names
@@ -118,7 +119,7 @@ def file_button(label: str, make, file_name: str, help: str, key: str | None = N
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a DataFrame as a CSV file in UTF-8, in which no text is a formula for a spreadsheet."""
-    return tables.csv_safe(frame).to_csv(index=False).encode("utf-8")
+    return csv_safe(frame).to_csv(index=False).encode("utf-8")
 
 
 def _close_menu(place):

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared import tables
 from pages.shared.figures import charts
 from xmlcore.datasets import Dataset
+from xmlcore.wording import csv_safe
 
 
 @pytest.mark.parametrize("n", [3, 100_000])
@@ -108,12 +109,12 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
     frame = pd.DataFrame(
         {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "-1e-05", "a=b", ""], "value": [-1.0] * 9}
     )
-    safe = tables.csv_safe(frame)
+    safe = csv_safe(frame)
     expected = ["'=1+1", "'+SUM(1)", "'-cmd", "'@x", "'\tx", "-5", "-1e-05", "a=b", ""]
     assert safe["name"].tolist() == expected
     assert safe["value"].tolist() == [-1.0] * 9
-    assert tables.csv_safe(safe)["name"].tolist() == expected
-    assert tables.csv_safe(frame.astype({"name": "category"}))["name"].tolist() == expected
+    assert csv_safe(safe)["name"].tolist() == expected
+    assert csv_safe(frame.astype({"name": "category"}))["name"].tolist() == expected
     assert frame["name"][0] == "=1+1"  # the table shown is not changed
     assert charts.csv_bytes(frame[:1]) == b"name,value\n'=1+1,-1.0\n", "whatever is downloaded"
     write = tables._signed("{:+.2f}")
