@@ -487,7 +487,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
     assert all(row["name"].lstrip("'") == first[int(row["label"])].lstrip("'") for row in rows)
     right = [row for row in rows if row["rank"] == "1" and row["true"] == "True"]
-    assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@1"], abs=0.02)
+    assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@1"], abs=0.06)
 
 
 def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
