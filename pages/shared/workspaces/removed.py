@@ -118,7 +118,7 @@ def _restore(data, entries):
     """Add entries to the fields of a workspace; a data set whose name is taken by now gets a number."""
     records.add(data, entries)
     for name in ("shown", "widgets"):
-        data[name] = entries[name] | data[name]
+        data[name] = entries.get(name, {}) | data[name]
     data["dataset"] = data["dataset"] or entries["dataset"]
 
 
