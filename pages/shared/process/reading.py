@@ -21,8 +21,8 @@ _one_reads = threading.Lock()  # held by the thread that reads in the background
 
 def is_unread(name: str, version: int = 0) -> bool:
     """Return whether something has still to be read in the background, and remember that it is read now."""
-    named, compiling = (str(cache_root()), name), job_queue.warm_up()
-    if not serving.is_set() or _ahead.get(named) == version or (compiling is not None and compiling.active):
+    named = str(cache_root()), name
+    if not serving.is_set() or _ahead.get(named) == version or job_queue.compiling() is not None:
         return False
     _ahead.pop(named, None)  # to put it at the end; another session may do the same now
     _ahead[named] = version
