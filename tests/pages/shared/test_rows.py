@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import tables
+from pages.shared.figures import charts
 from pages.shared.results import before_after, predictions, run_names
 from pages.shared.rows import explaining, highlight, row_editor
 from pages.train import labels
@@ -208,8 +209,10 @@ def ranking():
 
 def test_all_predictions_have_a_line_with_names_and_missed_and_worst_ones_are_found(data, ranking):
     frame = predictions.all_rows(data, ranking, 2)
-    assert frame.columns.tolist() == ["row", "rank", "label", "name", "score", "correct"]
-    assert frame[["row", "rank", "name", "correct"]].values.tolist() == [
+    assert frame.columns.tolist() == ["row", "rank", "label", "name", "score", "true"]
+    missed = frame[frame["rank"].isna()]
+    assert missed["true"].all() and missed["score"].isna().all()
+    assert frame.loc[frame["rank"].notna(), ["row", "rank", "name", "true"]].values.tolist() == [
         [0, 1, "South", True],
         [0, 2, "East", False],
         [1, 1, "North", False],
@@ -218,8 +221,16 @@ def test_all_predictions_have_a_line_with_names_and_missed_and_worst_ones_are_fo
     ]
     named = dataclasses.replace(data, row_names_test=["=first", "second", "third"], label_names=["@n", "e", "s"])
     frame = predictions.all_rows(named, ranking, 1)
-    assert frame.columns[1] == "row_name" and frame["row_name"].tolist() == ["'=first", "second", "third"]
-    assert frame["name"].tolist() == ["s", "'@n", "e"]
+    assert frame.columns[1] == "row_name"
+    assert frame.loc[frame["rank"].notna(), ["row_name", "name"]].values.tolist() == [
+        ["=first", "s"],
+        ["second", "@n"],
+        ["third", "e"],
+    ]
+    assert [(row, name) for row, name in frame.loc[frame["rank"].isna(), ["row", "name"]].values] == [
+        (row, name) for row in range(3) for name in predictions.missed(named, ranking, row, 1)
+    ]
+    assert b"'=first" in charts.csv_bytes(frame) and b"'@n" in charts.csv_bytes(frame)
     without = ranking._replace(scores=np.zeros_like(ranking.scores))  # as where another program gave none
     assert predictions.all_rows(data, without, 2)["score"].isna().all()
     assert predictions.one_row(data, without, 0, 2)["score"].isna().all()
