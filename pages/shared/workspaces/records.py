@@ -60,12 +60,17 @@ def read(token) -> dict | None:
         kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
         if not isinstance(read[name], kind) or (isinstance(read[name], str) and not _is_text(read[name])):
             read[name] = empty
+        elif isinstance(read[name], list):
+            read[name] = [entry for entry in read[name] if _is_shallow(entry)]
+        elif isinstance(read[name], dict):
+            read[name] = {key: entry for key, entry in read[name].items() if _is_shallow(entry)}
     forms = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
     read["forms"] = {
         m: {name: value for name, value in form.items() if _is_setting(value)} for m, form in forms.items()
     }
     read["widgets"] = {key: v for key, v in read["widgets"].items() if isinstance(v, (list, dict)) or _is_setting(v)}
-    read["known"] = {f: entry for f, entry in read["known"].items() if _is_known(entry)}
+    read["known"] = {key: entry for key, entry in read["known"].items() if KEY.fullmatch(key) and _is_known(entry)}
+    read["dataset"] = read["dataset"] if KEY.fullmatch(read["dataset"] or "") else None
     read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN) and _has_settings(run)]
     read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION) and _has_settings(one)]
     read["sweeps"] = [record for record in read["sweeps"] if _is_result(record, *_SWEEP)]
@@ -105,6 +110,12 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
         number += 1
         found = f"{wanted} ({number})"
     return found
+
+
+def _is_shallow(value, levels: int = 20) -> bool:
+    """Return whether lists and dicts in a value are nested in so few levels that every function can follow them."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels > 0 and all(_is_shallow(one, levels - 1) for one in inner)
 
 
 def _is_known(entry) -> bool:

@@ -37,7 +37,7 @@ def sign_in(monkeypatch):
 
 def work():
     """Do something in the present workspace."""
-    dataset_list.add_dataset("f1", "mine", "upload", use=True)
+    dataset_list.add_dataset("f1f1f1f1", "mine", "upload", use=True)
 
 
 def test_a_user_is_known_by_provider_and_subject_and_verified_addresses_only(monkeypatch):
@@ -73,7 +73,7 @@ def test_a_workspace_belongs_to_the_user_who_opened_it_first_and_others_may_look
     work()
     look = workspace.look_token()
     assert sign_in(BOB, look) == look
-    assert workspace.only_looks() and workspace.get("known")["f1"]["name"] == "mine"
+    assert workspace.only_looks() and workspace.get("known")["f1f1f1f1"]["name"] == "mine"
 
 
 def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, sign_in, monkeypatch):

@@ -1,6 +1,7 @@
 """What a workspace and each of its tabs remember, and which workspaces are removed."""
 
 import contextlib
+import json
 import secrets
 import sqlite3
 import subprocess
@@ -36,9 +37,9 @@ def token(monkeypatch):
 
 
 def test_a_workspace_is_found_by_its_address_which_is_no_path(token, monkeypatch):
-    workspace.update(dataset="abc", wanted=None)
+    workspace.update(dataset="abcdabcd", wanted=None)
     tab(monkeypatch, token)
-    assert workspace.token() == token and workspace.get("dataset") == "abc"
+    assert workspace.token() == token and workspace.get("dataset") == "abcdabcd"
     with pytest.raises(ValueError, match="token"):
         Row("../../../../tmp/evil")
 
@@ -128,8 +129,8 @@ def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token,
 
 def test_a_data_set_has_a_name_that_can_be_seen(token):
     for number, name in enumerate(("\u200b", " \u3164", "*", "two\u200bparts")):
-        dataset_list.add_dataset(f"f{number}", name, "upload", use=True)
-    dataset_list.rename_dataset("f2", "\u2800")
+        dataset_list.add_dataset(8 * str(number), name, "upload", use=True)
+    dataset_list.rename_dataset(8 * "2", "\u2800")
     names = [entry["name"] for entry in workspace.get("known").values()]
     assert names == ["unnamed data", "unnamed data (2)", "unnamed data (3)", "two\u200bparts"]
 
@@ -143,7 +144,7 @@ st.session_state = {{}}
 st.query_params = {{"workspace": {token!r}}}
 workspace.open_workspace()
 for i in range(40):
-    dataset_list.add_dataset(sys.argv[1] + str(i), "d", "upload", use=False)
+    dataset_list.add_dataset(8 * sys.argv[1] + str(i), "d", "upload", use=False)
 """
     workspace.update(dataset=None)
     running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
@@ -187,10 +188,10 @@ def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_thos
 
 def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
     workspace.remember_setting("PLT", "C", 2.0)
-    dataset_list.add_dataset("f3", "three", "upload", use=False)
-    assert tabs(2, "forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
-    dataset_list.add_dataset("f4", "four", "upload", use=False)
-    assert {"f3", "f4"} <= set(tabs(1, "known")), "two tabs do not undo each other"
+    dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
+    assert tabs(2, "forms") == {"PLT": {"C": 2.0}} and "f3f3f3f3" in workspace.get("known")
+    dataset_list.add_dataset("f4f4f4f4", "four", "upload", use=False)
+    assert {"f3f3f3f3", "f4f4f4f4"} <= set(tabs(1, "known")), "two tabs do not undo each other"
     record = {"key": SELECTED, "fingerprint": "f1f1f1f1", "method": "FALS", "params": {}, "created": ""}
     result_list.add_result("select", record | {"asked": workspace.time.time() + 5})
     assert tabs(2, "widgets")[f"{workspace.FEATURES_SELECTION} f1f1f1f1"] == SELECTED
@@ -378,9 +379,11 @@ def test_a_data_set_with_something_that_is_no_text_is_left_out(monkeypatch):
     whole = KNOWN["f"] | {"entry": "api-docs", "notes": ["é"], "files": {"train": "a.txt"}}
     damages = [{"source": {}}, {"name": 5}, {"name": HALF}, {"notes": "é"}, {"notes": [HALF]}, {"entry": [["a"]]}]
     damages += [{"files": {"train": 5}}, {"files": []}]
-    known = {"f": whole} | {str(at): whole | damage for at, damage in enumerate(damages)}
-    monkeypatch.setattr(stored, "read", lambda token: {"version": workspace_records.VERSION, "known": known})
-    assert workspace_records.read("token")["known"] == {"f": whole}
+    known = {8 * "f": whole, "no key": whole} | {8 * str(at): whole | damage for at, damage in enumerate(damages)}
+    data = {"version": workspace_records.VERSION, "known": known, "dataset": "no key"}
+    monkeypatch.setattr(stored, "read", lambda token: data)
+    read = workspace_records.read("token")
+    assert read["known"] == {8 * "f": whole} and read["dataset"] is None, "no page could look for its files"
 
 
 def test_what_users_typed_is_left_out_where_no_field_can_show_it(monkeypatch):
@@ -389,7 +392,7 @@ def test_what_users_typed_is_left_out_where_no_field_can_show_it(monkeypatch):
     data |= {
         "version": workspace_records.VERSION,
         "dataset": HALF,
-        "widgets": {"a": HALF, "b": "é", "c": [1], "d": 10**400},
+        "widgets": {"a": HALF, "b": "é", "c": [1], "d": 10**400, "e": json.loads("[" * 500 + "]" * 500)},
     }
     monkeypatch.setattr(stored, "read", lambda token: data)
     read = workspace_records.read("token")
