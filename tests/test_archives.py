@@ -138,6 +138,7 @@ REFUSED = {
     "no manifest": (without_manifest, "has no manifest.json"),
     "a manifest that is cut": (lambda content: with_manifest(content, members(content)[MANIFEST][:-9]), "damaged"),
     "a deep manifest": (lambda content: with_manifest(content, b"[" * 10**6), "damaged"),
+    "a manifest many times as long as the rest": (lambda content: with_manifest(content, b" " * 40_000_000), "than 1"),
     "a manifest that is a list": (lambda content: with_manifest(content, b"[]"), "no file of a thing"),
     "another format": (lambda content: changed(content, format="x"), "does not say 'xmlcore archive'"),
     "another use": (lambda content: changed(content, holds="model"), "it holds a 'model'"),
@@ -180,6 +181,7 @@ def test_what_is_no_such_archive_is_refused_and_nothing_is_left(kind, content, t
     ("MOST_MEMBERS", 2, "4 files; at most 2"),
     ("MOST_TEXT", 5, "at most 5 are read"),
     ("MOST_MANIFEST", 9, "more than 9 bytes"),
+    ("MOST_VALUES", 2, "more than 2 values in manifest.json"),
     ("free_bytes", lambda: 100, "too large for the memory of this machine"),
 ])  # fmt: skip
 def test_what_unpacks_to_more_than_a_bound_is_refused(bound, least, reason, content, monkeypatch):

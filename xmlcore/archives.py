@@ -39,8 +39,8 @@ MOST_MEMBERS = 100_000
 # Members unpack to so many times the size of the archive, and so many bytes more. Models were up to 7 times smaller.
 MOST_TIMES, ALWAYS = 50, 1 << 26
 ALWAYS_TEXT = 1 << 24  # the same of members that are no npz file: JSON takes many times its size in memory
-MOST_LISTS = 2_000_000  # lists and objects in a member of JSON
-MEMORY = 3  # times its size that reading a member may take
+MOST_LISTS, MOST_VALUES = 2_000_000, 20_000_000  # lists and objects in a member of JSON, and all that is in them
+MEMORY, MEMORY_OF_TEXT = 3, 12  # times its size that reading a member may take: one that is an npz file, and another
 _LEVEL = 1  # of compression
 _PIECE = 1 << 20  # bytes that are unpacked at a time
 _REMEDY = "Make or download it again, and check that it was copied whole."
@@ -167,8 +167,10 @@ class Archive:
         title = self._use.title
         if MANIFEST not in entries:
             self._refuse(f"is no {title}: it has no {MANIFEST}")
-        if entries[MANIFEST].file_size > MOST_MANIFEST:
-            self._refuse(f"has a {MANIFEST} of more than {MOST_MANIFEST:,} bytes")
+        self._zip.fp.seek(0, os.SEEK_END)
+        most = min(MOST_MANIFEST, MOST_TIMES * self._zip.fp.tell() + ALWAYS_TEXT)
+        if entries[MANIFEST].file_size > most:
+            self._refuse(f"has a {MANIFEST} of more than {most:,} bytes")
         self.members[MANIFEST] = [entries[MANIFEST].file_size, entries[MANIFEST].CRC]
         manifest = self.json(MANIFEST)
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -204,7 +206,7 @@ class Archive:
         for name, (size, _) in self.members.items():
             if not name.endswith(".npz") and size > MOST_TEXT:
                 self._refuse(f"has {name}, which unpacks to {size:,} bytes; at most {MOST_TEXT:,} are read")
-            if free is not None and MEMORY * size > free:
+            if free is not None and (MEMORY if name.endswith(".npz") else MEMORY_OF_TEXT) * size > free:
                 self._refuse(f"is too large for the memory of this machine: {name} unpacks to {size:,} bytes")
 
     @property
@@ -216,8 +218,10 @@ class Archive:
             content = io.BytesIO()
             self._unpack(name, content)
             text = content.getvalue()
-            if text.count(b"[") + text.count(b"{") > MOST_LISTS:
-                self._refuse(f"has more than {MOST_LISTS:,} lists in {name}")
+            lists = text.count(b"[") + text.count(b"{")
+            for number, most, of in ((lists, MOST_LISTS, "lists"), (lists + text.count(b","), MOST_VALUES, "values")):
+                if number > most:
+                    self._refuse(f"has more than {most:,} {of} in {name}")
             value = json.loads(text)
             if b"\\u" in text:  # half of a character, alone, is no text
                 as_json(value).encode()
