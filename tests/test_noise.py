@@ -233,3 +233,11 @@ def test_data_may_be_dense_empty_or_without_rows_and_is_never_changed(number):
 def test_invalid_arguments_raise_errors_that_name_them(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_noise_on_all_of_very_many_features_is_refused_before_memory_is_taken(monkeypatch):
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
+    few = sp.csr_array(([1.0], [2], [0, 1]), shape=(1, 2**31 - 1))
+    with pytest.raises(MemoryError, match="GaussianNoise would need about 17.2 GB .*2,147,483,647 features of 1 row"):
+        GaussianNoise(0.1).apply(few)
+    assert GaussianNoise(0.1, "nonzero").apply(few).nnz == 1

@@ -15,6 +15,7 @@ from xmlcore._kernels import noise
 from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.system import check_memory
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_is, check_number, csr_parts
 
@@ -126,6 +127,8 @@ class GaussianNoise(RowPerturbation):
 
     def _on_all(self, X, rows, seed, n_jobs):
         n, D = X.shape
+        of = f"noise on all {D:,} features of {n:,} rows"
+        check_memory(8 * n * D, "GaussianNoise", of, 'take fewer rows at a time, or support="nonzero"')
         parts = csr_parts(X)
         indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
 
