@@ -109,7 +109,8 @@ def hostile(pattern):
     """Yield beginnings and pieces that are repeated, of what patterns of the project read and of the pattern itself."""
     pattern = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
     letters = dict.fromkeys([*"0a \t.", *(letter for letter in PUNCTUATION if letter in pattern)])
-    return itertools.product(["", "0", " 0", "<"], [*letters, *(a + b for a in "0a " for b in letters if a != b)])
+    pairs, words = (a + b for a in "0a " for b in letters if a != b), re.findall(r"[\w =]{4,}", pattern)
+    return itertools.product(["", "0", " 0", "<"], [*letters, *pairs, *words])
 
 
 def seconds(pattern, anywhere, text):
