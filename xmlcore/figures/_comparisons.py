@@ -75,10 +75,19 @@ def differences(
 ) -> go.Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
-    The columns are ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``sure``:
-    see ``xmlcore.experiment.side_by_side.differences``. A point that is not sure is faint. Runs of ``compared``, the
-    first among them, have the colours and marks that :func:`frontier` gives them: by ``place`` among the runs of a
-    model, from 0, if the column is there.
+    Parameters
+    ----------
+    frame : DataFrame, a row per run and measure
+        Columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``sure``, as
+        ``xmlcore.experiment.side_by_side.differences`` gives them. A point that is not sure is faint.
+    title : str
+    compared : DataFrame, optional
+        Runs, the first among them, which have the colours and marks that :func:`frontier` gives them: by ``place``
+        among the runs of a model, from 0, if the column is there.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "sure"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
