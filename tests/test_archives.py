@@ -191,6 +191,14 @@ def test_what_unpacks_to_more_than_a_bound_is_refused(bound, least, reason, cont
         read(content)
 
 
+@pytest.mark.parametrize(("bound", "value"), [("MOST_VALUES", [1, 2, 3]), ("MOST_LISTS", [[], []])])
+def test_json_that_could_not_be_read_is_not_written(bound, value, monkeypatch):
+    monkeypatch.setattr(archives, bound, 2)
+    with pytest.raises(ThingError, match="a/value.json of the file of a thing would have more than 2 "):
+        with archives.writing(io.BytesIO(), USE, {}) as archive:
+            archive.json("a/value.json", value)
+
+
 def test_the_caller_may_allow_less(content):
     with pytest.raises(ThingError, match="at most 100 are read"):
         read(content, most_bytes=100)

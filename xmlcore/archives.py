@@ -72,8 +72,8 @@ class Writer:
     ``wrote`` is called with the number of bytes whenever some were written, and may raise an error.
     """
 
-    def __init__(self, file, about: dict[str, Any]):
-        self._zip, self.about, self.wrote = file, about, lambda n_bytes: None
+    def __init__(self, file, use: Use, about: dict[str, Any]):
+        self._zip, self._use, self.about, self.wrote = file, use, about, lambda n_bytes: None
 
     @contextmanager
     def open(self, name: str):
@@ -94,7 +94,11 @@ class Writer:
 
     def json(self, name: str, value) -> None:
         """Write a value as JSON, with null for numbers that are not finite."""
-        self.text(name, as_json(value))
+        content = as_json(value).encode()
+        if many := _too_many(content):  # it could not be read
+            raise self._use.error(f"{name} of the {self._use.title} would have {many}")
+        with self.open(name) as stream:
+            stream.write(content)
 
     def arrays(self, name: str, arrays: dict[str, np.ndarray]) -> None:
         with self.open(name) as stream:
@@ -109,7 +113,7 @@ class Writer:
 def writing(file, use: Use, about: dict[str, Any]):
     """Give a :class:`Writer` for an open binary file; the manifest is written at the end."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-        writer = Writer(archive, about)
+        writer = Writer(archive, use, about)
         yield writer
         members = {info.filename: [info.file_size, info.CRC] for info in archive.infolist()}
         facts = {"format": FORMAT, "version": VERSION, "holds": use.holds, "xmlcore": __version__}
@@ -124,6 +128,14 @@ def _sizes(members, n_bytes) -> list[tuple[int, int]]:
     of_text = sum(size for name, (size, _) in members.items() if not name.endswith(".npz"))
     of_all = sum(size for size, _ in members.values())
     return [(of_all, MOST_TIMES * n_bytes + ALWAYS), (of_text, MOST_TIMES * n_bytes + ALWAYS_TEXT)]
+
+
+def _too_many(text: bytes) -> str:
+    """Return what a text of JSON has more of than is read; empty if there is no such thing."""
+    lists = text.count(b"[") + text.count(b"{")
+    if lists > MOST_LISTS:
+        return f"more than {MOST_LISTS:,} lists"
+    return f"more than {MOST_VALUES:,} values" if lists + text.count(b",") > MOST_VALUES else ""
 
 
 def as_json(value) -> str:
@@ -218,10 +230,8 @@ class Archive:
             content = io.BytesIO()
             self._unpack(name, content)
             text = content.getvalue()
-            lists = text.count(b"[") + text.count(b"{")
-            for number, most, of in ((lists, MOST_LISTS, "lists"), (lists + text.count(b","), MOST_VALUES, "values")):
-                if number > most:
-                    self._refuse(f"has more than {most:,} {of} in {name}")
+            if many := _too_many(text):
+                self._refuse(f"has {many} in {name}")
             value = json.loads(text)
             if b"\\u" in text:  # half of a character, alone, is no text
                 as_json(value).encode()
