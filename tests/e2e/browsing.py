@@ -69,8 +69,9 @@ class Tab:
         self.text(what)
 
     def idle(self):
-        """Wait until the page has been drawn to its end."""
+        """Wait until the page has been drawn to its end, and the browser has the scripts that draw its elements."""
         self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        self.page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
 
     def link(self, name):
         """The link to a page in the sidebar."""

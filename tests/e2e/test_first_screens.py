@@ -54,7 +54,7 @@ MEASURE = """() => {
 def measured(tab, pause):
     """What a page has once nothing is computed for it, and it does not change any more."""
     found, before = None, ()
-    while found != before or tab.page.locator("[data-testid=stProgress], [data-testid=stSkeleton]").count():
+    while found != before or tab.page.get_by_test_id("stProgress").count():
         tab.page.wait_for_timeout(pause)
         tab.idle()
         found, before = tab.page.evaluate(MEASURE), found
