@@ -50,7 +50,6 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared,
     for at, page in enumerate(PAGES):
         one.page.set_viewport_size({"width": SCREENS[0][0], "height": 1000})  # where the links to pages are in sight
         one.go(page)
-        one.page.mouse.move(0, 0)  # no tooltip opens where the pointer was left
         for width, scheme in SCREENS if whole else (SCREENS[(at + 1) % 2],):
             one.page.set_viewport_size({"width": width, "height": 1000})
             one.page.emulate_media(color_scheme=scheme)
@@ -63,7 +62,7 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared,
             for section in sections if whole and width == 400 else sections[:1]:
                 if section:
                     one.section(section)
-                    one.page.mouse.move(0, 0)  # no tooltip opens where the pointer was left
+                one.page.mouse.move(0, 0)  # no tooltip opens where the pointer was left
                 if page in DRAWN and section == sections[0] or (page, section) == ("Data", "Frequency"):
                     one.page.locator(".js-plotly-plot .ytick text").first.wait_for()
                 one.page.wait_for_timeout(1000 if whole else 300)  # until other figures and tables are there
