@@ -168,7 +168,14 @@ def test_the_legend_is_not_hatched_where_only_the_other_features_lower_the_score
 def test_numbers_beside_bars_are_rounded_alike_and_small_ones_not_to_zero():
     frame = pd.DataFrame({"name": list("abcd"), "value": 1.0, "contribution": [68.44, 7.0, -0.04, 0.0]})
     told = [text for trace in figures.contribution_bars(frame).data for text in trace.text]
-    assert told == ["+68.4", "+7.0", "−0.04", "+0.0"]
+    assert told == ["+68.4", "+7.0", "−0.04", "0.0"]
+
+
+@pytest.mark.parametrize(("score", "told"), [(0.9995, "−0.0005"), (1.0, "0.00"), (0.5, "−0.69")])
+def test_the_log_of_a_score_below_1_is_never_written_as_0_and_that_of_1_has_no_sign(score, told):
+    frame = pd.DataFrame({"name": ["a"], "value": 1.0, "contribution": [np.log(score) + 4.14]})
+    figure = figures.contribution_bars(frame, unit="log score", start=("without features", -4.14))
+    assert figure.layout.title.subtitle.text.endswith(f"log score = {told}")
 
 
 def test_numbers_beside_few_bars_are_not_shrunk_with_the_bars():

@@ -24,6 +24,7 @@ from xmlcore.figures._style import (
 )
 
 ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
+MOST_DIGITS = 7  # of the score under the title; what is smaller comes from rounding
 OF_EACH_SIGN = 2  # features that have bars of their own, however small they are beside those of the other sign
 
 
@@ -92,7 +93,7 @@ def contribution_bars(
             bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     digits = _digits(max(reached[1], -reached[0]))
     for trace in figure.data:
-        trace.update(text=[_beside_bar(x, digits) for x in trace.x if x is not None])
+        trace.update(text=[_not_zero(x, digits, digits + 2) for x in trace.x if x is not None])
         trace.update(textposition="outside", textfont_size=11)
         trace.update(cliponaxis=False, textangle=0, constraintext="none")  # else numbers of thin bars are tiny
     bar_axes(figure, texts)
@@ -224,8 +225,8 @@ def contributions_compared(
 
 
 def _sum(what, start, bars, unit, digits) -> str:
-    before, added, after = (_written(value, digits) for value in (start, bars, start + bars))
-    return f"{before} {what}, {added} all bars: {unit} = {after}"
+    before, added = (_written(value, digits) for value in (start, bars))
+    return f"{before} {what}, {added} all bars: {unit} = {_not_zero(start + bars, digits, MOST_DIGITS)}"
 
 
 def _digits(largest) -> int:
@@ -234,13 +235,14 @@ def _digits(largest) -> int:
 
 
 def _written(value, digits) -> str:
-    return signed(round(value, digits) + 0.0, digits)  # never −0.00
+    rounded = round(value, digits)
+    return signed(rounded, digits) if rounded else f"{0:.{digits}f}"
 
 
-def _beside_bar(value, digits) -> str:
-    """Return a number whose small values have up to two digits more, so that they are not written as 0."""
+def _not_zero(value, digits, most) -> str:
+    """Return a number whose small values have up to ``most`` digits, so that they are not written as 0."""
     of_one_digit = _digits(abs(value)) - 2
-    return _written(value, max(digits, min(of_one_digit, digits + 2)))
+    return _written(value, max(digits, min(of_one_digit, most)))
 
 
 def _number(value) -> str:
