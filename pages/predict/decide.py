@@ -28,6 +28,7 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
 }
 NOUNS = {"micro P": "Precision", "micro R": "Recall"}
 MEASURED = 2000  # test rows from which an interval is computed
+AS_NOW = ""  # looked at in place of a decision where none is kept: what the model predicts without one
 LEVEL = 80.0  # of a promise at first, in percent
 FEW = 5  # entries in the place of the labels of a larger set
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
@@ -76,18 +77,19 @@ def decide(chosen, prediction) -> None:
         name, least = _pick(found, kept)
         if name is not None:
             _numbers(found, name, kept, chosen.model)
+        if name:
             _say_what_came_of(least, chosen, found, name)
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
-    looked_at = None if name is None else found.line(name)
-    is_kept = name is not None and name == kept  # then what it has changed is shown, and else what it would change
+    looked_at = None if name is None else found.line(name or None)
+    is_kept = bool(name) and name == kept  # then what it has changed is shown, and else what it would change
     points = {"this decision": looked_at}
     points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
     with left:
         figure = figures.precision_recall(found.cuts, points, least=least)
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
-    if name is not None:
+    if name:
         _show_changed(chosen, found.rule(name), is_kept)
     with st.expander("Rows for people"):
         figure = figures.abstention_curve(found.abstention)
@@ -95,7 +97,7 @@ def decide(chosen, prediction) -> None:
 
 
 def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
-    """Return the decision looked at, at first the kept one, or None if there is none such; and the bound asked for."""
+    """Return the decision looked at, first that in force, or None if there is none such; and the bound asked for."""
     options, is_cut = [BY_CUT, *BOUNDS, PROMISED, *CHOICES], (kept or CUT).startswith(CUT)
     is_promise = not is_cut and kept.startswith(PROMISE)
     by = st.selectbox(
@@ -112,14 +114,19 @@ def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
         return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL), {}
     if by in CHOICES:
         return by, {}
-    cuts = found.cuts["cut"].to_numpy()
-    at = np.abs(found.cuts["micro R"] - found.line(kept if is_cut else None)["micro R"])
-    place = st.select_slider(
-        "From precise to complete", range(len(cuts)), int(at.argmin()), key="predict.decide.cut",
-        format_func=lambda at: f"{100 * found.cuts['micro P'].iloc[at]:.1f} % right",
+    cuts, now = found.cuts, found.line(kept if is_cut else None)
+    names = [f"{CUT}{cut}" for cut in cuts["cut"].tolist()]
+    right = {name: f"{100 * share:.1f} % right" for name, share in zip(names, cuts["micro P"])}
+    right[AS_NOW] = f"{100 * now['micro P']:.1f} % right, as now"
+    place = min(int(np.searchsorted(cuts["micro R"], now["micro R"])), len(names) - 1)
+    if kept is None:
+        names.insert(place, AS_NOW)
+    name = st.select_slider(
+        "From precise to complete", names, f"{CUT}{now['cut']}" if kept and is_cut else names[place],
+        key="predict.decide.cut", format_func=right.get,
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
-    return f"{CUT}{float(cuts[place])}", {}
+    return name, {}
 
 
 def _bounded(found, best, bounded, noun, first) -> tuple[str | None, dict]:
@@ -163,10 +170,12 @@ def _meanings() -> str:
 
 
 def _numbers(found, name, kept, model) -> None:
-    one, other = found.line(name), found.line(None if name == kept else kept)
+    one, other = found.line(name or None), found.line(None if name == kept else kept)
 
     def small(of, times, unit):
         """Return what the model gives now, or before the decision that is kept; empty where that is not known."""
+        if name == AS_NOW:
+            return "as now"
         value = times * other.get(of, np.nan)
         return "" if np.isnan(value) else f"{'before' if name == kept else 'now'} {value:.1f}{unit}"
 
@@ -182,6 +191,8 @@ def _numbers(found, name, kept, model) -> None:
     tables.cards(
         [(title, f"{times * one[of]:.1f}{unit}", ON, small(of, times, unit)) for title, of, times, unit in shown]
     )
+    if name == AS_NOW:
+        return
     held = [f"{title.lower()} {times * one[HELD_OUT + of]:.1f}{unit}" for title, of, times, unit in shown]
     st.caption(f"On the held-out rows: {', '.join(held)}.", help=LEARNT)
 

@@ -526,14 +526,16 @@ def drawn(page):
 
 
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
-    """The cut begins where predict is now; the kept decision is the one that the packed model predicts by."""
+    """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""
     assert "EXAMPLE" in json.dumps(figure(page, "Example: From precise to complete"))
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
-    precision = {metric.label: metric.value for metric in page.at.metric}["Precision"]
-    assert float(precision.removesuffix(" %")) == pytest.approx(100 * now["micro P"], abs=5)
-    assert drawn(page)["predict, now"] == pytest.approx((100 * now["micro R"], 100 * now["micro P"]))
+    assert cards(page)["Precision"] == (f"{100 * now['micro P']:.1f} %", "as now")
+    at_first = drawn(page)
+    assert (
+        at_first["this decision"] == at_first["predict, now"] == pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
+    )
     assert page.text().count("Large numbers: on the test rows.") == 1
     page.set("predict.decide.by", "As much recall as a least precision leaves").set(
         "predict.decide.least precision", 80.0
