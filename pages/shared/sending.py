@@ -20,10 +20,15 @@ def button(label: str, key: str, file) -> bool:
 
 
 def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:
-    """Start a task with files, call ``then`` with its key, and draw the page anew with an empty field for files."""
+    """Start a task with files in place of failed ones of these inputs, and draw the page anew with an empty field.
+
+    ``then`` is called with the key of the task.
+    """
     task = experiment.task(kind, inputs, {"files": given.described(files), **params})
     if not task.is_computed() and not jobs.active(key=task.key):
         given.give(task.key, files)
+    for record, _ in jobs.failed(kind, **inputs):
+        jobs.dismiss(record["id"])
     tasks.start(task)
     then(task.key)
     st.session_state[field] += 1  # the number in the key of the field: see reconnected.number

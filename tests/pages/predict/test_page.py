@@ -459,6 +459,9 @@ def test_files_that_do_not_fit_say_why_with_their_names(page):
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n")
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
     assert "wrong.txt" in said and "7 features, but the model has 24" in said
+    upload(page, "predict.file", "other.txt", b"1 8 2\n 0:1\n")
+    (other,) = page.until(lambda s: any("8 features" in error.value for error in s.at.error)).at.error
+    assert "wrong.txt" not in said_plainly(other.value), "the answer to another file"
     upload(page, "predict.open", "other.zip", b"no zip at all")
     page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
