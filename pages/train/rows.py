@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, selectors, tables
+from pages.shared import addresses, format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
@@ -16,6 +16,8 @@ def show(data, run, key, name) -> None:
         predictions.show(data, run, row, results.K, key="train.predicted")
         if predictions.meaning(run):
             st.caption(predictions.meaning(run))
+        if run.has_model:
+            addresses.link("Explain", "Explain this row", addresses.ICONS["Explain"])
     with right:
         frame = tables.features(data, data.X_test, row)
         if frame.empty:

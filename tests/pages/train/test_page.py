@@ -21,6 +21,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert {"All predictions, CSV", "Bundle, zip"} <= page.downloads()
     assert any("model = PLT(" in code.value for code in page.at.code)
     assert "**Test row 7**" in page.set("train.row", 7).text()
+    assert "Explain this row" in [link.proto.label for link in page.at.get("page_link")]
     assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
     assert "From the cache" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
