@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import fields, format, server
+from pages.shared import fields, format, selectors, server
 from pages.shared.results import decided, results, run_names
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
@@ -113,6 +113,7 @@ def take(fingerprint: str | None, key: str) -> None:
         if key in {record["key"] for record in data["runs"]}:
             data["shown"][fingerprint] = key
 
+    selectors.stay_at_row(fingerprint)
     workspace.update(change)
 
 

@@ -5,9 +5,10 @@ import streamlit as st
 
 from pages.shared import fields, format, tables
 from pages.shared.results import predictions
-from pages.shared.view import look, now
+from pages.shared.view import OF, look, now
 from pages.shared.workspaces import workspace
 
+SHOWN = "selectors.row"  # key of st.session_state: the test row shown last, after the fingerprint of its data set
 LISTED_LABELS = 100  # labels in the select box at most
 
 
@@ -45,10 +46,19 @@ def choose_test_row(data, run, key: str) -> int:
 
 def looked_at_row(data, run) -> int:
     """Return the test row that is looked at: at first the surest mistake of the run, since it tells most."""
-    if now().row is not None:
-        return min(now().row, data.n_test - 1)
-    mistakes = predictions.worst_mistakes(run.ranking, data.Y_test, 1)
-    return int(mistakes[0]) if mistakes.size else 0
+    row = now().row
+    if row is None:
+        mistakes = predictions.worst_mistakes(run.ranking, data.Y_test, 1)
+        row = int(mistakes[0]) if mistakes.size else 0
+    st.session_state[SHOWN] = data.fingerprint, min(row, data.n_test - 1)
+    return st.session_state[SHOWN][1]
+
+
+def stay_at_row(fingerprint: str | None) -> None:
+    """Look at the test row of a data set that is shown, also by another model, which would begin with another row."""
+    of, row = st.session_state.get(SHOWN, (None, None))
+    if of == fingerprint and now().row is None and row is not None:
+        look(row=row, **{name: getattr(now(), name) for name in OF["row"]})
 
 
 def query_key(name: str, data) -> str:

@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, settings, tasks
+from pages.shared import format, jobs, selectors, server, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -206,5 +206,5 @@ def _open(widget, fingerprint):
 
 def take(fingerprint: str, key: str) -> None:
     """Show a result that the user chose."""
-
+    selectors.stay_at_row(fingerprint)
     workspace.update(lambda data: data["shown"].update({fingerprint: key}))

@@ -335,3 +335,19 @@ def test_the_best_result_is_shown_until_one_is_asked_for_which_all_pages_then_sh
         box = {"predict": "predict.model", "train": "train.shown"}.get(name, "explain.run")
         assert ready.go(name).at.selectbox(key=box).value == last
         assert f"result-{last[:12]}" in ready.view
+
+
+def test_the_row_that_is_looked_at_stays_when_another_model_is_chosen_on_any_page(ready, monkeypatch):
+    keys, firsts = [train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)], {}
+
+    def surest(ranking, Y, most=None):
+        return np.array([3 + firsts.setdefault(ranking.scores.tobytes(), len(firsts))])
+
+    monkeypatch.setattr(predictions, "worst_mistakes", surest)
+    shown = ready.go("explain").at.number_input(key="explain.row").value
+    other = next(key for key in keys if key != ready.at.selectbox(key="explain.run").value)
+    assert shown == 3 == ready.set("explain.run", other).at.number_input(key="explain.row").value
+    for name, box in (("predict", "predict.model"), ("train", "train.shown")):
+        for key in keys:
+            ready.go(name).set(box, key)
+        assert ready.go("explain").at.number_input(key="explain.row").value == shown
