@@ -73,7 +73,7 @@ def ask(predictor) -> asked.Question | None:
         row = None
         st.caption(GONE)
     row = listed.show(predictor, predicted, file["name"], functools.partial(_look_at, file["key"]), row)
-    _again(predictor, file, predicted)
+    _again(predictor, file)
     return None if row is None else _question(predictor, file, predicted, row)
 
 
@@ -226,7 +226,7 @@ def _task_again(predictor, file: dict):
         return None
 
 
-def _again(predictor, file: dict, predicted: Predictions) -> None:
+def _again(predictor, file: dict) -> None:
     """Offer to predict a file again where its predictions are not by the decision in force."""
     task = _task_again(predictor, file)
     if task is None or task.key == file["key"] or jobs.active(key=task.key):
@@ -236,8 +236,8 @@ def _again(predictor, file: dict, predicted: Predictions) -> None:
         tasks.start(task)
         _remember(predictor, file["name"], task.key)
 
-    about = "An earlier version predicted this file, and did not note which labels are predicted."
-    if predicted.decided is not None:
+    about = "An earlier version predicted this file, and noted less on which labels are predicted."
+    if _decision(predictor).get("decision") != file.get("decision"):
         about = f"This is by another decision: now the model predicts {format.plain(predictor.decision)}."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/history: {about}", width="content")

@@ -17,7 +17,7 @@ from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds import predictions
 from xmlcore.models import ModelFormatError, PackedModel
-from xmlcore.models.rules import decided_sets, decision_of
+from xmlcore.models.rules import calibrated, decided_sets, decision_of
 from xmlcore.ranking import Ranking
 from xmlcore.wording import csv_safe
 
@@ -262,10 +262,9 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
             ranking = model.predict_topk(X, 1)
             frame = predictions.frame_of(ranking, str, None, decided)
             assert ((frame["probability"] >= threshold - 1e-6) == frame["predicted"]).all(), "as the sentence says"
+            assert frame["probability"].notna().all() and (frame["probability"].round(7) == frame["probability"]).all()
             lines = [json.loads(line)["labels"] for line in predictions.json_lines(ranking, str, None, decided)]
-            assert [one.get("probability") for labels in lines for one in labels if one["predicted"]] == pytest.approx(
-                frame.loc[frame["predicted"], "probability"].tolist()
-            )
+            assert [one["probability"] for labels in lines for one in labels] == frame["probability"].tolist()
     assert (decided.probability is not None) == isinstance(model, by_another)
     assert counts.max() > 4  # which takes more than one deeper ranking
     decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "macro F1@3").keep()
@@ -273,6 +272,17 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
     assert (counts == 3).all() and len(decided.further) >= len(counts)
     assert decided.probability is None and decided.further["probability"].isna().all(), "no cut is on it"
     check_decided(model, X, 12)
+
+
+def test_all_ranked_labels_have_the_probability_that_a_kept_cut_is_on(easy):
+    model = PLT(random_state=0).fit(easy.X_train[:150], easy.Y_train[:150])
+    rule = decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "micro R", least={"micro P": 0.8})
+    replace(rule, about={"measure": "cut of a test"}).keep()
+    ranking = model.predict_topk(easy.X_test, 3)
+    frame = predictions.frame_of(ranking, str, None, predictions.decided_of(model, easy.X_test, ranking))
+    wanted = calibrated(model, easy.X_test)[frame["row"], frame["label"]]
+    np.testing.assert_allclose(frame["probability"], np.ravel(wanted), atol=1e-7)
+    assert not frame["predicted"].all() and (frame["probability"].round(7) == frame["probability"]).all()
 
 
 @pytest.mark.parametrize("model", [PLT(random_state=0), DoubleSampling()])

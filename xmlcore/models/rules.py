@@ -443,6 +443,15 @@ def calibrated(model, X: Matrix) -> sp.csr_array | None:
     return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X)), format="csr")
 
 
+def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return the labels that a cut lets a model predict, with their probabilities; and the probabilities of others."""
+    found, rule = calibrated(model, X), rule_of(model)
+    if found is None:
+        return decided_scores(model, X), model.predict_proba(X)
+    watch.add(found)
+    return chosen(found, rule.take(found)), found
+
+
 def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
     found = decided_scores(model, X, watch)

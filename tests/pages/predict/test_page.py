@@ -339,7 +339,7 @@ def test_a_file_that_an_earlier_version_predicted_can_be_predicted_again(page, k
     page.at.session_state["workspace.view"]["widgets"] |= file
     page.set("predict.way", "A file")
     assert "predicted" not in page.frame("row", "sure", "labels") and "5 labels ranked for each." in page.text()
-    assert "did not note which labels are predicted" in page.text()
+    assert "noted less on which labels are predicted" in page.text()
     page.press("predict.file.again").until(lambda s: "predicted on average" in s.text())
     assert predicted(page) == named(model.predict(datasets.read_matrix(content)[0]))
 

@@ -31,6 +31,7 @@ from xmlcore.models import PackedModel
 from xmlcore.models.rules import (
     ROWS_AT_ONCE,
     Watch,
+    cut_scores,
     cuts_another_number,
     decided_scores,
     decision_of,
@@ -59,10 +60,10 @@ class Decided(NamedTuple):
     by: str  # see models.rules.decision_of
     ranked: np.ndarray  # bool (n, k): whether a label of the ranking is predicted
     # The labels that are predicted and not among the first k: row, rank (from 1), label, score; by row, best first. Of
-    # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability: nan as below.
+    # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability, as below, or nan.
     further: "DataFrame"
     unlike: str | None  # see models.rules.unlike_held_out
-    # float (n, k): the probability of each label that is predicted, else nan; None where no cut is on it
+    # float (n, k): the probability of each label, nan where the model has none; None where no cut is on it
     probability: Any = None
 
 
@@ -97,13 +98,16 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
-        found = decided_scores(model, X[first:end], seen)
+        of_rows = (model, X[first:end], seen)
+        found, every = (decided_scores(*of_rows), None) if probability is None else cut_scores(*of_rows)
         sets = found.astype(bool)
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
         ranked[first + both.row, both.data - 1] = True
         if probability is not None:
-            probability[first + both.row, both.data - 1] = _at(found, both.row, both.col)
+            all_of = places.tocoo()
+            p = _at(every, all_of.row, all_of.col)
+            probability[first + all_of.row, all_of.data - 1] = p if rule is None else np.where(p > 0, p, np.nan)
         rows = np.flatnonzero(np.diff(others.indptr))
         if rows.size:
             depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
@@ -138,17 +142,19 @@ def _lines(ranking, decided) -> "DataFrame":
         return frame
     frame["predicted"] = decided.ranked[ranking.labels >= 0]
     if decided.probability is not None:
-        frame["probability"] = decided.probability[ranking.labels >= 0].round(7)
+        frame["probability"] = decided.probability[ranking.labels >= 0]
     further = decided.further.assign(predicted=True)
     frame = pd.concat([frame, further[[name for name in frame if name in further]]])
     frame["rank"] = frame["rank"].astype("Int64").mask(frame["rank"] == 0)
+    if "probability" in frame:
+        frame["probability"] = frame["probability"].round(7)
     return frame.sort_values("row", kind="stable", ignore_index=True)
 
 
 def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
 
-    Labels that are predicted have the ``probability`` by which they are, if ``by`` names it.
+    Labels have the ``probability`` by which they are predicted or not, where a cut is on one.
     """
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
@@ -163,7 +169,7 @@ def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None
     """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
     After ``"row"`` stand its ``"id"`` and ``"name"``, if they are given. Each label also has ``"predicted"``, true or
-    false, if that is known; and one that is predicted its ``"probability"``, where that is cut.
+    false, if that is known; and its ``"probability"``, where that is cut.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
@@ -305,7 +311,7 @@ def _write_given(path, X, texts):
 class PredictFile(_OfFile):
     """Predict the labels of the rows or texts of a file with the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, needs, version = "predict", "predictions", ("run",), 2
+    kind, folder, needs, version = "predict", "predictions", ("run",), 3
     PARAMETERS = (*_OfFile.PARAMETERS, DECISION)
 
     def seconds_per_byte(self):
@@ -333,7 +339,7 @@ class PredictFile(_OfFile):
 class PredictFileOpened(_OfFile):
     """Predict the labels of the rows of a file with a model that was opened from a file."""
 
-    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 2
+    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 3
 
     def dataset_name(self):
         try:
