@@ -72,7 +72,7 @@ def choose_label(view) -> int | None:
     label = now().label if now().label in options else next(iter(options))
     name = format.plain(view.data.label_name(label))
     help = f"Now **{name}**: one of the {view.k} predicted labels, or a true one that is missed among them."
-    fields.pick("Label explained", options, "explain.label", label, _look_at_label, help=help)
+    fields.pick("Label explained", options, "explain.label", label, lambda label: look(label=label), help=help)
     return label
 
 
@@ -100,8 +100,3 @@ def choose_other(view) -> int | None:
         "ranking, and the true ones.",
     )
     return other
-
-
-def _look_at_label(label):
-    if isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
-        look(label=label)

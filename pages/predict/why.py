@@ -27,7 +27,7 @@ def choose(answer) -> int | None:
     def remember(picked):
         if row is None:
             st.session_state[CHOSEN] = predictor.key, picked
-        elif isinstance(picked, int):
+        else:
             look(label=picked)
 
     fields.pick("Label explained", options, LABEL, label, remember)

@@ -57,7 +57,9 @@ def pick(label: str, options: dict, key: str, value, take, *, widget: str = "sel
     st.session_state[key] = value
 
     def chosen():
-        take(st.session_state[key])
+        picked = st.session_state[key]
+        if set(picked if isinstance(picked, list) else [picked]) <= options.keys():  # else of a list before this one
+            take(picked)
 
     texts = told_apart(options)
     return getattr(st, widget)(label, list(options), format_func=texts.get, key=key, on_change=chosen, **settings)

@@ -101,16 +101,9 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
     number += " found" if searching else " listed"
     if searching and label not in ids.to_numpy():  # chosen elsewhere
         number = f"{ids.size:,} found, not the one shown"
-    shown = fields.told_apart({j: data.label_name(j) for j in listed})
-    st.session_state[key] = label
-
-    def chosen():
-        # A user who is faster than the page may have chosen from the list of options shown before this one.
-        if st.session_state[key] in listed:
-            look(**{field: st.session_state[key]}, **also)
-
+    shown = {j: data.label_name(j) for j in listed}
     with right:
-        st.selectbox(f"Label ({number})", listed, format_func=shown.get, key=key, on_change=chosen)
+        fields.pick(f"Label ({number})", shown, key, label, lambda chosen: look(**{field: chosen}, **also))
     if none_found:
         st.caption(f"No label has “{format.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
     return label

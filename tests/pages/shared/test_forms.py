@@ -131,3 +131,14 @@ def test_long_names_of_results_are_cut_in_the_middle_and_differ_in_narrow_select
     assert all(option.startswith("PLT (") and "…" in option and len(option) == letters for option in box.options)
     assert ready.set(widget, first).at.selectbox(key=widget).value == first
     assert "PLT (Loss of the node classifiers automatic, C 1)" in ready.text(), "the page has the whole name"
+
+
+def test_an_option_of_a_list_that_has_changed_since_is_not_taken(monkeypatch):
+    state, taken, callbacks = {}, [], []
+    monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr(st, "selectbox", lambda *given, on_change, **settings: callbacks.append(on_change))
+    fields.pick("Label", {1: "a", 2: "b"}, "key", 1, taken.append)
+    for value in ("what Streamlit has of the option of another list", 2):
+        state["key"] = value
+        callbacks[0]()
+    assert taken == [2]
