@@ -130,7 +130,7 @@ def _decided(predictor, predicted, noun: str) -> str:
     none = int(np.count_nonzero(counts == 0))
     text = ", further ones where predicted" if len(decided.further) else ""
     text += f", **{counts.mean():.1f}** predicted on average: "
-    text += f"{format.plain(decided.by)}."
+    text += f"{format.plain(format.unbroken(decided.by))}."
     return text + (f" {format.count(none, noun)} {'gets' if none == 1 else 'get'} none." if none else "")
 
 

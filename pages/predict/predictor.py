@@ -42,7 +42,7 @@ class Predictor:
     @property
     def decision(self) -> str:
         """What decides which labels it predicts, to go after "it predicts"."""
-        return decision_of(self.model)
+        return format.unbroken(decision_of(self.model))
 
     @property
     def of_files(self) -> str:

@@ -34,7 +34,7 @@ def listed(parts: list[str]) -> str:
 
 def percent(share: float) -> str:
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
-    return _unbroken(wording.percent(share))
+    return unbroken(wording.percent(share))
 
 
 def rough(share: float) -> str:
@@ -44,7 +44,7 @@ def rough(share: float) -> str:
 
 def probability(value: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
-    return _unbroken(wording.probability(value))
+    return unbroken(wording.probability(value))
 
 
 def score(value: float, percent: bool) -> str:
@@ -80,7 +80,7 @@ def ordinal(place: int) -> str:
 
 def seconds(value: float) -> str:
     """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
-    return _unbroken(wording.seconds(value))
+    return unbroken(wording.seconds(value))
 
 
 def roughly(value: float) -> str:
@@ -93,15 +93,16 @@ def roughly(value: float) -> str:
 
 def duration(value: float) -> str:
     """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
-    return _unbroken(wording.duration(value))
+    return unbroken(wording.duration(value))
 
 
 def size(n_bytes: float) -> str:
     """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
-    return _unbroken(wording.size(n_bytes))
+    return unbroken(wording.size(n_bytes))
 
 
-def _unbroken(text: str) -> str:
+def unbroken(text: str) -> str:
+    """Return a text with no-break spaces after its numbers."""
     return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 

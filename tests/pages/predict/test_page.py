@@ -445,6 +445,8 @@ def test_a_file_is_listed_by_p_in_percent_where_scores_are_probabilities(ready, 
     assert ("score" in table.columns.lower()) == (loss == "squared_hinge")
     decisions = re.findall(r"(?:It predicts |predicted on average.*?: )labels with (.*?) of at least", page.text())
     assert decisions == 2 * ["P" if loss == "logistic" else "a score"]
+    broken = [text.value for text in page.at.markdown if re.search(r"of at least \S+ %", text.value)]
+    assert not broken, "a line ends between a number and its unit"
 
 
 def tick(page, line):
@@ -574,11 +576,8 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     assert {metric.label: metric.value for metric in page.at.metric}["macro F1@3"] == f"{100 * told['decided']:.1f} %"
     assert "Kept with the model" in page.text() and "the best labels for macro F1@3" in page.text()
     points = drawn(page)
-    assert (
-        points["without a decision"]
-        != points["this decision"]
-        == pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
-    )
+    kept = pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
+    assert points["without a decision"] != points["this decision"] == kept
     assert re.search(r"It has changed the labels of [1-9]\d* of", page.text())
     page.set("predict.decide.by", "A cut between precise and complete")
     assert drawn(page)["predict, now"] == points["this decision"] != drawn(page)["this decision"]
