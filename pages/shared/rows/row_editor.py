@@ -131,7 +131,9 @@ class Editor:
 
 
 def _with_edits(frame, edits) -> pd.DataFrame:
-    """Return the row in the editor with changes: pairs of a feature and its value, None for one that is dropped."""
+    """Return the row in the editor with changes on top: pairs of a feature and its value, None if it is dropped."""
+    frame = frame.sort_values("feature", key=lambda ids: ~ids.isin([j for j, _ in edits]), kind="stable")
+    frame = frame.reset_index(drop=True)
     present, added = frame["feature"].tolist(), []
     for feature, value in edits:
         if feature not in present:

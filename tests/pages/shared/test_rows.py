@@ -179,6 +179,14 @@ def test_changes_come_back_when_streamlit_has_forgotten_what_was_typed(monkeypat
     assert row_editor.Editor("row", names, x, (8,)).state["frame"]["value"].tolist() == [1.0]  # another row
 
 
+def test_what_an_address_has_changed_of_a_row_is_on_top_of_the_table(monkeypatch):
+    monkeypatch.setattr(row_editor.st, "session_state", {})
+    x = row_editor.row_of([0, 1, 2, 3], [4.0, 3.0, 2.0, 1.0], [False] * 4, 9)
+    frame = row_editor.Editor("row", SimpleNamespace(n_features=9), x, (7,), [[1, None], [3, 5.0]]).state["frame"]
+    assert frame["feature"].tolist() == [1, 3, 0, 2]
+    assert frame["drop"].tolist() == [True] + 3 * [False] and frame["value"].tolist() == [3.0, 5.0, 4.0, 2.0]
+
+
 @pytest.mark.parametrize(("kind", "total", "adds_up", "score"), [
     ("log_proba", -1.0, "In log P, the bars add up from P = 13.5 % of a row without features to P", "P = 36.8 %"),
     ("margin", -1.0, "In the margin, the bars add up from P = 11.9 % of a row without features to P", "P = 26.9 %"),
