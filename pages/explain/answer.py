@@ -108,15 +108,20 @@ def largest_values(view) -> None:
     if magnitude.empty:
         st.caption("This row has no features.")
         return
+    if len(magnitude) > 1 and np.ptp(magnitude["value"].abs()) == 0:
+        values = " or ".join(map(format.value, magnitude["value"].unique()))
+        st.caption(
+            f"All {len(magnitude):,} values of this row are {values}, so the explanation of Date and Mehar (2025), the "
+            "features of largest value, tells nothing here."
+        )
+        return
     of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
     n_drawn = min(explaining.BARS, len(magnitude))
     top = frame.loc[frame["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
     shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
-    equal = len(magnitude) > 1 and np.ptp(magnitude["value"].abs()) == 0
-    title = f"Largest values: all {len(magnitude):,} are equal" if equal else "Largest values"
     charts.show_figure(
-        figures.magnitude_bars(magnitude, explaining.BARS, top, title=title),
+        figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
         magnitude,
         f"{view.file}-magnitude",
         "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
