@@ -39,6 +39,9 @@ def main(used) -> None:
         of_run, of_label = st.columns([2, 3])
         with of_run:
             choices.choose_run(fingerprint, runs, titles, key)
+    with right:
+        ranked = st.container()
+    with right if data.texts_test is None else left:  # where there is room: a text is shorter than a figure
         row = selectors.choose_test_row(data, run, "explain.row")
         choices.find_row(data)
     view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
@@ -47,7 +50,7 @@ def main(used) -> None:
     sentence.markdown(answer.sentence(view))
     with picture:
         answer.why(view)
-    with right:
+    with ranked:
         answer.labels(view)
         if view.label is not None and answer.text(view) is not None:
             answer.contributions(view)

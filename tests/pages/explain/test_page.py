@@ -64,6 +64,12 @@ def test_long_labels_to_choose_from_keep_their_ends_and_differ():
     assert options[2] == "a – 2nd, right" and "island – true, not in top 2" in options[0]
 
 
+def test_the_row_is_chosen_beside_the_figure_below_its_labels(page):
+    is_here = lambda column: any(field.key == "explain.row" for field in column.number_input)  # noqa: E731
+    (place,) = filter(is_here, page.at.columns)
+    assert len(place.dataframe) == 1 and not place.get("plotly_chart")
+
+
 @pytest.mark.sections("Features of a label")
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monkeypatch):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
