@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.predict import asked, listed
 from pages.predict.predictor import all_predicted_files
+from pages.predict.predictor import ask as ask_model
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
 from pages.shared.results import decided, run_names
 from pages.shared.streamlit_fixes import reconnected
@@ -140,6 +141,10 @@ def _of_another_model(predictor, file: dict, files: list) -> None:
     with st.container(horizontal=True):
         if task is not None:
             actions.button(f"Predict {name} with this model", key="predict.file.also", on_click=start)
+        if file["by"] in titles:
+            about = predictor.run.fingerprint, looked_at(predictor), file["by"]
+            label = f"Show it with {format.plain(titles[file['by']])}"
+            st.button(label, key="predict.file.by", on_click=ask_model, args=about)
         if files:
             st.button("Show what this model has predicted", key="predict.file.own", on_click=_look_at, args=("",))
 

@@ -1,5 +1,6 @@
 """The model that predicts: that of a kept result, or one that was opened from a file."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,12 +100,15 @@ def choose(fingerprint: str | None, titles: dict, key: str, file: dict) -> None:
     help = "All results of this workspace on this data set, newest first, and models that were opened from files. "
     help += run_names.footnote(titles.values())
 
-    def picked(model):
-        take(fingerprint, model)
-        shown = workspace.get("shown").get(fingerprint) or ""  # said here, as a view of another result has no file
-        look(result=shown[:DIGITS], **file)
-
+    picked = functools.partial(ask, fingerprint, file)
     fields.pick("Model", fields.cut(titles, fields.QUARTER), CHOSEN, key, picked, help=help)
+
+
+def ask(fingerprint: str | None, file: dict, key: str) -> None:
+    """Let the model of a key predict, and look at a file, given as the view has it."""
+    take(fingerprint, key)
+    shown = workspace.get("shown").get(fingerprint) or ""  # said here, as a view of another result has no file
+    look(result=shown[:DIGITS], **file)
 
 
 def take(fingerprint: str | None, key: str) -> None:

@@ -230,6 +230,8 @@ def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_ot
     row = tick(page, 2)
     page.run().set("predict.model", second)
     assert "has not predicted new rows.txt" in page.text() and " of other.txt" not in page.text()
+    assert f"**PLT** ranks these labels first for row {row} of new rows" in page.press("predict.file.by").text()
+    page.set("predict.model", second)
     page.press("predict.file.also").until(lambda s: "**30 rows** of new rows.txt" in s.text())
     label = experiment.load_run_model(second).predict_topk(word_data().X_test[[row]], 1).labels[0, 0]
     assert f"**OneVsRest** ranks these labels first for row {row} of new rows.txt: **topic *{label}***" in page.text()
@@ -239,9 +241,8 @@ def test_another_model_is_asked_about_the_file_that_is_looked_at_and_shows_no_ot
 
 
 def test_files_of_one_data_set_are_not_what_another_one_without_a_file_opens_with(page, key, session):
-    upload(page, "predict.file", "new rows.txt", xmlc(word_data(), "test")).until(
-        lambda s: "of new rows.txt" in s.text()
-    )
+    upload(page, "predict.file", "new rows.txt", xmlc(word_data(), "test"))
+    page.until(lambda s: "of new rows.txt" in s.text())
     data = text_data()
     link = f"data-{data.fingerprint[:12]}.result-{train(page, data=data)[:12]}"
     other = session(page.token, link).go("predict")
