@@ -102,6 +102,11 @@ def listed(names: Iterable) -> str:
     return ", ".join(texts[:shown]) + (f" and {len(texts) - shown:,} more" if shown < len(texts) else "")
 
 
+def enumeration(parts: list[str]) -> str:
+    """Return an enumeration: ``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
 def plain(value: Any, leaf=lambda value: value) -> Any:
     """Return a value with Python's numbers, lists and dicts in place of NumPy's and of tuples, each end by ``leaf``."""
     value = value.tolist() if hasattr(value, "tolist") else value

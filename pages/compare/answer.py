@@ -1,5 +1,6 @@
 """The first sentence and figures: which model is best, on what, by how much, at what cost, and is that sure?"""
 
+import pandas as pd
 import streamlit as st
 
 from pages.compare import more, of_runs
@@ -9,9 +10,9 @@ from pages.shared.results import measured, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
+from xmlcore.experiment.best_in_words import best_in_words
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
-RARE = "PSP@5"  # the measure of how well rare labels are predicted
 OF_DIFFERENCES = (
     "Each point is how much better or worse a result is than the one in the title; lines are 95\u00a0% intervals, by "
     f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not sure are faint. {{how}}"
@@ -38,7 +39,7 @@ def sentence(lines, choice, compared) -> None:
     if used is not None and used not in fingerprints and not results.kept("runs", used):
         name = format.plain(tasks.dataset_name(used) or "the data set in use")
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
-    _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared.keys)
+    _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared)
     others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
     best = measured_lines.drop_duplicates("fingerprint").set_index("fingerprint").loc[others[:3]]
     names = figures.cut_apart(best["title"], of_runs.NAME)
@@ -63,63 +64,27 @@ def _say(text: str, names: dict) -> None:
 
 
 def _best(lines, choice, compared) -> None:
-    measure, names = choice.measure, figures.cut_apart(lines["title"], of_runs.NAME)
-    titles, where = [_bold(names[title]) for title in lines["title"]], _bold(lines["dataset"].iloc[0])
-    leaders = lines[lines[measure] == lines[measure].iloc[0]]
-    value = f"**{format.percent(lines[measure].iloc[0])}**{_seeds(leaders['n'])}"
-    if len(lines) == 1:
-        _say(f"On {where} there is one result, {titles[0]}: {measure} {value}.", names)
-        return
-    first = titles[: len(leaders)]
-    named = format.listed(first if len(first) < 4 else [*first[:2], f"{len(first) - 2:,} more"])
-    have = "has" if len(first) == 1 else "share"
+    leads = len(lines) > 1 and lines[choice.measure].iloc[0] > lines[choice.measure].iloc[1]
+    tests, further = _tests(lines, choice, compared) if leads else (None, "")
+    names = figures.cut_apart([*lines["title"], *compared.names.values()], of_runs.NAME)
+    titles = [_bold(names[title]) for title in lines["title"]]
+    if tests is not None:
+        tests = tests.assign(run=[_bold(names[title]) for title in tests["run"]])
     among = format.count(len(lines), "result" if (lines["n"] == 1).all() else WORDS[choice.lines])
-    text, behind = f"On {where}, {named} {have} the highest {measure} of {among}: {value}.", []
-    if len(first) == 1:
-        said, behind = _lead(lines, choice, compared, titles[1])
-        text += said
-    if measure != RARE and lines[RARE].notna().any():
-        place = int(lines[RARE].argmax())
-        name = "It also" if place < len(first) == 1 else f"{'But ' if place >= len(first) else ''}{titles[place]}"
-        if not (place == 1 and RARE in behind):  # which was just said
-            value = format.percent(lines[RARE].iloc[place])
-            text += f" {name} has the highest {RARE}, where rare labels count more: {value}."
-    _say(text, names)
+    said = best_in_words(lines, choice.measure, titles, among, "**{}**", tests, further)
+    _say(f"On {_bold(lines['dataset'].iloc[0])}, {said}", names)
 
 
-def _lead(lines, choice, compared, following) -> tuple[str, list[str]]:
-    """Return by how much the first line leads the next, and the measures in which it is surely behind."""
-    a, b = (of_runs.middle(lines.iloc[number], choice.measure) for number in (0, 1))
+def _tests(lines, choice, compared) -> tuple[pd.DataFrame | None, str]:
+    """Return the tests of the first line against the others of the figure, and a sentence on labels of the next."""
+    a, b = (of_runs.middle(line, choice.measure) for _, line in lines.head(2).iterrows())
     if len(of_runs.readable([a, b], 2)[0]) < 2:
-        return f" Next is {following}, {format.percent(lines[choice.measure].iloc[1])}.", []
-    keys = compared if compared[:1] == [a] and b in compared else [a, b]  # those of the figure, where it has both
-    tests = of_runs.first_tests(keys, {b: b}, choice)
-    tests = tests[tests["run"] == b]
-    test = tests.iloc[0]
-    if not test["difference"] < 0:  # the mean of the seeds leads, the run in their middle does not
-        return f" Its lead over {following} may be chance.", []
-    tests = tests.dropna(subset=["p_holm"])
-    sure, ahead = tests["sure"], tests["difference"] < 0
-    better, behind, unsure = (list(tests.loc[of, "measure"]) for of in (sure & ahead, sure & ~ahead, ~sure))
-    said = [f"surely {how} in {format.listed(of)}" for how, of in (("better", better), ("worse", behind)) if of]
-    said = [f"against {following} it is {', '.join(said)}"] if said else []
-    said = "; ".join([*said, f"in {format.listed(unsure)} nothing is sure"] if unsure else said)
+        return None, ""
+    keys = compared.keys if compared.keys[:1] == [a] and b in compared.keys else [a, b]  # where the figure has both
+    tests = of_runs.first_tests(keys, {**compared.names, b: lines["title"].iloc[1]}, choice)
     k = of_runs.ks(a)[-1]
     wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
-    return (
-        f" It leads {following} by {side_by_side.points(-test['difference'], -test['high'], -test['low'])}. "
-        f"{said[:1].upper()}{said[1:]}. Label by label, its F1@{k} is higher for {wins['a']:,} and lower for "
-        f"{wins['b']:,}.",
-        behind,
-    )
-
-
-def _seeds(counts) -> str:
-    """Return of how many seeds the value of lines of equal measure is the mean; nothing if each has one."""
-    least, most = counts.min(), counts.max()
-    if most == 1:
-        return ""
-    return f",{'' if len(counts) == 1 else ' each'} the mean of {'' if least == most else 'at most '}{most} seeds"
+    return tests, f"Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}."
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

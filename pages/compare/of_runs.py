@@ -11,11 +11,11 @@ from pages.shared import server
 from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
+from xmlcore.experiment.best_in_words import TOLD
 
 # Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
 _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
-DIFFERENCES = ("P@5", "PSP@5")  # measures in which differences are drawn, beside the one by which lines are ordered
 HEIGHT = 380  # of the first figures, in pixels
 MACRO = "macro F1@k"  # is listed, and not drawn
 NAME = 40  # letters of a name in a title
@@ -164,7 +164,7 @@ def first_tests(keys: list[str], names: dict, choice):
 
 def _drawn_tests(keys: str, measures: str, names: dict):
     frame, n_labels = _tests(keys, measures), _read(keys.partition(" ")[0])[0].n_labels
-    shown = side_by_side.at_most([measures.partition("\n")[0], *DIFFERENCES], n_labels)
+    shown = side_by_side.at_most([measures.partition("\n")[0], *TOLD], n_labels)
     return frame[frame["measure"].isin(shown)].assign(run=frame["run"].map(names))
 
 

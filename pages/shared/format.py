@@ -14,6 +14,7 @@ import streamlit as st
 
 from xmlcore import wording
 from xmlcore.datasets.readers.visible import visible
+from xmlcore.wording import enumeration as listed  # noqa: F401
 
 
 def count(number: int, noun: str = "", many: str | None = None) -> str:
@@ -25,11 +26,6 @@ def count(number: int, noun: str = "", many: str | None = None) -> str:
 def showing(shown: int, total: int, noun: str, many: str | None = None) -> str:
     """Return how many are shown: ``Showing 5 of 12 rows``, or ``12 rows`` if that is all."""
     return f"Showing {shown:,} of {count(total, noun, many)}" if shown < total else count(total, noun, many)
-
-
-def listed(parts: list[str]) -> str:
-    """Return an enumeration: ``a``, ``a and b``, ``a, b and c``."""
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def percent(share: float) -> str:

@@ -16,6 +16,7 @@ from tests.pages.small import small_data
 from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import side_by_side
+from xmlcore.experiment.best_in_words import best_in_words
 
 
 @pytest.fixture
@@ -42,6 +43,32 @@ def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would
     assert "does not show" in words(0.02, -0.001, 0.03, 0.04998), "0 is in its interval"
     assert words(0.0, -0.01, 0.01, 1.0) == "PLT and LdSM are equal in P@1."
     assert "cannot be compared" in words(np.nan, np.nan, np.nan, np.nan)
+
+
+def of_tests(*lines):
+    frame = pd.DataFrame(lines, columns=["run", "measure", "difference", "sure"])
+    return frame.assign(low=frame["difference"] - 0.008, high=frame["difference"] + 0.008, p_holm=0.5)
+
+
+def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_say_so_and_of_no_other():
+    lines = pd.DataFrame({"P@1": [0.65, 0.64, 0.63, 0.6], "PSP@5": [0.59, 0.61, 0.58, 0.5], "n": 1})
+    tests = of_tests(
+        *(("B", measure, by, False) for measure, by in (("P@1", -0.01), ("P@5", 0.01), ("PSP@5", 0.02))),
+        *(("C", measure, -0.02, measure == "P@1") for measure in ("P@1", "P@5", "PSP@5")),
+        *(("D", measure, -0.05, True) for measure in ("P@1", "P@5", "PSP@5")),
+    )
+
+    def words(tests, further=""):
+        return best_in_words(lines, "P@1", [*"ABCD"], "4 results", "{}", tests, further)
+
+    said = words(tests, "Label by label.")
+    assert "It leads B by 1.0 points (0.2 to 1.8). Label by label. It is surely better than C and D in P@1" in said
+    assert "and than D in P@5 and PSP@5; against B nothing is sure. But B has the highest PSP@5" in said
+    three = words(tests[tests["run"] != "D"])
+    assert "surely better than C in P@1; against B nothing is sure" in three and "worse" not in three
+    assert "In P@1, P@5 and PSP@5 nothing is sure. " in words(tests.assign(sure=False))
+    worse = words(tests.assign(sure=True))
+    assert "surely better than B, C and D in P@1" in worse and worse.endswith("surely worse than B in P@5 and PSP@5.")
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes_names():
@@ -167,7 +194,8 @@ def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path
     figures = json.loads(re.search(r'id="figures">(.*?)</script>', content)[1])
     assert set(figures) == set(re.findall(r'<figure id="(figure-\d+)"', shown)) and len(figures) == 9
     assert content.count('id="library"') == 1
-    assert "Over 2 data sets" in content and "is best: P@1" in content and "by Holm" in content
+    assert "Over 2 data sets" in content and "by Holm" in content
+    assert re.search(r"the highest P@1 of \d+ settings: ", content)
     assert all(key in content for key in keys)
 
 
@@ -201,7 +229,7 @@ def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
     assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ is damaged", text)
     assert f"gone [{gone[0]}]: it is not kept" in text
     assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} is damaged", text)
-    assert re.search(r"is best of those that can be read: P@1 [\d.]+ %", text)
+    assert re.search(r"has the highest P@1 of \d+ settings that can be read: [\d.]+\s%", text) or "only result" in text
     assert "Measures with 95 % intervals over test rows, " in text and "No more can be said" not in text
 
 

@@ -41,7 +41,7 @@ def words():
 
 def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which_is_best(ready, words):
     page = listed(ready, make(1, words), words)
-    assert "one result, PLT:" in plainly(page) and "Is the difference real?" not in plainly(page)
+    assert "PLT is the only result:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(9, words, first=147), words))
     assert all(fact in said for fact in ("has the highest P@1 of 6 settings", "results in 6 lines", "4 side by side"))
     assert all(
@@ -115,9 +115,9 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
     made = make(2, words, seeds=1, first=first)
     said = plainly(listed(ready, made, words))
     best, other = ready.frame("run", "PSP@5")["run"]
-    assert f" It leads {other} by 6.7 points (1.0 to 10.0). Against {other} it is surely better in " in said
-    better, unsure = ("P@1 and P@5", "") if p_value < 0.05 else ("P@5", "; in P@1 nothing is sure")
-    assert f" better in {better}, surely worse in PSP@5{unsure}. Label by label, its F1@5 is higher for" in said
+    assert f" It leads {other} by 6.7 points (1.0 to 10.0). Label by label, its F1@5 is higher for" in said
+    better, unsure = ("P@1 and P@5", "") if p_value < 0.05 else ("P@5", "; nothing else is sure")
+    assert f" It is surely better than {other} in {better}, surely worse than {other} in PSP@5{unsure}." in said
     rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
     assert ("It also has the highest PSP@5" in said) == (rarest == best) == ("has the highest PSP@5" in said)
 
@@ -408,7 +408,7 @@ def test_an_archived_result_that_is_shown_is_one_on_the_data_set_in_use(ready, w
     page = listed(ready, [*made, *make(3, other, first=100)], other, words)
     assert "There is no result on words, which is in use." in plainly(page)
     said = plainly(page.set("compare.archived", True))
-    assert "On words there is one result" in said and "There is no result" not in said
+    assert "On words, PLT is the only result" in said and "There is no result" not in said
 
 
 def test_archived_and_deleted_results_come_back(ready, words):
@@ -532,7 +532,7 @@ def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, wor
     for one, name, tags in zip(runs, (7, ["mine"], {}), ("text", [1, "good"], None)):
         one |= {"name": name, "tags": tags, "note": 5}
     page = listed(ready, [*runs, {**runs[0], "key": 5}, {**runs[0], "params": "none"}], words)
-    assert "Showing 3 of 3 results" in page.text() and "there is one result, PLT:" in page.text().replace("*", "")
+    assert "Showing 3 of 3 results" in page.text() and "PLT is the only result:" in page.text().replace("*", "")
     assert page.frame("run", "created")["n"].tolist() == [3]
     assert sorted(page.set("compare.lines", "result").frame("run", "created")["tags"]) == ["", "", "good"]
     assert len(page.go("train").at.selectbox(key="train.shown").options) == 3

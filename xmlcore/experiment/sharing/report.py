@@ -14,6 +14,7 @@ from typing import Any
 from xmlcore import __version__, metrics
 from xmlcore.datasets import load_saved
 from xmlcore.experiment import side_by_side
+from xmlcore.experiment.best_in_words import TOLD, best_in_words
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
@@ -238,12 +239,15 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
     names = known["run"].tolist()
     if not names:
         return f"{html.escape(measure)} is not known of any of these results."
-    of = " of those that can be read" if of_readable else ""
-    best = f"<b>{html.escape(names[0])}</b> is best{of}: {measure} {100 * known[measure].iloc[0]:.1f} %."
+    bold = {name: f"<b>{html.escape(name)}</b>" for name in names}
+    among = f"{len(names)} {'results' if (known['n'] == 1).all() else 'settings'}{' that can be read' * of_readable}"
+    of = known, measure, list(bold.values()), among, "<b>{}</b>"
     if len(names) == 1:
-        return best
+        return best_in_words(*of)
     measures = side_by_side.at_most((measure, *side_by_side.TESTED), data.n_labels)
     tests = side_by_side.differences(data, {name: kept[name] for name in names}, measures)
+    told = tests[tests["measure"].isin(side_by_side.at_most((measure, *TOLD), data.n_labels))]
+    best = best_in_words(*of, told.assign(run=told["run"].map(bold)))
     return (
         f"{best} How many points others are better or worse, with 95 % intervals; <b>bold</b> differences are sure:</p>"
         f'{of_tests(tests)}<p class="quiet">{side_by_side.how_tested(tests)}'
