@@ -16,6 +16,7 @@ P = (
     "Corrected for all tests of the results side by side: if all were equally good, the probability that any of these "
     "differences would be so clear (permutation tests, Holm's correction)."
 )
+SIGN = "Second − first"  # heads all differences, of which the sentence and the files have the same sign
 CSV = "Each result against the first, in each measure, with p-values of single tests"
 
 
@@ -54,7 +55,7 @@ def _measures(frame, a, b, names) -> None:
             "measure": tables.text("%", 130, pinned=True),
             "first": tables.number(one, None, "%.2f", names[a]),
             "value": tables.number(other, None, "%.2f", names[b]),
-            "difference": tables.number("Points", 75, help="The second less the first."),
+            "difference": tables.number(SIGN, 110),
             "low": tables.number("From", 75, help="The interval of the difference."),
             "high": tables.number("To", 75, help="The interval of the difference."),
             "p_holm": tables.number("p", 75, "%.3f", P),
@@ -99,7 +100,7 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
         {
             "name": tables.text("Label", 180, pinned=True),
             "rows": tables.number("Test rows", 80, "localized", "Test rows with the label."),
-            "difference": tables.number("F1, points", 90, help=f"F1 of {first} less that of {second}."),
+            "difference": tables.number(SIGN, 110, help="Of F1, in points."),
             "f1_a": tables.number(f"{one}, F1 %", None, "%.1f", f"F1 of {first}."),
             "f1_b": tables.number(f"{other}, F1 %", None, "%.1f", f"F1 of {second}."),
             "right_a": tables.number(f"{one} finds", None, "localized", f"Test rows for which {first} is right."),
@@ -125,7 +126,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
     first_run, other = server.run(a), server.run(b)
     data = server.dataset(first_run.fingerprint)
     first, second, one, two = names[a], names[b], *heads
-    better = int((frame["difference"] > 0).sum())
+    better = int((frame["difference"] < 0).sum())
     st.markdown(
         f"**{format.plain(first)}** finds more right labels in **{better:,}** test rows, **{format.plain(second)}** in "
         f"**{len(frame) - better:,}**, of {data.n_test:,}."

@@ -35,10 +35,10 @@ def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would
     def words(*numbers):
         return side_by_side.difference_in_words(difference(*numbers), "PLT", "LdSM")
 
-    better, ahead = words(0.021, 0.013, 0.029, 1 / 2001), words(-0.01, -0.03, 0.01, 0.31)
-    assert better.startswith("PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9)")
-    assert better.endswith("less than 1 of 1,000 cases.") and ahead.endswith("31 of 100 cases.")
-    assert ahead.startswith("LdSM is ahead of PLT in P@1 by 1.0 points (−1.0 to 3.0)") and "not show" in ahead
+    better, behind = words(0.021, 0.013, 0.029, 1 / 2001), words(-0.01, -0.03, 0.01, 0.31)
+    assert better.startswith("PLT is better than LdSM in P@1, 2.1 points (1.3 to 2.9)")
+    assert better.endswith("less than 1 of 1,000 cases.") and behind.endswith("31 of 100 cases.")
+    assert behind.startswith("PLT is behind LdSM in P@1, −1.0 points (−3.0 to 1.0)") and "not show" in behind
     assert "5 of 1,000 cases" in words(0.02, 0.01, 0.03, 0.005)
     assert "does not show" in words(0.02, -0.001, 0.03, 0.04998), "0 is in its interval"
     assert words(0.0, -0.01, 0.01, 1.0) == "PLT and LdSM are equal in P@1."
@@ -158,14 +158,15 @@ def test_labels_of_two_runs_are_compared_and_wins_add_up(kept):
     a, b = (experiment.load("train", key) for key in (keys[0], keys[3]))
     frame = side_by_side.labels_compared(data, a, b, 3)
     one, other = (metrics.by_label(data.Y_test, run.ranking, 3).set_index("label") for run in (a, b))
-    np.testing.assert_array_equal(frame["difference"], (one["f1"] - other["f1"])[frame["label"]])
+    np.testing.assert_array_equal(frame["difference"], (other["f1"] - one["f1"])[frame["label"]])
     assert (frame["difference"].abs() * frame["rows"]).is_monotonic_decreasing, (
         "one row with another answer says little"
     )
     assert len(frame) == (one["rows"] > 0).sum()
     wins = side_by_side.wins_by_bucket(frame).set_index("bucket")
     assert (wins.loc[["head", "torso", "tail"]].sum() == wins.loc["all"]).all()
-    assert wins.loc["all"].sum() == len(frame)
+    better = [(frame[one] > frame[other]).sum() for one, other in (("f1_a", "f1_b"), ("f1_b", "f1_a"))]
+    assert wins.loc["all", ["a", "b"]].tolist() == better and wins.loc["all"].sum() == len(frame)
 
 
 def test_rows_in_which_two_runs_differ_have_the_numbers_of_right_labels(kept):
@@ -176,7 +177,7 @@ def test_rows_in_which_two_runs_differ_have_the_numbers_of_right_labels(kept):
     for line in frame.itertuples():
         assert line.right_a == Y[line.row][a.ranking.labels[line.row, :3]].sum()
         assert line.right_b == Y[line.row][b.ranking.labels[line.row, :3]].sum()
-        assert line.difference == line.right_a - line.right_b != 0
+        assert line.difference == line.right_b - line.right_a != 0
     assert frame["difference"].abs().is_monotonic_decreasing
 
 
@@ -287,7 +288,7 @@ def test_a_report_has_the_labels_and_rows_for_which_one_of_the_best_two_is_bette
     total = side_by_side.wins_by_bucket(labels).iloc[-1]
     part = content.split("<h3>Where the best two differ</h3>")[1].split("<h2>")[0]
     assert f"all</td><td>{total['a']}</td><td>{total['equal']}</td><td>{total['b']}</td>" in part
-    differing, better = int((labels["difference"] != 0).sum()), int((rows["difference"] > 0).sum())
+    differing, better = int((labels["difference"] != 0).sum()), int((rows["right_a"] > rows["right_b"]).sum())
     assert f"{min(20, differing)} of {differing} labels that differ" in part
     assert f"in {better} test rows, the second in {len(rows) - better}, of {data.n_test}" in part
     assert f"{min(20, len(rows))} of {len(rows)} rows that differ" in part

@@ -60,7 +60,8 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Compare two runs label by label, when the first k labels of every row count as predicted.
 
-    First come the labels with the largest difference in F1 times test rows: on few rows, a difference says little.
+    ``difference`` is the F1 of b less that of a. First come the labels with the largest difference times test rows: on
+    few rows, a difference says little.
     """
     first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
     n_train = _training_rows(dataset)
@@ -78,7 +79,7 @@ def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "Data
         }
     )
     frame = frame[frame["rows"] > 0]
-    frame = frame.assign(difference=frame["f1_a"] - frame["f1_b"])
+    frame = frame.assign(difference=frame["f1_b"] - frame["f1_a"])
     order = np.argsort(-frame["difference"].abs() * frame["rows"], kind="stable")
     return frame.iloc[order].reset_index(drop=True)
 
@@ -88,12 +89,12 @@ def wins_by_bucket(frame: "DataFrame") -> "DataFrame":
     lines = []
     for bucket in (*BUCKETS, "all"):
         gains = frame["difference"] if bucket == "all" else frame.loc[frame["bucket"] == bucket, "difference"]
-        lines.append((bucket, int((gains > 0).sum()), int((gains == 0).sum()), int((gains < 0).sum())))
+        lines.append((bucket, int((gains < 0).sum()), int((gains == 0).sum()), int((gains > 0).sum())))
     return pd.DataFrame(lines, columns=["bucket", "a", "equal", "b"])
 
 
 def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
-    """Return the test rows for which two runs predict different numbers of right labels."""
+    """Return the test rows for which two runs predict different numbers of right labels: b's less a's."""
     right = [metrics.hits(dataset.Y_test, run.ranking)[:, :k].sum(axis=1) for run in (a, b)]
     frame = pd.DataFrame(
         {
@@ -101,7 +102,7 @@ def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFr
             "true": np.diff(dataset.Y_test.indptr),
             "right_a": right[0],
             "right_b": right[1],
-            "difference": right[0].astype(np.int64) - right[1],
+            "difference": right[1].astype(np.int64) - right[0],
         }
     )
     frame = frame[frame["difference"] != 0]
@@ -190,13 +191,12 @@ def difference_in_words(test: Any, a: str, b: str) -> str:
         return f"{test.measure} of {a} and {b} cannot be compared: it is not defined here."
     if test.difference == 0:
         return f"{a} and {b} are equal in {test.measure}."
-    sign, (better, worse) = (1, (a, b)) if test.difference > 0 else (-1, (b, a))
-    low, high = sorted((sign * test.low, sign * test.high))
+    where, word = ("ahead of", "better") if test.difference > 0 else ("behind", "worse")
     meaning = f"if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases."
-    by = f"in {test.measure} by {points(abs(test.difference), low, high)}"
+    by = f"in {test.measure}, {points(test.difference, test.low, test.high)}"
     if test.sure:
-        return f"{better} is better than {worse} {by}: {meaning}"
-    return f"{better} is ahead of {worse} {by} on these test rows, which does not show that it is better: {meaning}"
+        return f"{a} is {word} than {b} {by}: {meaning}"
+    return f"{a} is {where} {b} {by} on these test rows, which does not show that it is {word}: {meaning}"
 
 
 def points(difference: float, low: float, high: float) -> str:

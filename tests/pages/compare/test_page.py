@@ -439,7 +439,15 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     values = measures.iloc[:, 1:].map(lambda text: float(text.split()[0])).to_numpy()
     assert bold == {(row, 1 + column) for row, column in np.argwhere(values == values.max(axis=1, keepdims=True))}
     wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
-    assert wins.loc["all"].sum() == len(page.frame("name", "difference", "f1_a"))
+    labels = page.frame("name", "difference", "f1_a")
+    assert wins.loc["all"].sum() == len(labels)
+    assert np.allclose(labels["difference"], labels["f1_b"] - labels["f1_a"]), "second less first, as in all of the tab"
+    heads = [
+        json.loads(t.proto.columns).get("difference", {}).get("label") for t in page.at.dataframe if t.proto.columns
+    ]
+    assert [head for head in heads if head] == ["Second − first"] * 2
+    by = re.search(r" in P@1, (−?[\d.]+)", page.text())[1].replace("−", "-")
+    assert float(by) == pytest.approx(page.frame("p_holm", "first")["difference"].iloc[0], abs=0.06)
     rows = next(one for one in page.at.dataframe if {"row", "first"} <= {*one.value.columns})
     assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, (
         "both are in sight"

@@ -64,7 +64,7 @@ def _labels(frame: "DataFrame") -> str:
         ]
         for line in differing.head(LISTED).itertuples()
     ]
-    heads = ["Label", "Difference, points", "First, F1 %", "Second, F1 %", "Test rows", "Training rows", "Bucket"]
+    heads = ["Label", "Second − first, points", "First, F1 %", "Second, F1 %", "Test rows", "Training rows", "Bucket"]
     return (
         f"<p>Labels by which run has the better F1:</p>{table(['Labels', 'First', 'Equal', 'Second'], counts)}"
         f"<p>{_how_many(lines, differing, 'labels', ' times test rows')}</p>{table(heads, lines) if lines else ''}"
@@ -85,7 +85,7 @@ def _rows(dataset: "Dataset", first: "Run", other: "Run", frame: "DataFrame", k:
         cells.append(html.escape(", ".join(dataset.label_name(label) for label in true)))
         cells += [_predicted(dataset, run.ranking.labels[row, :k].tolist(), set(true)) for run in (first, other)]
         lines.append(cells)
-    better = int((frame["difference"] > 0).sum())
+    better = int((frame["difference"] < 0).sum())
     sentence = f"The first finds more right labels in {better:,} test rows, the second in {len(frame) - better:,}, of "
     return (
         f"<p>{sentence}{dataset.n_test:,}. {_how_many(lines, frame, 'rows')} ✓ marks right labels.</p>"
