@@ -1,4 +1,4 @@
-"""Shares of the differences between settings that one parameter explains."""
+"""Shares of the differences between settings that one parameter explains, or two together."""
 
 import itertools
 
@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import f_oneway
 
-from xmlcore.experiment import main_effects
-from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE, SAME
+from xmlcore.experiment import interaction_effects, main_effects
+from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE, SAME, UNEVEN
 
 
 def grid(effect_a=0.0, effect_b=0.0, noise=0.01, seeds=1, seed=0, n_a=3, n_b=4):
@@ -89,3 +89,36 @@ def test_of_successive_halving_the_first_round_counts_and_failed_trainings_do_no
     failed = first.assign(setting=first["setting"] + 100, value=np.nan)
     every = main_effects(pd.concat([first, best, failed]), ["a", "b"])
     assert every.equals(main_effects(first, ["a", "b"])) and every["n_settings"].tolist() == [12, 12]
+
+
+def test_two_parameters_that_matter_only_together_have_the_share_of_their_interaction():
+    trials = grid(noise=0.0, n_a=2, n_b=2)
+    trials["value"] = [0.6, 0.2, 0.2, 0.6]  # each alone changes no mean
+    assert main_effects(trials.assign(value=[0.6, 0.2, 0.2, 0.6]), ["a", "b"])["why"].tolist() == [FEW] * 2
+    line = interaction_effects(trials, ["a", "b"]).iloc[0]
+    assert (line["first"], line["second"], line["share"], line["why"]) == ("a", "b", pytest.approx(1), "")
+    assert np.isnan(line["p"]), "of one seed, nothing tells chance"
+    added = interaction_effects(grid(0.05, 0.01, noise=0.0), ["a", "b"]).iloc[0]
+    assert added["share"] == pytest.approx(0, abs=1e-9), "what each does alone is in none"
+
+
+def test_shares_of_single_and_joint_effects_are_those_of_the_analysis_of_variance_of_a_grid():
+    random = np.random.default_rng(0)
+    lines = [(a, b, c, 0.5 + 0.1 * a * (b == "x") + 0.01 * random.standard_normal())
+             for a, b, c in itertools.product(range(3), "xy", range(4))]  # fmt: skip
+    trials = pd.DataFrame(lines, columns=["a", "b", "c", "value"]).assign(rung=0, setting=range(24))
+    found = interaction_effects(trials, ["a", "b", "c"])
+    assert found.iloc[0, :2].tolist() == ["a", "b"] and found["p"].iloc[0] < 1e-6 < 0.05 < found["p"].iloc[1]
+    cells = trials.groupby(["a", "b"])["value"].transform("mean")
+    squares = lambda values: ((values - trials["value"].mean()) ** 2).sum()  # noqa: E731
+    alone = sum(squares(trials.groupby(name)["value"].transform("mean")) for name in "ab")
+    chance = 2 * ((trials["value"] - cells) ** 2).sum() / (24 - 6)
+    expected = (squares(cells) - alone - chance) / squares(trials["value"])
+    assert found["share"].iloc[0] == pytest.approx(expected)
+
+
+def test_parameters_that_do_nothing_together_are_told_from_chance_by_their_seeds():
+    found = pd.concat(interaction_effects(grid(noise=1.0, seeds=3, seed=seed), ["a", "b"]) for seed in range(200))
+    assert 0.01 < (found["p"] < 0.05).mean() < 0.1 and found["share"].median() < 0.2
+    assert interaction_effects(grid(seeds=3)[3:], ["a", "b"])["why"].tolist() == [UNEVEN]
+    assert interaction_effects(grid().assign(a=1), ["a", "b"])["why"].tolist() == [ONE_VALUE]

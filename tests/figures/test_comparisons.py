@@ -318,6 +318,23 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     assert [list(trace.x) for trace in figure.data[1:4:2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
 
 
+def test_two_settings_that_act_together_have_a_panel_with_a_line_of_means_for_each_value_of_one():
+    frame = trials(C=[1.0, 1.0, 10.0, 10.0, 100.0, 100.0], loss=["a", "b"] * 3)
+    labels, notes = {"C": "C, weight of the loss", "loss": "Loss of the node classifiers"}, {"C": "1 %", "loss": "2 %"}
+    figure = figures.sweep_values(frame, labels, "P@1", notes, ("loss", "C", "only together\n3 %"))
+    *others, a, b = figure.data
+    assert {trace.xaxis for trace in others} == {"x", "x2"} and a.xaxis == b.xaxis == "x3"
+    assert a.name.endswith("= a") and list(a.x) == list(b.x) == [1.0, 10.0, 100.0], (
+        "a line for each of the fewer values"
+    )
+    assert list(a.y) == pytest.approx(100 * frame["value"][::2]) and a.line.color != b.line.color
+    titles = [getattr(figure.layout, f"xaxis{axis}").title.text.split("<br>") for axis in ("", 2, 3)]
+    assert titles[2][-2:] == ["only together", "3 %"] and titles[0][-1] == "1 %"
+    assert max(len(line) for title in titles for line in title) <= 18, "a panel of a phone is not wider"
+    without = figures.sweep_values(frame, labels, "P@1", notes)
+    assert figure.layout.height > 1.5 * without.layout.height
+
+
 @pytest.fixture
 def curve():
     """A curve and its forecasts."""

@@ -1,5 +1,6 @@
 """Figure of a sweep: a measure against each parameter that was varied."""
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -8,38 +9,50 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xmlcore.figures._axes import far_apart, small_looks_small
-from xmlcore.figures._style import ORANGE, PALETTE, need_columns, new_figure, short
+from xmlcore.figures._style import BLUE, ORANGE, PALETTE, VIOLET, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
-BELOW = 100  # height of labels and title below a panel: on a phone, the labels stand upright
-NOTE = 18  # height of the second line of a title
+BELOW = 120  # height of labels and title below a panel: on a phone, the labels stand upright
+LINE, LETTERS = 18, 16  # height of a further line of a title, and most letters of a line: a panel of a phone is so wide
 NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
+AGAIN = [*(color for color in PALETTE if color not in (BLUE, ORANGE)), VIOLET]  # of lines that are no means of all
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
 WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
 
 
 def sweep_values(
-    trials: pd.DataFrame, parameters: dict[str, Any], measure: str, notes: dict[str, str] | None = None
+    trials: pd.DataFrame,
+    parameters: dict[str, Any],
+    measure: str,
+    notes: dict[str, str] | None = None,
+    together: tuple[str, str, str] | None = None,
 ) -> go.Figure:
     """Draw a measure against each varied parameter: points for trainings, a line for the mean, stars for the best.
 
-    ``notes`` has a second line below some axes, by parameter.
+    ``notes`` has further lines below some axes, by parameter. ``together`` has two parameters and the note of one more
+    panel: against the one with more values, a line of means for each value of the other.
     """
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     texts = trials[list(parameters)].astype(object)
     trials = trials.assign(**texts.where(texts.notna(), None))  # None among numbers came back as NaN
     drawn = trials[trials["value"].notna()]
-    n_rows, n_columns = -(-len(parameters) // 2), min(2, len(parameters))
+    n_panels = len(parameters) + (together is not None)
+    n_rows, n_columns = -(-n_panels // 2), min(2, n_panels)
+    titles = {name: [*textwrap.wrap(short(label, 2 * LETTERS), LETTERS)] for name, label in parameters.items()}
+    for name, note in (notes or {}).items():
+        titles[name] += note.split("\n")
+    more = LINE * (max(map(len, titles.values())) - 1)
+    height = (PANEL + more) * n_rows
     figure = make_subplots(
         rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06,
-        vertical_spacing=(BELOW + NOTE * bool(notes)) / (PANEL * max(1, n_rows)),
+        vertical_spacing=(BELOW + more) / max(PANEL, height),
         figure=new_figure(f"{measure} on the rows held out, by setting", shown=len(drawn), total=len(trials)),
     )  # fmt: skip
     sizes = sorted(drawn["rows"].dropna().unique())
     last = drawn[drawn["rows"] == sizes[-1]] if sizes else drawn
     best = last[last["value"] == last["value"].max()]  # of equal ones, all
-    for at, (name, label) in enumerate(parameters.items()):
+    for at, name in enumerate(parameters):
         row, column = at // n_columns + 1, at % n_columns + 1
         numbers = _are_numbers(trials[name])
         for order, size in enumerate(reversed(sizes)):  # all rows first, always in the same colour
@@ -47,13 +60,32 @@ def sweep_values(
             _add(figure, part, name, numbers, measure, f"{int(size):,} rows", PALETTE[order % len(PALETTE)],
                  {"row": row, "col": column}, first=at == 0)  # fmt: skip
         _add_best(figure, best, name, numbers, {"row": row, "col": column}, first=at == 0)
-        title = short(label, 40) if notes is None else f"{short(label, 22)}<br>{notes.get(name, '')}"
-        figure.update_xaxes(title_text=title, row=row, col=column, **_axis(trials[name], numbers))
-        if column == 1:
-            figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=column)
+        figure.update_xaxes(title_text="<br>".join(titles[name]), row=row, col=column, **_axis(trials[name], numbers))
+    if together is not None:
+        place = {"row": n_rows, "col": (n_panels - 1) % n_columns + 1}
+        _add_together(figure, drawn[drawn["rows"] == sizes[0]] if sizes else drawn, together, parameters, place)
+    figure.update_yaxes(title_text=f"{measure}, percent", col=1)
     small_looks_small(figure)
-    figure.update_layout(height=PANEL * n_rows + 130, showlegend=True)
+    figure.update_layout(height=height + 130, showlegend=True)
     return figure
+
+
+def _add_together(figure, drawn, together, parameters, place):
+    """Add the panel of two parameters: a line of means for each value of the one with fewer values."""
+    by, name = sorted(together[:2], key=lambda name: drawn[name].map(repr).nunique())
+    numbers = _are_numbers(drawn[name])
+    for color, (value, own) in zip(AGAIN, drawn.groupby(drawn[by].map(_text), sort=False)):
+        means = (100 * own["value"]).groupby(own[name].astype(float) if numbers else own[name].map(_text)).mean()
+        means = (
+            means.sort_index() if numbers else means.reindex([text for text in _ordered(drawn[name]) if text in means])
+        )
+        figure.add_scatter(
+            x=means.index, y=means, mode="lines+markers", name=f"{short(parameters[by], LETTERS)} = {value}",
+            line={"color": color, "width": 2}, marker={"color": color, "size": 7},
+            hovertemplate=f"{value}, %{{x}}: %{{y:.2f}} %<extra></extra>", **place,
+        )  # fmt: skip
+    title = [*textwrap.wrap(short(parameters[name], 2 * LETTERS), LETTERS), *together[2].split("\n")]
+    figure.update_xaxes(title_text="<br>".join(title), **place, **_axis(drawn[name], numbers))
 
 
 def _add(figure, part, name, numbers, measure, group, color, place, first):
@@ -94,7 +126,12 @@ def _are_numbers(values) -> bool:
 
 def _axis(values, numbers) -> dict:
     if not numbers:
-        return {"type": "category", "categoryorder": "array", "categoryarray": _ordered(values)}
+        return {
+            "type": "category",
+            "autotickangles": [0, 90],
+            "categoryorder": "array",
+            "categoryarray": _ordered(values),
+        }
     values = np.unique(values.to_numpy(float))
     wide = values.size > 1 and values[0] > 0 and values[-1] >= WIDE * values[0]
     axis = {"type": "log"} if wide else {}

@@ -17,11 +17,13 @@ from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
+LEAST = 0.01  # share of the differences that two parameters explain only together: less is not said
 OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
     "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
-    f"parameters also act together. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more."
+    f"parameters also act together. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more. “Only together”: "
+    "the interaction of two parameters, in a grid. With one seed and two parameters, chance is part of it."
 )
 
 
@@ -99,14 +101,17 @@ def draw(found: Tried, name: str, place: str) -> None:
         return
     measure, varied = found.task.params["measure"], found.varied
     effects = experiment.main_effects(found.trials, list(varied))
-    st.markdown(_sentence(found, effects), help=HELP.format(measure))
+    together = _together(found, effects)
+    st.markdown(_sentence(found, effects, together), help=HELP.format(measure))
     alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
-    notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
+    notes = None if alone else {effect.parameter: _share(effect, "\n") for effect in effects.itertuples()}
     if only := _only(effects):
         notes[only] = "all differences"
     labels = {key: varied[key] for key in notes or varied}
     charts.show_figure(
-        figures.sweep_values(_in_words(found), labels, measure, notes),
+        figures.sweep_values(
+            _in_words(found), labels, measure, notes, together and (*together[:2], f"only together\n{together[2]}")
+        ),
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
@@ -141,7 +146,16 @@ def _margin(result) -> str:
     )
 
 
-def _sentence(found, effects) -> str:
+def _together(found, effects) -> tuple[str, str, str] | None:
+    """Return the two parameters that explain most only together, and their share; None where this may be chance."""
+    own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
+    for pair in experiment.interaction_effects(found.trials, own).itertuples():
+        if pair.share > LEAST and not pair.p >= metrics.SURE:
+            return pair.first, pair.second, format.percent(pair.share)
+    return None
+
+
+def _sentence(found, effects, together) -> str:
     """Return which settings matter, over how many, for Markdown."""
     model, measure = found.task.params["model"], found.task.params["measure"]
     n = format.count(int(effects["n_settings"].max()), "setting")
@@ -160,7 +174,13 @@ def _sentence(found, effects) -> str:
     values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
-    return f"{values} Of these differences, {format.listed(said)}.{none}"
+    both = ""
+    if together:
+        first, second, share = together
+        both = (
+            f" {names[first]} and {names[second]} explain {share} only together: the best of one depends on the other."
+        )
+    return f"{values} Of these differences, {format.listed(said)}.{both}{none}"
 
 
 def _no_difference(found, names) -> str:
@@ -180,7 +200,7 @@ def _only(effects) -> str | None:
     return left.iloc[0] if len(left) == 1 < len(effects) else None
 
 
-def _share(effect) -> str:
+def _share(effect, between: str = " ") -> str:
     if effect.why:
         return effect.why
-    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (perhaps chance)")
+    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else f"{between}(perhaps chance)")

@@ -4,6 +4,7 @@ import re
 import time
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from pages.shared import sweeping
@@ -112,6 +113,23 @@ def test_what_trials_chose_is_not_said_of_a_setting_without_a_difference_where_s
     for of_page in (page.run(), page.go("compare")):
         assert f"{names} made no difference in any." in of_page.text()
         assert (f"is chosen anew, and {names} may matter" in of_page.text()) == anew
+
+
+def test_that_two_settings_matter_only_together_is_said_with_their_share_and_drawn(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: drawn.append(figure))
+    monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
+    grid = {"loss": ["logistic", "squared_hinge"], "C": [1.0, 3.0, 10.0, 30.0]}
+    lines = [{"loss": loss, "C": C} for loss in grid["loss"] for C in grid["C"]]
+    values = {"setting": range(8), "rung": 0, "seed": 0, "rows": 9, "key": "", "value": [0.2, 0.4, 0.6, 0.7]}
+    for second, is_said in (([0.7, 0.6, 0.4, 0.2], True), ([0.3, 0.5, 0.7, 0.8], False)):
+        frame = pd.DataFrame(lines).assign(**values | {"value": [*values["value"], *second]})
+        task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid})
+        trials.draw(trials.Tried(task, lines, None, None, frame, frame), "name", "place")
+        text, shown = drawn[-2:]
+        said = re.search(r"\*\*Loss of the node classifiers\*\* and \*\*C\*\* explain ([\d.]+).% only together", text)
+        assert bool(said) == is_said == any("only together" in axis.title.text for axis in shown.select_xaxes())
+        assert not is_said or float(said[1]) > 90
 
 
 @pytest.mark.sections("Several settings")
