@@ -8,7 +8,8 @@ import streamlit as st
 from pages.shared import actions, fields, format, forms, server, settings, sweeping, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
-from xmlcore import experiment
+from pages.train import listed
+from xmlcore import experiment, store
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.engine.sweep_settings import STEPS
 from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
@@ -38,10 +39,22 @@ def show(fingerprint: str, model: str) -> None:
         f"try.{model}.names",
         [name for name in first if name in offered],
     )
+    chosen = _chosen(fingerprint, model)
     for name in names:
-        _values_field(model, offered[name])
+        _values_field(model, offered[name], chosen.get(name))
     _how(fingerprint, model)
     _start(fingerprint, model, {name: offered[name] for name in names})
+
+
+def _chosen(fingerprint, model) -> dict:
+    """Return what the result shown chose for itself, if it is of the model."""
+    record = listed.to_show(fingerprint, results.kept("runs", fingerprint))
+    if record is None or record["model"] != model:
+        return {}
+    try:
+        return server.run(record["key"]).chosen
+    except (store.StoreError, OSError):
+        return {}
 
 
 def _how(fingerprint, model) -> None:
@@ -124,7 +137,7 @@ def _task(fingerprint, model, varied):
 # --- values of one parameter ---
 
 
-def _values_field(model, parameter) -> None:
+def _values_field(model, parameter, chosen) -> None:
     key = f"try.{model}.{parameter.name}"
     if parameter.kind in ("choice", "bool"):
         options = list(parameter.options) if parameter.kind == "choice" else [False, True]
@@ -135,7 +148,7 @@ def _values_field(model, parameter) -> None:
     fields.text(
         parameter.label,
         key,
-        suggestion(parameter),
+        suggestion(parameter, chosen),
         placeholder="1, 3, 10 or 1 to 10",
         help=f"Values with commas between them, or a range: “1 to 10” tries {STEPS} values of it, or draws some."
         + (f" Allowed: {allowed}." if allowed else ""),
@@ -178,8 +191,12 @@ def _number(parameter, text):
     return value
 
 
-def suggestion(parameter) -> str:
+def suggestion(parameter, chosen=None) -> str:
+    """Return values to try, below and above what the model has by default, or has ``chosen`` for itself."""
     default = parameter.default
+    around = parameter.can_be_auto and parameter.kind == "float" and isinstance(chosen, float)
+    if around:
+        default = chosen
     if isinstance(default, bool) or not isinstance(default, (int, float)) or default == 0:
         return _SUGGESTED.get(parameter.name, AUTO) if parameter.can_be_auto else ""
     low = -math.inf if parameter.minimum is None else parameter.minimum
@@ -187,5 +204,5 @@ def suggestion(parameter) -> str:
     values = (default / 3, default, default * 3)
     if parameter.kind == "int":
         values = (round(value) for value in values)
-    shown = dict.fromkeys(float(f"{min(max(value, low), high):.2g}") for value in values)
-    return ", ".join(f"{value:g}" for value in shown)
+    shown = [f"{value:g}" for value in dict.fromkeys(float(f"{min(max(value, low), high):.2g}") for value in values)]
+    return ", ".join([AUTO, shown[0], shown[-1]] if around else shown)

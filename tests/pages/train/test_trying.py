@@ -53,6 +53,16 @@ def test_suggested_values_of_every_parameter_can_be_tried():
                 assert trying.parsed(parameter, text)
 
 
+@pytest.mark.sections("Several settings")
+def test_values_below_and_above_what_the_result_shown_chose_are_suggested(ready):
+    key = train(ready, "OneVsRest", word_data())
+    chosen = experiment.load("train", key).chosen["C"]
+    auto, *values = ready.run().go("train").at.text_input(key="try.OneVsRest.C").value.split(", ")
+    low, high = map(float, values)
+    assert auto == "auto" and (chosen / low, high / chosen) == pytest.approx((3, 3), rel=0.05)
+    assert trying.suggestion(C, 0.372) == "auto, 0.12, 1.1" and trying.suggestion(C) == "auto, 1, 3, 10"
+
+
 @pytest.fixture
 def page(ready):
     train(ready, "OneVsRest", word_data())
