@@ -124,7 +124,8 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     left_out = f" Results without a known cost are left out: {without} of {len(lines)}." if without else ""
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
-        "both. Thin lines are 95\u00a0% intervals of those compared: where other test rows would put them. Processor "
+        "both. Thin lines are 95\u00a0% intervals: where other test rows would put them; "
+        "faint results are not compared, and have none. Processor "
         "time adds up the threads; training time is by the clock, and longer beside other work. Training memory is by "
         "how much the process grew at most, beyond the program and the data."
     )

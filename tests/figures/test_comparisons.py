@@ -262,7 +262,9 @@ def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_e
     runs.loc[runs["run"] == "run 0", "fit_s"] = np.nan  # its time is not known
     values = {"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}
     there = styles(figures.measures_compared(runs[1:].assign(**values)))
-    here = styles(figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:]))
+    figure = figures.frontier(runs, {"fit_s": "Training, seconds"}, ["P@1"], compared=runs[1:])
+    here = styles(figure)
+    assert {trace.name for trace in figure.data if trace.marker.opacity == 0.4} == {"other"}, "it is not compared"
     assert {name: here[name] for name in names[1:]} == {name: there[name] for name in names[1:]}
     assert here["other"] not in there.values()
     newest_first = styles(figures.frontier(runs[:0:-1], {"fit_s": "Training, seconds"}, ["P@1"]))

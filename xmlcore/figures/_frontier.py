@@ -16,6 +16,7 @@ from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_c
 PANEL = 300  # height of a row of panels, in pixels
 LEGEND = 40  # letters of a name in the legend
 NARROWEST = 10  # least ratio of the ends of an axis of costs
+FAINT = 0.4  # opacity of runs that are not compared
 NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
@@ -46,8 +47,9 @@ def frontier(
     ``measures``, in percent: a row of panels each. Columns such as ``P@1 low`` and ``P@1 high`` are the ends of
     intervals, which are drawn of the runs that the legend names. Runs of ``compared`` have the
     colours and marks that they have in figures such as :func:`measures_compared`, for which ``place`` is the number of
-    a run among those of its model, from 0, if the column is there. The legend names up to 15 runs. Of
-    more, it names those that are compared and the models of the others, which are named when one points at them.
+    a run among those of its model, from 0, if the column is there; beside them, others are faint. The legend names up
+    to 15 runs. Of more, it names those that are compared and the models of the others, which are named when one points
+    at them.
     ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
@@ -72,7 +74,8 @@ def frontier(
             if len(frame) > NAMED:
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
                 _points_of_models(figure, own, named.index, cost, measure, row, column)
-            _points(figure, named, cost, measure, row, column, styles, legend)
+            faint = set() if compared is None or compared.empty else {*named["run"]} - {*compared["run"]}
+            _points(figure, named, cost, measure, row, column, styles, legend, faint)
             figure.update_xaxes(**_axis(own[cost].dropna()), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
@@ -83,16 +86,17 @@ def frontier(
     return figure
 
 
-def _points(figure, drawn, cost, measure, row, column, styles, legend):
+def _points(figure, drawn, cost, measure, row, column, styles, legend, faint):
     for _, run in drawn.iterrows():
         name, value = run["run"], run[measure]
         low, high = (run.get(f"{measure} {end}", np.nan) for end in ("low", "high"))
         is_known = np.isfinite(low) and np.isfinite(high)
         between = f" (95 %: {low:.1f} to {high:.1f})" if is_known else ""
+        mark = {**styles[name], "size": 11, "opacity": FAINT if name in faint else 1.0}
         whisker = {"color": styles[name]["color"], "thickness": 1, "width": 3}
         figure.add_scatter(
             x=[run[cost]], y=[value], mode="markers", name=legend[str(name)], legendgroup=str(name),
-            marker={**styles[name], "size": 11}, showlegend=row == column == 1, row=row, col=column,
+            marker=mark, showlegend=row == column == 1, row=row, col=column,
             error_y=whisker | {"array": [high - value], "arrayminus": [value - low]} if is_known else None,
             hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
@@ -103,7 +107,7 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
     for model, own in drawn.drop(named).groupby("model", sort=False):
         style = run_style(model)
         name = f"{model}, others" if (drawn.loc[named, "model"] == model).any() else model
-        opacity = 0.7 if named.empty else 0.4
+        opacity = 0.7 if named.empty else FAINT
         figure.add_scatter(
             x=own[cost], y=own[measure], mode="markers", name=name, legendgroup=f"model {model}",
             marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity},
