@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import AROUND, LINE
+from xmlcore.figures._axes import AROUND, LEAST_SPAN, LINE, NEAR, steps
 from xmlcore.figures._style import (
     BAR_SHADES,
     BLUE,
@@ -86,12 +87,16 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
 def trials(frame: pd.DataFrame) -> go.Figure:
     """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
 
-    A dotted line parts trials on different samples of rows and labels: only those on the same one can be compared.
+    Each measure has a panel of its own, so that trials are told apart. A dotted line parts trials on different samples
+    of rows and labels: only those on the same one can be compared.
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in getattr(frame, "columns", ())
     need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
-    figure = new_figure("Precision of each trial", shown=len(frame), total=len(frame))
+    figure = make_subplots(
+        rows=1, cols=3, shared_yaxes=True, horizontal_spacing=0.04,
+        figure=new_figure("Precision of each trial", shown=len(frame), total=len(frame)),
+    )  # fmt: skip
     about = [f"C\u00a0=\u00a0{C:.3g}" for C in frame["C"]]
     parts = [about]
     if of_trees:
@@ -110,27 +115,33 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     samples = np.full(len(frame), "", object)
     if {"rows", "labels"} <= set(frame):
         samples[:] = [f"on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
-    for measure, mark in zip(measures, ("circle", "diamond", "square")):
+    values = [100 * frame[measure].to_numpy(float) for measure in measures]
+    span = max(LEAST_SPAN * 100, max(map(np.ptp, values)))  # the same in all panels
+    for column, (measure, mark, drawn) in enumerate(zip(measures, ("circle", "diamond", "square"), values), 1):
+        start = max(0.0, (drawn.min() + drawn.max() - span) / 2)
+        ends = start - 0.08 * span, start + 1.08 * span
+        place = {"row": 1, "col": column}
+        figure.update_xaxes(title_text=f"{measure}, %", range=ends, tickvals=steps(*ends, NEAR), **place)
         figure.add_scatter(
-            x=100 * frame[measure],
+            x=drawn,
             y=frame["trial"],
             name=measure,
             mode="markers",
             marker={"symbol": mark, "size": 8, "color": BLUE},  # which is seen on a dark page, too
             customdata=[f"{text}<br>{sample}" for text, sample in zip(frame["about"], samples)],
             hovertemplate=measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>",
+            showlegend=False,
+            **place,
         )
     begin = [at for at in range(len(samples)) if at == 0 or samples[at] != samples[at - 1]]
     if len(begin) > 1:
         for at in begin:
-            figure.add_hline(
-                at - 0.5,
-                line={"color": GREY, "width": 1, "dash": "dot"},
-                annotation={"text": samples[at], "font_size": 11, "yanchor": "top"},
-                annotation_position="top left",
-            )
+            across = {"xref": "paper", "yref": "y"}
+            line = {"color": GREY, "width": 1, "dash": "dot"}
+            figure.add_shape(type="line", x0=0, x1=1, y0=at - 0.5, y1=at - 0.5, line=line, **across)
+            note = {"xanchor": "left", "yanchor": "top", "showarrow": False, "font_size": 11}
+            figure.add_annotation(text=samples[at], x=0, y=at - 0.5, **note, **across)
     line = LINE + 12 * max(trial.count("<br>") for trial in frame["trial"])
-    figure.update_layout(showlegend=True, height=AROUND + 30 + line * len(frame))
-    figure.update_xaxes(title_text="Percent", rangemode="tozero")
+    figure.update_layout(height=AROUND + line * len(frame))
     figure.update_yaxes(type="category", categoryarray=frame["trial"], autorange="reversed", showgrid=False)
     return figure
