@@ -4,16 +4,15 @@ from pages.shared import format
 from pages.shared.figures import charts
 from xmlcore import figures
 
-AXIS = 24  # letters of a name above an axis
-
 
 def draw(settings: tuple, title: str, file_name: str, key: str, of: list | None = None) -> None:
     """Draw settings of a model, as :func:`xmlcore.experiment.side_by_side.settings_of_models` returns them."""
     frame, labels = settings
     measure = frame.columns[-1]
-    cut = [label for label in labels.values() if len(label) > AXIS]
+    figure = figures.parameters_compared(frame, labels, measure, title)
+    cut = [label for label, axis in zip(labels.values(), figure.data[0].dimensions) if "…" in axis.label]
     charts.show_figure(
-        figures.parameters_compared(frame, labels, measure, title),
+        figure,
         frame,
         file_name,
         f"Each line is one setting: orange lines are the best in {measure}, blue ones the worst. Draw along an axis to "

@@ -43,7 +43,13 @@ STYLE = f"""<style>
   grid-template-columns: repeat(auto-fit, minmax(max(9rem, 30%), 1fr));
 }}
 .stElementContainer > .stMetric {{ height: 100%; }}
-.js-plotly-plot .parcoords text {{ fill: currentColor !important; fill-opacity: 0.75; text-shadow: none !important; }}
+.js-plotly-plot .parcoords text {{
+  fill: currentColor !important; fill-opacity: 0.85;
+  text-shadow: 0 0 3px Canvas, 0 0 3px Canvas, 0 0 3px Canvas !important;
+}}
+.js-plotly-plot .parcoords :is(.domain, .tick > line) {{
+  stroke: currentColor !important; stroke-opacity: 0.4 !important;
+}}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) > span {{
   max-width: none; overflow: visible; white-space: normal; line-height: 1.35; padding-block: 0.15rem;

@@ -82,6 +82,14 @@ def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_
     assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))
 
 
+def test_names_above_the_axes_of_settings_do_not_meet_on_a_phone():
+    frame = pd.DataFrame({name: [1, 2] for name in "abcd"} | {"P@1": [60.0, 64]})
+    labels = {name: f"{name} is a setting with a long name" for name in "abcd"}
+    axes = figures.parameters_compared(frame, labels, "P@1").data[0].dimensions
+    names = [axis.label for axis in axes[:-1]]
+    assert len({*names}) == 4 and sum(map(len, names)) * 7 < 320, "letters of 7 pixels"
+
+
 def test_the_first_axis_of_settings_has_room_for_its_name_above_it_and_for_its_values_beside_it():
     frame = pd.DataFrame({"few": [1, 2], "texts": ["a value of fifteen", "b"], "P@1": [60.0, 64]})
     narrow, named, valued = (

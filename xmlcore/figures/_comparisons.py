@@ -157,7 +157,7 @@ def parameters_compared(
     drawn = frame.dropna(subset=[measure, *parameters])
     left_out = len(frame) - len(drawn)
     figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame), left_out=left_out)
-    titles = apart(parameters.values(), 24)
+    titles = apart(parameters.values(), min(24, LETTERS // (len(parameters) + 1)))
     dimensions = [_dimension(drawn[name], titles[str(label)]) for name, label in parameters.items()]
     values = drawn[measure].astype(float)
     dimensions.append({"label": f"{measure}, %", "values": values.tolist()})
@@ -176,6 +176,7 @@ def parameters_compared(
     return figure
 
 
+LETTERS = 45  # of all names above the axes: there is room for them on a phone
 LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
 BY_RATIO = 10  # the largest value by the smallest from which an axis has equal steps for equal ratios
 MOST_TICKS = 8  # values of an axis that are all written beside it

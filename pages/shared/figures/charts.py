@@ -154,6 +154,7 @@ def _config(name) -> dict:
     """Return Plotly's settings for a figure whose image is saved under ``name``."""
     return {
         "displaylogo": False,
+        "plotGlPixelRatio": 1,  # lines of parallel coordinates are so wide, in pixels of the page: of 2, half a pixel
         "responsive": True,
         # Newer Plotly offers to upload the chart to its makers' cloud unless told not to.
         "showSendToCloud": False,
