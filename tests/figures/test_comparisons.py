@@ -341,6 +341,10 @@ def test_two_settings_that_act_together_have_a_panel_with_a_line_of_means_for_ea
     titles = [getattr(figure.layout, f"xaxis{axis}").title.text.split("<br>") for axis in ("", 2, 3)]
     assert titles[2][-2:] == ["only together", "3 %"] and titles[0][-1] == "1 %"
     assert max(len(line) for title in titles for line in title) <= 18, "a panel of a phone is not wider"
+    assert figure.layout.xaxis2.autotickangles == (0, 90), "texts aslant would run into the next panel"
+    gap = figure.layout.yaxis.domain[0] - figure.layout.yaxis3.domain[1]
+    on_a_phone = figure.layout.height - 310  # the title and the legend take so much
+    assert gap * on_a_phone > 12 + 7 * len("squared hinge") + 18 * len(titles[0]), "values stand upright"
     without = figures.sweep_values(frame, labels, "P@1", notes)
     assert figure.layout.height > 1.5 * without.layout.height
 

@@ -12,7 +12,8 @@ from xmlcore.figures._axes import far_apart, small_looks_small
 from xmlcore.figures._style import BLUE, ORANGE, PALETTE, VIOLET, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
-BELOW = 120  # height of labels and title below a panel: on a phone, the labels stand upright
+UPRIGHT = 110  # height of texts in place of numbers below a panel: on a phone, they stand upright
+BELOW = 90  # height of numbers and a line of a title below a panel
 LINE, LETTERS = 18, 16  # height of a further line of a title, and most letters of a line: a panel of a phone is so wide
 NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
 AGAIN = [*(color for color in PALETTE if color not in (BLUE, ORANGE)), VIOLET]  # of lines that are no means of all
@@ -43,6 +44,8 @@ def sweep_values(
     for name, note in (notes or {}).items():
         titles[name] += note.split("\n")
     more = LINE * (max(map(len, titles.values())) - 1)
+    if not all(_are_numbers(trials[name]) for name in [*parameters][: n_columns * (n_rows - 1)]):
+        more += UPRIGHT
     height = (PANEL + more) * n_rows
     figure = make_subplots(
         rows=n_rows, cols=n_columns, shared_yaxes=True, horizontal_spacing=0.06,
