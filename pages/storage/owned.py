@@ -39,6 +39,8 @@ KIND_WORDS = {
     "predict": "predictions for a file",
     "predict_opened": "predictions for a file",
 }
+DATASET, SWEPT = "data set", "trainings of a sweep"
+COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["robustness"])
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("description", "examine", "power_law", "export")
 VARIED = {"n_adversarial": "κ", "examples_per_class": "π", "n_candidates": "candidates"}  # by studies of sampling
@@ -96,9 +98,9 @@ def _to_the_hour(artifact) -> float:
 
 def kind_words(artifact: store.Artifact) -> str:
     if artifact.kind == "datasets":
-        return "data set"
+        return DATASET
     if "count" in artifact.record:
-        return "trainings of a sweep"
+        return SWEPT
     return KIND_WORDS.get(artifact.record.get("task", artifact.kind), artifact.kind.replace("-", " "))
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, format, tables
@@ -66,9 +67,11 @@ def _answer(lines, own, inventory):
 def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
     frame = owned.table(lines, inventory, fields, by)
-    sizes = frame[["title", "kind", "mb"]].set_axis(["name", "group", "size"], axis=1)
+    names = [title.removeprefix(f"{kind}: ") for title, kind in zip(frame["title"], frame["kind"])]
+    sizes = pd.DataFrame({"name": names, "group": frame["kind"], "size": frame["mb"]})
     caption = "A rectangle is a data set or a result, as large as its files. The table below names small ones, too."
-    charts.show_figure(figures.treemap(sizes, "What takes how much", unit="MB"), sizes, "storage", caption)
+    figure = figures.treemap(sizes, "What takes how much", unit="MB", groups=owned.COLORED)
+    charts.show_figure(figure, sizes, "storage", caption)
     largest = float(frame["mb"].max())
     # Above the table, where who ticks a line sees it.
     above = st.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -80,7 +83,7 @@ def _table(lines, own, inventory, fields):
             "title": tables.text("Title", None, run_names.footnote(frame["title"])),
             "kind": tables.text("What", 145),
             "used": tables.moments("Last used", hours=True),
-            "source": tables.text("Made from", 180),
+            "source": tables.text("Made from", 260),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),
             "pinned": tables.text("Pinned", 60),
             "created": tables.moments("Made"),

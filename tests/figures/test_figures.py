@@ -375,13 +375,24 @@ def test_groups_of_a_map_of_sizes_have_their_names_in_the_legend_where_small_one
     assert list(trace.texttemplate[:2]) == ["", ""], "their names take no room from what is in them"
 
 
+def test_groups_of_a_map_of_sizes_have_colours_of_their_own_whichever_are_drawn_and_others_are_grey_together():
+    frame = pd.DataFrame({"name": list("abcdefgh"), "group": list("stuvwxyz"), "size": np.arange(8.0, 0.0, -1.0)})
+    trace, *marks = figures.treemap(frame, "Sizes").data
+    assert [mark.name for mark in marks] == [*"stuvwx", "other"] and len({mark.marker.color for mark in marks}) == 7
+    assert list(trace.parents[7:]) == [*map("group {}".format, "stuvwx"), "group other", "group other"]
+    for left in (frame, frame[1:]):
+        _, *marks = figures.treemap(left, "Sizes", groups=["s", "t", "z"]).data
+        colors = {mark.name: mark.marker.color for mark in marks}
+        assert colors["t"] == figures.PALETTE[1] and colors["z"] == figures.PALETTE[2], "also after a deletion"
+
+
 def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
     frame = pd.DataFrame({"name": ["a", "b"], "group": ["x", "x"], "size": [3.0, 2.0]})
     assert figures.treemap(frame, "Sizes").data[0].tiling.squarifyratio > 1
 
 
 def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
-    frame = pd.DataFrame({"name": list("abcdefgh"), "group": [*"stuvwx", "tail", "y"], "size": 1.0})
+    frame = pd.DataFrame({"name": list("abcdefgh"), "group": list("stuvwxyz"), "size": 1.0})
     trace = figures.treemap(frame, "Sizes").data[0]
     inks = {"white": "#FFFFFF", "black": "#000000"}
     colors = list(zip(trace.marker.colors, trace.textfont.color))
@@ -389,13 +400,13 @@ def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
 
 
 def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():
-    frame = pd.DataFrame({"name": ["a name of a label"] * 2, "group": ["head", "tail"], "size": [99, 1]})
+    frame = pd.DataFrame({"name": ["immunoassays"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")
     trace = figure.data[0]
-    assert list(trace.labels[2:]) == ["a name of a label", "a na…bel"] and figure.layout.title.text == "Sizes (rows)"
+    assert list(trace.labels[2:]) == ["immunoassays", "imm…ays"] and figure.layout.title.text == "Sizes (rows)"
     short = figures.treemap(frame.assign(name=["ab", "label 1234"]), "Sizes").data[0]
-    assert short.labels[3] == "label<br>1234", "whole where two lines have room"
-    assert list(trace.hovertext[2:]) == ["a name of a label"] * 2 and "%{hovertext}" in trace.hovertemplate
+    assert short.labels[3] == "label<br>1234", "whole where a few lines have room"
+    assert list(trace.hovertext[2:]) == ["immunoassays"] * 2 and "%{hovertext}" in trace.hovertemplate
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
 
 
@@ -406,7 +417,9 @@ def test_a_map_leaves_the_beginning_of_all_names_out_and_small_boxes_have_a_name
     assert list(trace.labels[2:]) == ["&lt;apob&gt;", "ontology"]
     assert figure.layout.title.text == "Labels (rows, names without TAG_)" and trace.hovertext[3] == "TAG_ontology"
     assert ["%{value" in text for text in trace.texttemplate[2:]] == [True, False]
-    for names in (["label 1", "label 22"], ["tan", "tap"], ["only one", "other"]):
+    few_numbers = figures.treemap(frame.assign(name=["TAG_2006", "TAG_ontology"]), "Labels").data[0]
+    assert list(few_numbers.labels[2:]) == ["2006", "ontology"]
+    for names in (["label 1", "label 22"], ["TAG_1", "TAG_22"], ["tan", "tap"], ["a_", "a_b"], ["only one", "other"]):
         drawn = figures.treemap(frame.assign(name=names), "Labels")
         assert list(drawn.data[0].hovertext[2:]) == names and drawn.layout.title.text == "Labels"
 

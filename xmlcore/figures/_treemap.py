@@ -3,27 +3,35 @@
 import os.path
 import re
 import textwrap
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, BUCKET_COLORS, PALETTE, need_columns, new_figure, short, whole
+from xmlcore.figures._style import BLUE, BUCKET_COLORS, GREY, PALETTE, need_columns, new_figure, short, whole
 
-LETTERS, LEAST, MOST = 60, 8, 28  # of a line that fits into a square: of all sizes together, at least and at most
+# Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
+LETTERS, LEAST, MOST = 44, 8, 28
+LINES = 3  # of a name at most
 FEW = 60  # rectangles; more need more height, so that names fit
 
 
-def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200) -> go.Figure:
+def treemap(
+    frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200, groups: Sequence[str] = ()
+) -> go.Figure:
     """Draw sizes as areas, in groups, which the legend names, the ``most`` largest of them.
 
     The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
+    Each of up to six ``groups``, by default the largest, has a colour; others are drawn together as "other", in grey.
     A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
     """
     need_columns(frame, ["name", "group", "size"], "treemap")
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
+    named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]
+    drawn = drawn.assign(group=drawn["group"].astype(object).where(drawn["group"].isin(named), "other"))
     sizes = drawn.groupby("group", sort=False)["size"].sum()
-    colors = {group: PALETTE[number % len(PALETTE)] for number, group in enumerate(sizes.index)} | BUCKET_COLORS
+    colors = dict(zip(named, PALETTE)) | {"other": GREY} | BUCKET_COLORS
     fills = [colors[group] for group in (*sizes.index, *drawn["group"])]
     letters = np.clip(np.sqrt(drawn["size"] / sizes.sum()) * LETTERS, LEAST, MOST).astype(int)
     common = _beginning(drawn["name"].astype(str).tolist())
@@ -61,12 +69,13 @@ def _ink(color) -> str:
 
 
 def _beginning(names) -> str:
-    """Return the sign, such as ``TAG_``, with which all names begin; nothing where one would become a mere number."""
+    """Return the sign, such as ``TAG_``, with which all names begin; nothing where only numbers would be left."""
     common = re.match(r"(\S*([^\w\s]|_))?", os.path.commonprefix(names) if len(names) > 1 else "").group()
-    return common if all(re.search("[^\\W\\d_]", name[len(common) :]) for name in names) else ""
+    left = [name[len(common) :] for name in names]
+    return common if all(left) and any(re.search("[^\\W\\d_]", name) for name in left) else ""
 
 
 def _fitted(name, letters) -> str:
-    """Return a name in lines of so many letters: two with all of it, or one that is cut in the middle."""
-    fits = len(textwrap.wrap(name, letters)) <= 2 and max(map(len, name.split()), default=0) <= letters
-    return whole(name, letters) if fits else short(name, letters)
+    """Return a name in lines of so many letters: a few with all of it, or one that is cut in the middle."""
+    fits = len(textwrap.wrap(name, letters)) <= LINES and max(map(len, name.split()), default=0) <= letters
+    return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter

@@ -13,7 +13,7 @@ from pages.shared import tables, tasks
 from pages.shared.process import room
 from pages.shared.workspaces import workspace
 from pages.storage import delete, owned, trials
-from tests.pages.making import fields_of, train, use, word_data, workspace_row
+from tests.pages.making import fields_of, figure, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment.engine import given
@@ -49,6 +49,19 @@ def measured(ready):
     task = experiment.task("robustness", {"run": key}, {"kind": "gaussian", "levels": [0.1], "n_repeats": 1})
     experiment.keep(task)
     return ready, key, task
+
+
+def test_a_kind_of_result_has_its_colour_whatever_else_is_kept_and_lines_are_not_tall_for_what_they_are_made_from(
+    measured, monkeypatch
+):
+    page, _, _ = measured
+    monkeypatch.setattr(owned, "_source", lambda *_: "DoubleSampling, upload of 159 labels")
+    before = page.go("storage").at.dataframe[0].proto.row_height
+    colors = [{mark["name"]: mark["marker"]["color"] for mark in figure(page, "What takes")["data"][1:]}]
+    delete_line(page, "PLT")
+    colors += [{mark["name"]: mark["marker"]["color"] for mark in figure(page, "What takes")["data"][1:]}]
+    assert before == tables.LINE and colors[0].keys() > {"trained model", "data set", "robustness"}
+    assert colors[1].keys() < colors[0].keys() and colors[1].items() < colors[0].items()
 
 
 def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_changes_nothing(measured, session):
