@@ -228,7 +228,6 @@ def show(
                 more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
         settings["column_order"] = [name for name in offered if name in {*first, *more}]
     shown = settings["column_order"]
-    n_offered = sum(name in frame.columns for name in columns)
     ticks = next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
     edges = BORDER + ticks * ("on_select" in settings)
     wide = widths(frame, columns, shown, widest, PAGE - edges)
@@ -242,9 +241,8 @@ def show(
         styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
     event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
     width = sum(wide[name] for name in shown) + edges
-    of = f"shows {len(shown)} of {n_offered}" if len(shown) < n_offered else f"has {len(shown)}"
     st.html(
-        f'<p class="sideways s{width}">The table {of} columns, which do not fit here: scroll it sideways.</p>'
+        f'<p class="sideways s{width}">Not all columns of the table fit here: scroll it sideways.</p>'
         f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
     )
     return event
