@@ -54,7 +54,7 @@ def _page(request) -> str | None:
         return None
     base = st.get_option("server.baseUrlPath").strip("/")
     path = request.url.path.strip("/").removeprefix(base).strip("/")
-    return None if path and path not in {name.lower() for name in addresses.ICONS} else path
+    return None if path and path.lower() not in {name.lower() for name in addresses.ICONS} else path
 
 
 @functools.cache
@@ -65,12 +65,13 @@ def _links() -> str:
 
 
 def _goal(request, path) -> str | None:
-    """Return where a browser that asks for a page is sent: with a new workspace if it names none; None for nowhere."""
-    query, is_first = request.url.query, path == addresses.FIRST.lower()
+    """Return where a browser that asks for a page is sent: to its address, with a workspace; None for nowhere."""
+    query, name, slash = request.url.query, path.lower(), bool(path) and request.url.path.endswith("/")
     if workspace.QUERY not in parse_qs(query, keep_blank_values=True):
         query = "&".join(filter(None, (query, f"{workspace.QUERY}={workspace.begin()}")))
-    elif not is_first:
+    elif path == name != addresses.FIRST.lower() and not slash:
         return None
     # Relative addresses, so that they also hold behind a proxy that serves the dashboard under a prefix. The first page
     # is at "/".
-    return f"./?{query}" if is_first else f"?{query}"
+    place = "" if name == addresses.FIRST.lower() else name
+    return f"{'../' if slash else './'}{place}?{query}" if path else f"?{query}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from urllib.parse import urljoin
 
 import pytest
 import streamlit as st
@@ -139,6 +140,17 @@ def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path
         address, *rest = link.split("; ")
         assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
         assert rest == ["rel=prefetch", "as=script"]
+
+
+@pytest.mark.parametrize(
+    ("path", "goal"),
+    [("/data", "/"), ("/Data", "/"), ("/data/", "/"), ("/TRAIN", "/train"), ("/train/", "/train"), ("/train", None)],
+)
+def test_other_spellings_of_a_page_lead_to_it_with_their_query(path, goal):
+    query = f"{workspace.QUERY}={TOKEN}&at=row-3"
+    status, head = answer(path, query)
+    assert (status == 307) == (goal is not None)
+    assert goal is None or urljoin(f"http://host{path}", head["location"]) == f"http://host{goal}?{query}"
 
 
 def test_a_request_without_a_workspace_writes_nothing_until_something_is_kept_in_the_one_it_gets(
