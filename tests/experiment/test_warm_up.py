@@ -11,11 +11,8 @@ from xmlcore import experiment
 from xmlcore._kernels._dispatchers import Kernel
 from xmlcore.jobs import Queue
 from xmlcore.models import compiling
-from xmlcore.progress import silent
 
 warm_up = import_module("xmlcore.experiment.warm_up")  # the module: the package has its function under this name
-# Kinds whose files are not there any more when they run once more.
-GIVEN = ("read", "read_texts", "import_workspace", "open_model", "given_predictions", "predict", "predict_opened")
 
 
 def test_warm_up_leaves_nothing_to_compile(tmp_path):
@@ -111,7 +108,7 @@ def test_pieces_have_names_of_their_own_and_add_up_to_nearly_all():
 
 @pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
-def test_tasks_call_kernels_only_of_the_pieces_that_they_are_said_to_wait_for(some_of_each, monkeypatch):
+def test_tasks_call_kernels_only_of_the_pieces_that_they_are_said_to_wait_for(request, monkeypatch):
     call, called = Kernel.__call__, set()
 
     def noted(self, *args, **named):
@@ -124,11 +121,31 @@ def test_tasks_call_kernels_only_of_the_pieces_that_they_are_said_to_wait_for(so
         called.clear()
         piece.run()
         piece_of = dict.fromkeys(called, piece.turn) | piece_of
-    for task in some_of_each:
-        called.clear()
-        if task.kind not in ("sweep", *GIVEN):
-            task.run(silent)
-            assert {piece_of[kernel] for kernel in called & piece_of.keys()} <= warm_up.waits_for(task), task.kind
+    ran = []
+
+    def traced(run):
+        def run_and_note(task, *args, **named):
+            called.clear()
+            value = run(task, *args, **named)
+            ran.append((task, {piece_of[kernel] for kernel in called & piece_of.keys()}))
+            return value
+
+        return run_and_note
+
+    for kind, cls in experiment.KINDS.items():
+        if kind != "sweep":
+            monkeypatch.setattr(cls, "run", traced(cls.run))
+    request.getfixturevalue("some_of_each")
+    assert {task.kind for task, _ in ran} == experiment.KINDS.keys() - {"sweep"}
+    for task, pieces in ran:
+        assert pieces <= warm_up.waits_for(task), task.kind
+
+
+def test_every_kind_of_task_is_said_to_wait_for_the_kernels_that_it_needs():
+    named = {kind: {parameter.name for parameter in cls.PARAMETERS} for kind, cls in experiment.KINDS.items()}
+    assert all(kind in warm_up.NEEDED_BY_KIND or names & {"model", "method"} for kind, names in named.items())
+    reading = experiment.task("read", {}, {"files": {"train": {"hash": "0" * 32, "bytes": 500_000}}})
+    assert 0 < warm_up.share_left(0.3, reading) < 0.2, "not as long as all that is still compiled"
 
 
 SEARCH_ONLY = """

@@ -27,13 +27,16 @@ NEEDED_BY_KIND = {
     "tree": LABEL_TREES | {"explanations", "ensembles"},
     "decide": LABEL_TREES | {"measures"},
     "pack_model": LABEL_TREES | {"measures"},
+    "open_model": LABEL_TREES,
+    **dict.fromkeys(("predict", "predict_opened"), LABEL_TREES | {"measures", "reading"}),
     "node_quality": {"PLT-training"},
     "prefixes": {"LdSM", "measures"},
     "sampling": {"DoubleSampling"},
     "compare_selections": {"FALS"},
-    "measures": {"measures"},
-    "split": {"reading"},
-    **dict.fromkeys(("prepare", "synthetic", "export", "description", "power_law", "examine", "words"), set()),
+    **dict.fromkeys(("measures", "given_predictions"), {"measures"}),
+    **dict.fromkeys(("read", "split"), {"reading"}),
+    **dict.fromkeys(("prepare", "synthetic", "read_texts", "words"), set()),
+    **dict.fromkeys(("description", "power_law", "examine", "export", "export_workspace", "import_workspace"), set()),
 }
 
 
