@@ -13,7 +13,7 @@ from pages.shared.results import results
 from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
-FAR = 0.05  # of P@1: where a result loses as much is said
+FAR = 5.0  # points of P@1: where a result loses as much is said
 SURELY = (
     "Surely: other draws or test rows would hardly undo it. The same rows are compared unchanged and changed, so "
     "this can be sure although bands overlap: each is of one level alone."
@@ -41,35 +41,39 @@ def sentence(name, measurements, settings) -> str:
     lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
     if not lost:
         return f"Without {noise.called(settings.kind)} no first label is right, so nothing can be lost."
-    clean, noisy = (format.percent(measurements.value(run, "P@k", 1, at)) for at in (0.0, level))
-    turns = (
-        f"{'surely ' * bool(sure)}{'falls' if lost[run][0] > 0 else 'rises'} from {clean} to"
-        if clean != noisy
-        else "stays at"
-    )
-    text = f"With {perturbed}, the P@1 of **{format.plain(run)}** {turns} **{noisy}**."
+    turns = f"{'surely ' * bool(sure)}{_turns(measurements, run, level)}"
+    text = f"With {perturbed}, **{format.plain(run)}** {turns} of P@1."
     _, low, high = lost[run]
     others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
     worst = max(lost, key=lambda run: lost[run][0])
     first, fell = _falls_first(measurements, settings, run, level) or (None, level)
     if lost[worst][1] > high:
-        clean, noisy = (format.percent(measurements.value(worst, "P@k", 1, at)) for at in (0.0, level))
-        text += f" **{format.plain(worst)}** loses most there: from {clean} to {noisy}."
+        text += f" **{format.plain(worst)}** loses most there: {_points(measurements, worst, level):.1f}."
     if first is not None:
         others = [one for one in others if one != first]
-        noisy = format.percent(measurements.value(first, "P@k", 1, fell))
         at = format.plain(noise.level_text(settings.kind, fell))
-        text += f" **{format.plain(first)}** falls first: to {noisy} already at {at}."
+        text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
     if alike := [f"**{format.plain(one)}**" for one in others]:
         they = f"{format.listed(alike)} lose{'s' * (len(alike) == 1)}"
         text += f" Whether {they} a larger or smaller share than **{format.plain(run)}** is not sure."
-    further, at_last = _far(measurements, settings, run, level), measurements.value(run, "P@k", 1, last)
+    further = _far(measurements, settings, run, level)
     if crossed := crossing(measurements, settings, run):
         text += f" {crossed}"
-    if level != last and np.isfinite(at_last):
-        further.append(f"has **{format.percent(at_last)}** at {format.plain(noise.level_text(settings.kind, last))}")
+    if level != last and np.isfinite(_points(measurements, run, last)):
+        at = format.plain(noise.level_text(settings.kind, last))
+        further.append(f"{_turns(measurements, run, last)} at {at}")
     who = f"**{format.plain(run)}**" if len(runs) > 1 else "It"
     return f"{text} {who} {', and '.join(further)}." if further else text
+
+
+def _points(measurements, run, level) -> float:
+    """Return how many points of P@1 a result loses at a level; P@1 itself differs from that of all rows elsewhere."""
+    return 100 * (measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level))
+
+
+def _turns(measurements, run, level) -> str:
+    points = round(_points(measurements, run, level), 1)
+    return f"{'gains' if points < 0 else 'loses'} **{abs(points):.1f} points**"
 
 
 def crossing(measurements, settings, best: str) -> str:
@@ -96,7 +100,7 @@ def _is_sure(loss) -> bool:
 
 
 def _is_far(measurements, run, level) -> bool:
-    return round(measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level), 4) >= FAR
+    return round(_points(measurements, run, level), 2) >= FAR
 
 
 def _falls_first(measurements, settings, run, said) -> tuple | None:
@@ -114,15 +118,15 @@ def _far(measurements, settings, run, said) -> list:
     clean = measurements.value(run, "P@k", 1, 0.0)
     far = [_is_far(measurements, run, level) for level in settings.levels]
     lowest = min(measurements.value(run, "P@k", 1, level) for level in settings.levels)
-    if not any(far) and len(far) > 1 and 2 * FAR <= clean and lowest < clean:
-        return [f"loses less than {100 * FAR:g} points at every level (others can be set)"]
+    if not any(far) and len(far) > 1 and 2 * FAR <= 100 * clean and lowest < clean:
+        return [f"loses less than {FAR:g} points at every level (others can be set)"]
     falls = [is_far and _is_sure(measurements.loss(run, level)) for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
         return []
     less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
     where = f"somewhere between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
-    return [f"has lost {100 * FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
+    return [f"has lost {FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
 
 
 def _rows(settings) -> str:

@@ -109,7 +109,7 @@ def test_pages_of_a_first_visit_are_looked_at_before_they_are_read(tab, prepared
     one = tab(f"/train{address}")
     wrong = []
     for page, said in (("Train", "P@1 against"), ("Data", "New here?"), ("Compare", "3 side by side"),
-                       ("Robustness", "the P@1 of"), ("Features", "matter most for"), ("Sampling", "sampled rows"),
+                       ("Robustness", "of P@1"), ("Features", "matter most for"), ("Sampling", "sampled rows"),
                        ("Trees", "nodes")):  # fmt: skip
         one.go(page)
         one.text(said)
