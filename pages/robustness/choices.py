@@ -123,13 +123,12 @@ LITTLE = (
 
 
 def milder_noise(runs: list, titles: dict, settings) -> str:
-    """Return a sentence that names the runs whose models get less of the noise; empty if there are none."""
+    """Return a sentence that names the runs whose models get a part of the noise; empty if there are none."""
     dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
     if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    take = "takes negative values as 0, so it gets" if len(dropping) == 1 else "take negative values as 0, so they get"
-    return f"{names} {take} less of the {noise.called(settings.kind)}."
+    return f"Of the {noise.called(settings.kind)}, only positive values reach {names}, and may harm much."
 
 
 def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
