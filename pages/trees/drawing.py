@@ -64,7 +64,8 @@ def _about_drawing(view, color):
     text += {
         "purity": "Colour is purity: the share of the node's training rows that have its most frequent label. ",
         "objective": "Colour is the objective J of the split, small is good; leaves have no J and are grey. ",
-        "balance": "Colour is the balance of the split, 0 is balanced; leaves have no split and are grey. ",
+        "balance": "Colour is the balance of the split, 0 is balanced; leaves have no split and are grey. "
+        f"{words.BALANCE} ",
         "integrity": "Colour is class integrity without its weight, "
         f"{words.arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "

@@ -42,7 +42,7 @@ def show(data, model, key, files) -> None:
             "purity": tables.bar("Purity, %", 100, form="%.0f"),
             "labels": tables.text("Most frequent labels", 220),
             "objective": tables.number("J", 70),
-            "balance": tables.number("Balance", **digits),
+            "balance": tables.number("Balance", help=words.BALANCE, **digits),
             "integrity": tables.number("Integrity", help="Without its weight.", **digits),
             "multiway": tables.number("Multi-way", help="Without its weight.", **digits),
             "below": tables.number("Nodes below", 90, "localized"),

@@ -22,8 +22,8 @@ def show(view, run, files) -> None:
     facts = f"{rows} at depth {tree.depth[v]}, purity {100 * purity:.0f}\u00a0%"
     if inner:
         shares = tree.n_samples[tree.children[v]] / tree.n_samples[v]
-        facts += "; sends " + ", ".join(
-            f"{words.percent(share)} to node {child:,}" for share, child in zip(shares, tree.children[v])
+        facts += "; of the rows, " + ", ".join(
+            f"{words.percent(share)} go to node {child:,}" for share, child in zip(shares, tree.children[v])
         )
         more = float(shares.sum()) - 1
         facts += (
@@ -55,9 +55,9 @@ def show(view, run, files) -> None:
                 trace,
                 f"{files}-tree{view.t + 1}-node{v}-training",
                 f"Estimates after each epoch. J = balance − {lambdas[0]:g} × class integrity + {lambdas[1]:g} × "
-                "multi-way penalty; parts are drawn with their signs and weights, so they add up to J. Open marks at "
-                "the end are exact: they count where rows were sent. The estimates differ because they use the "
-                "values of the regressors.",
+                f"multi-way penalty. {words.BALANCE} Parts are drawn with their signs and weights, so they add up to "
+                "J. Open marks at the end are exact: they count where rows were sent. The estimates differ because "
+                "they use the values of the regressors.",
                 key=f"trees.trace.{view.key[:8]}",
             )
         elif not inner:

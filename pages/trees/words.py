@@ -6,6 +6,7 @@ from xmlcore import wording
 
 MODEL = "LdSM"  # the model whose trees are trained from this page
 SHOWN = (MODEL, "PLT")  # models whose trees this page shows
+BALANCE = "Balance is of label occurrences: a row counts as often as it has labels."
 
 # Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page, but for
 # the white and black names on the bars of label trees.

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,7 @@ def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     expected = tree.histograms[[inner]].toarray()[0]
     assert labels["rows"].tolist() == sorted(expected[expected > 0], reverse=True)
     assert f"J while node {inner} was trained" in titles(page)
+    assert re.search(r"of the rows, .* go to node", page.text()) and "of label occurrences" in page.text()
     assert "below the root" in drawing(page.press("trees.crumb.0"))[0]
     leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[-1])
     assert heading(page.set("trees.node", leaf)) == f"Leaf {leaf} of tree 1"
