@@ -25,7 +25,7 @@ def sweep(view, name) -> None:
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
     # The own settings are in both; before all, one training warms up.
-    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}"
+    button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}, varying κ, then π"
     task = view.task(kappas, examples, (), n_repeats)
     study = measured(
         task,

@@ -136,7 +136,9 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     assert page.at.metric[4].delta == f"processor: {format.duration(seconds)}", "as in the figure"
     assert (page.at.metric[3].value, page.at.metric[3].delta) == ("–", "not measured yet")
     assert not any("Example" in title for title in titles(page)) and "the time of its training" in page.text()
-    assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= {button.key for button in page.at.button}
+    labels = {button.key: button.label for button in page.at.button}
+    assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= labels.keys()
+    assert "κ, then π" in labels["sampling.measure.sweep"], "they are not combined"
 
 
 def test_a_sweep_of_an_earlier_version_is_shown_by_its_seconds_with_a_mark(ready, monkeypatch):
