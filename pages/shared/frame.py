@@ -27,6 +27,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # top they would lie on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it,
 # and has room. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide
 # page: only its buttons take clicks.
+# Figures that a phone does not squeeze.
+WIDE = ":is([class*=st-key-trees-whole], [class*=st-key-features-heat-map], [class*=st-key-features-overlap])"
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
@@ -78,13 +80,13 @@ STYLE = f"""<style>
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
 @media (max-width: 640px) {{
   [data-testid=stTabs] [role=tablist] {{ flex-wrap: wrap; row-gap: 0; }}
-  .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart) {{ overflow-x: auto; }}
-  .stVerticalBlock:has(> [class*=st-key-trees-whole] .stPlotlyChart)::before {{
-    content: "Scroll the tree sideways to see all."; position: sticky; left: 0; font-size: 0.875rem; opacity: 0.75;
+  .stVerticalBlock:has(> {WIDE} .stPlotlyChart) {{ overflow-x: auto; }}
+  .stVerticalBlock:has(> {WIDE} .stPlotlyChart)::before {{
+    content: "Scroll sideways to see all."; position: sticky; left: 0; font-size: 0.875rem; opacity: 0.75;
   }}
   [data-testid=stMainBlockContainer] {{ padding-top: 4rem; }}
   [data-testid=stMetricLabel] :is(div, p) {{ white-space: normal !important; }}
-  [class*=st-key-trees-whole]:has(.stPlotlyChart) {{ min-width: 50rem; }}
+  {WIDE}:has(.stPlotlyChart) {{ min-width: 64rem; }}
   :has(> .st-key-undo-bar) {{ top: 3.75rem; }}
 }}
 button[data-testid^=stBaseButton] {{ height: auto; }}

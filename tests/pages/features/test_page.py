@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from pages.features import answer, compare, labels, words
-from pages.shared import server
+from pages.shared import frame, server
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, train, word_data
@@ -241,6 +241,13 @@ def test_one_label_has_nothing_in_common_with_others(ready):
     one = datasets.Dataset("one", data.X_train, data.Y_train[:, [0]], data.X_test, data.Y_test[:, [0]])
     making.select(ready, "ChiSquared", one)
     assert ready.go("features").at.selectbox(key="features.heat").options == [labels.FREQUENT, labels.GROUPED]
+
+
+@pytest.mark.sections("Labels and features")
+def test_heat_maps_are_as_wide_on_a_phone_as_their_names_need(page):
+    for key in ("features.heat.map", "features.overlap"):
+        assert any(chart.proto.id.endswith(key) for chart in page.at.get("plotly_chart"))
+        assert f"st-key-{key.replace('.', '-')}]" in frame.WIDE
 
 
 @pytest.mark.sections("Labels and features")
