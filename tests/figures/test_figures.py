@@ -302,9 +302,10 @@ def test_the_fit_is_drawn_over_the_frequencies_of_labels():
     frame = pd.DataFrame({"n_train": [100, 30, 10, 4, 2, 1]})
     fit = pd.DataFrame({"count": [100.0, 4.0], "rank": [1.0, 4.0]})
     figure = figures.label_frequency(frame, fit)
-    line, (note,) = figure.data[-1], figure.layout.annotations
-    assert (note.text, note.x, note.y) == ("closest<br>power law", 0, 2) and line.line.color not in figures.PALETTE
-    assert (list(line.x), list(line.y), line.name) == ([1.0, 4.0], [100.0, 4.0], "fit")
+    points, line = figure.data
+    assert (list(line.x), list(line.y)) == ([1.0, 4.0], [100.0, 4.0]) and line.line.color not in figures.PALETTE
+    assert line.name == "closest power law" and figure.layout.showlegend and points.showlegend is False
+    assert not figure.layout.annotations, "where a curve could cross them"
     assert len(figures.label_frequency(frame, fit[:0]).data) == 1
 
 

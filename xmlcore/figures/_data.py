@@ -62,12 +62,9 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.
             mode="lines",
             line={"color": QUIET, "width": 2, "dash": "dash"},
             hovertemplate="the fit: %{x:,.0f} labels<br>with %{y:,.0f} or more training rows<extra></extra>",
-            showlegend=False,
-            name="fit",
+            name="closest power law",
         )
-        rank, count = fit[["rank", "count"]].iloc[len(fit) // 8].tolist()
-        beside = {"y": count if flat else np.log10(count), "yref": "y", "yanchor": "middle", "xanchor": "left"}
-        add_note(figure, "closest<br>power law", np.log10(rank), xshift=12, **beside)
+        figure.update_layout(showlegend=True)
     if "bucket" in frame.columns:
         _mark_buckets(figure, frame["bucket"].to_numpy()[order], buckets)
         figure.update_layout(margin={"t": 88})  # for two lines
