@@ -154,6 +154,7 @@ def test_a_page_without_a_result_shows_an_example_of_it_and_one_button_that_make
     for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
         page = ready.go(name)
         assert [title.split()[0] for title in titles(page)] == ["Example:"], name
+        assert "EXAMPLE" not in "".join(chart.proto.spec for chart in page.at.get("plotly_chart")), "on its values"
         assert sum(button.proto.type == "primary" for button in page.at.main.button) == 1, name
 
 

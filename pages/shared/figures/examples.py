@@ -1,4 +1,4 @@
-"""What a page without a result will look like: small figures of fixed numbers, each marked as an example."""
+"""What a page without a result will look like: small figures of fixed numbers, whose titles call them examples."""
 
 import functools
 
@@ -77,8 +77,4 @@ def show(draw, *args) -> None:
 @functools.lru_cache(maxsize=100)
 def _marked(draw, *args):
     figure = draw(*args)
-    figure.update_layout(title_text=f"Example: {figure.layout.title.text}", height=360)
-    return figure.add_annotation(
-        text="EXAMPLE", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, textangle=-20, opacity=0.35,
-        font={"size": 48, "color": "#808080"},
-    )  # fmt: skip
+    return figure.update_layout(title_text=f"Example: {figure.layout.title.text}", height=360)
