@@ -9,7 +9,7 @@ from pages.shared.workspaces import dataset_list, workspace
 CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
 INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
-API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s parameters."
+API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s documented parameters."
 OTHER = "The data in use: **{}**."
 ADDRESS = "Keep the address of this page: it leads back to your work."
 

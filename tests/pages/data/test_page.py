@@ -153,7 +153,7 @@ def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(
 
 
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
-    assert start.API_DOCS in ready.text()
+    assert start.API_DOCS in ready.text() and "documented parameters" in start.API_DOCS, "a text may name others"
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     assert start.OTHER.format("fruit") in ready.text()
     train(ready)

@@ -1,7 +1,7 @@
 """The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas.
 
 A row is a public function, class or method whose docstring has a numpydoc Parameters section. Its text is its dotted
-name and the docstring without that section; its labels are the names of its parameters. The data set keeps the texts.
+name and the docstring without that section; its labels are the names in that section. The data set keeps the texts.
 
 The packages are scanned in a Python process of its own (this file, run as a script). The scan imports every public
 module of four packages: in the user's process that would keep hundreds of modules in memory, switch on experimental
@@ -316,7 +316,7 @@ def build(progress):
     versions = ", ".join(f"{name} {version}" for name, version in _versions().items())
     notes = [
         f"Made from the documentation of {versions}: a row is a function or a class, a feature a word of its text, and "
-        "a label the name of one of its parameters. Values are tf-idf weights.",
+        "a label the name of one of its documented parameters. Values are tf-idf weights.",
         f"The test rows are {len(test):,} of the {len(rows):,} rows, drawn at random with seed {SEED}.",
     ]
     if failed:

@@ -12,11 +12,12 @@ _ENTRIES = {
         CatalogEntry(
             "api-docs",
             "Documentation of Python functions: a row per public function, class or method, its words as features, the "
-            "names of its parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long tail.",
+            "names of its documented parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long "
+            "tail.",
             "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, once; "
             "nothing is downloaded.",
             row="a function of a Python library",
-            label="a name of one of its parameters",
+            label="a name of one of its documented parameters",
         ),
         "xmlcore.datasets.registry.api_docs",
     )
