@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import boxes
 from pages.data.forms import form, published, synthetic, texts, upload
-from pages.shared import actions, fields, format, fragments, jobs
+from pages.shared import actions, fields, format, fragments, jobs, sections
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
@@ -20,7 +20,8 @@ def show(fingerprint) -> None:
         if lost := read.chosen.lost():
             names = format.plain(", ".join(lost))
             st.toast(f"Chosen before this page was loaded, and not read: {names}. Choose again.", duration="long")
-        read.chosen.empty_when_read()  # before the box is drawn, which is folded then
+        if read.chosen.empty_when_read():  # before the box is drawn, which is folded then
+            sections.scroll_to("[data-testid=stMainBlockContainer]")
     forms = {
         "Upload data": (upload.FORM.is_open(), lambda: form.draw(upload.FORM, fingerprint)),
         "Upload texts": (texts.FORM.is_open(), lambda: form.draw(texts.FORM)),

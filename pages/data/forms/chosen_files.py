@@ -95,14 +95,15 @@ class ChosenFiles:
     def are_read_by(self, task) -> None:
         st.session_state[self._reading] = task.key, self.ids()
 
-    def empty_when_read(self) -> None:
-        """Empty the form when its files have been read, which frees their memory."""
+    def empty_when_read(self) -> bool:
+        """Empty the form when its files have been read, which frees their memory, and return whether they have."""
         key, read = st.session_state.get(self._reading, (None, None))
         if key is None or jobs.active(self.kind, key=key):
-            return
+            return False
         st.session_state.pop(self._reading)
-        if jobs.kept(self.kind, key) and read == self.ids():  # others may have been chosen meanwhile
+        if is_read := jobs.kept(self.kind, key) and read == self.ids():  # others may have been chosen meanwhile
             self.empty()
+        return is_read
 
     def empty(self) -> None:
         """Make new, empty widgets."""

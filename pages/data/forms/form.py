@@ -167,7 +167,6 @@ def _make(form, request):
     st.session_state[form.pressed] = False
     if form.chosen is not None and task is not None:
         form.chosen.are_read_by(task)
-        form.chosen.empty_when_read()
     st.rerun()
 
 

@@ -31,6 +31,18 @@ def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(sess
     assert len(server.jobs()) == jobs
 
 
+def test_the_page_is_scrolled_to_the_summary_when_files_have_been_read(ready):
+    def scrolled():
+        return any("MainBlockContainer" in one.proto.body and "Into" in one.proto.body for one in ready.at.get("html"))
+
+    upload(ready, b"5 2 2\n" + b"0 0:1\n" * 5)
+    assert "**mine**: 5 rows" in ready.text() and scrolled()
+    ready.run()
+    assert not scrolled(), "it is done once"
+    upload(ready, b"5 2 2\n" + b"0 0:1\n" * 5)
+    assert scrolled(), "also where a data set is here already"
+
+
 def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_its_data_set(ready):
     def labels():
         return ready.frame("n_train", "inverse_propensity")["name"].tolist()
