@@ -17,4 +17,4 @@ def show(data, fingerprint, used: dict) -> None:
         if not only_looks:
             forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
     if forms:
-        boxes.show("Compare data sets" if only_looks else "Change or compare data sets", forms)
+        boxes.show("change", "Compare data sets" if only_looks else "Change or compare data sets", forms)

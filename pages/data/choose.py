@@ -29,7 +29,7 @@ def show(fingerprint) -> None:
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     tabs = upload.FORM.chosen.key("tabs")  # with the form emptied, as when its file is taken over by that of texts
-    boxes.show("Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
+    boxes.show("add", "Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
 
 
 def _published():

@@ -45,6 +45,12 @@ class Session:
             self._at.query_params["workspace"] = query
         if view:
             self._at.query_params["at"] = view
+        self._unfold()
+
+    def _unfold(self):
+        """Do what a click on each box of the Data page does, which draws its forms."""
+        for box in ("add", "change"):
+            self._at.session_state[f"data.box.{box}"] = True
 
     @property
     def at(self):
@@ -64,6 +70,7 @@ class Session:
         if not Session.pages:
             self.run()
         self._at.switch_page(f"pages/{page}/page.py")
+        self._unfold()
         return self.run()
 
     def walk(self, **address):

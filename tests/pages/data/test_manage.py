@@ -116,12 +116,25 @@ def test_folded_boxes_have_all_forms_in_tabs_under_the_names_that_the_page_gives
         "Add a data set": ["Upload data", "Upload texts", "Published", "Synthetic"],
         "Change or compare data sets": ["Split again", "Compare", "Rename, convert or remove"],
     }
-    assert not any(box(ready, title).proto.expanded for title in found)
     titles = {e.label for e in ready.at.expander} | {tab.label for e in ready.at.expander for tab in e.tabs}
     advice = next(advice for key, *_, advice in problems.LOOKED_FOR if key == "n_test_seen_in_train")
     assert set(re.findall("“(.+?)”", advice)) <= titles
     assert upload_form.ABOUT.split("*")[1] in titles
     assert box(ready.press("data.start.add"), "Add a data set").proto.expanded
+
+
+def test_a_box_is_drawn_when_it_is_opened_and_keeps_what_is_filled_in_when_it_is_folded(session):
+    page = session()
+    for name in ("add", "change"):
+        del page._at.session_state[f"data.box.{name}"]
+    page.until(lambda s: s.at.metric)
+    boxes = [e for e in page.at.expander if "data set" in e.label]
+    assert len(boxes) == 2 and not any(e.proto.expanded or e.tabs for e in boxes)
+    page.at.session_state["data.box.add"] = True  # as a click does
+    page.run().at.text_input(key="upload.name.0").set_value("Typed").run()
+    page.at.session_state["data.box.add"] = False
+    assert not box(page.run(), "Add a data set").proto.expanded
+    assert page.at.text_input(key="upload.name.0").value == "Typed"
 
 
 def test_a_box_opens_on_the_form_that_is_in_use_and_keeps_the_others(ready):
