@@ -2,14 +2,18 @@
 
 import streamlit as st
 
-from pages.robustness import noise
+from pages.robustness import answer, noise
 from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
 from pages.shared import fields, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
-from xmlcore import robustness
+from xmlcore import metrics, robustness
 from xmlcore.robustness.perturbations import KINDS
 
+ANSWERED = (
+    "Of its own P@1 without noise, by the same rows under the same noise; sure if p, corrected for the number of "
+    f"results, is below {metrics.SURE:g}."
+)
 IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
 
@@ -18,6 +22,9 @@ def show(measurements, settings, files) -> None:
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
+    others = [run for run in measurements.results if run != measurements.best]
+    if others:
+        st.markdown(answer.beside_the_best(measurements, settings.kind, others, [level]), help=ANSWERED)
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, settings.kind, level)
     first = (*list(config)[:5], "ms per row clean", "ms per row")

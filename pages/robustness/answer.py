@@ -32,30 +32,27 @@ def sentence(name, measurements, settings) -> str:
         )
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
-    run = max(runs, key=lambda run: measurements.value(run, "P@k", 1, 0.0))
-    sure = [at for at in settings.levels if _is_sure(measurements.loss(run, at))]
-    level = next(iter(sure), last)
+    run = measurements.best
+    level = next((at for at in settings.levels if measurements.loses(run, at)), last)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
-    lost = {run: loss for run in runs if np.isfinite((loss := measurements.loss(run, level))[0])}
+    lost = {one: share for one in runs if np.isfinite(share := measurements.value(one, "P@k", 1, level, "drop_mean"))}
     if not lost:
         return f"Without {noise.called(settings.kind)} no first label is right, so nothing can be lost."
-    turns = f"{'surely ' * bool(sure)}{_turns(measurements, run, level)}"
+    turns = f"{'surely ' * measurements.loses(run, level)}{_turns(measurements, run, level)}"
     text = f"With {perturbed}, **{format.plain(run)}** {turns} of P@1."
-    _, low, high = lost[run]
-    others = [one for one, (_, least, most) in lost.items() if one != run and least <= high and low <= most]
-    worst = max(lost, key=lambda run: lost[run][0])
+    worst = max(lost, key=lost.get)
     first, fell = _falls_first(measurements, settings, run, level) or (None, level)
-    if lost[worst][1] > high:
+    named = {run, first}
+    if measurements.loses_more(worst, level) > 0:
+        named.add(worst)
         text += f" **{format.plain(worst)}** loses most there: {_points(measurements, worst, level):.1f}."
     if first is not None:
-        others = [one for one in others if one != first]
         at = format.plain(noise.level_text(settings.kind, fell))
         text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
-    if alike := [f"**{format.plain(one)}**" for one in others]:
-        they = f"{format.listed(alike)} lose{'s' * (len(alike) == 1)}"
-        text += f" Whether {they} a larger or smaller share than **{format.plain(run)}** is not sure."
+    others, levels = [one for one in lost if one not in named], [at for at in settings.levels if at >= level]
+    text += beside_the_best(measurements, settings.kind, others, levels)
     further = _far(measurements, settings, run, level)
     if crossed := crossing(measurements, settings, run):
         text += f" {crossed}"
@@ -94,22 +91,36 @@ def crossing(measurements, settings, best: str) -> str:
     return f"**{format.plain(other)}** is ahead of **{format.plain(best)}** from about {where}."
 
 
-def _is_sure(loss) -> bool:
-    share, _, high = loss  # the low end is above 0 for any loss, as no share above 1 can be kept: mirror the high one
-    return share > high - share
-
-
 def _is_far(measurements, run, level) -> bool:
     return round(_points(measurements, run, level), 2) >= FAR
+
+
+def beside_the_best(measurements, kind, runs, levels) -> str:
+    """Say who surely loses a larger or smaller share of P@1 than the best result, at the first level that shows it."""
+    sure, unsure = [], []
+    for run in runs:
+        at = next((level for level in levels if measurements.loses_more(run, level)), None)
+        name = f"**{format.plain(run)}**"
+        if at is None:
+            unsure.append(name)
+            continue
+        size = "larger" if measurements.loses_more(run, at) > 0 else "smaller"
+        how = f"{name} a {size} one" if sure else f"{name} surely loses a {size} share"
+        sure.append(how if at == levels[0] else f"{how} at {format.plain(noise.level_text(kind, at))}")
+    best = f"**{format.plain(measurements.best)}**"
+    said = f" Beside {best}, {format.listed(sure)}." if sure else ""
+    if unsure:
+        lose = f"lose{'s' * (len(unsure) == 1)}"
+        said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."
+    return said
 
 
 def _falls_first(measurements, settings, run, said) -> tuple | None:
     """Return who surely loses more than ``run``, and far, at a level before ``said``, and the level; None if nobody."""
     for level in (level for level in settings.levels if level < said):
-        losses = {one: measurements.loss(one, level) for one in measurements.results}
-        more = [one for one in losses if losses[one][1] > losses[run][2] and _is_far(measurements, one, level)]
-        if more:
-            return max(more, key=lambda one: losses[one][0]), level
+        runs = [run for run in measurements.results if measurements.loses_more(run, level) > 0]
+        if far := [run for run in runs if _is_far(measurements, run, level)]:
+            return max(far, key=lambda run: measurements.loss(run, level).lost), level
     return None
 
 
@@ -120,7 +131,7 @@ def _far(measurements, settings, run, said) -> list:
     lowest = min(measurements.value(run, "P@k", 1, level) for level in settings.levels)
     if not any(far) and len(far) > 1 and 2 * FAR <= 100 * clean and lowest < clean:
         return [f"loses less than {FAR:g} points at every level (others can be set)"]
-    falls = [is_far and _is_sure(measurements.loss(run, level)) for level, is_far in zip(settings.levels, far)]
+    falls = [is_far and measurements.loses(run, level) for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
         return []

@@ -51,13 +51,33 @@ class UnderNoise:
         at = at[np.isclose(at["sigma"], level, rtol=1e-9, atol=0)]
         return float(at[column].iloc[0]) if len(at) else float("nan")
 
-    def loss(self, run: str, level: float) -> tuple[float, float, float]:
-        """Return the share of P@1 that is lost, and between which shares other noise and other rows would leave it."""
-        lost, low, high = (self.value(run, "P@k", 1, level, f"drop_{end}") for end in ("mean", "low", "high"))
-        right = self.value(run, "P@k", 1, 0.0) * self.n_rows[run]
-        kept = min(1.0 - lost, 1.0)
-        least, most = wilson(kept, max(right, 1.0))
-        return lost, float(np.fmin(low, lost - (most - kept))), float(np.fmax(high, lost + (kept - least)))
+    @functools.cached_property
+    def best(self) -> str:
+        """The result that is right most often where nothing is changed."""
+        return max(self.results, key=lambda run: self.value(run, "P@k", 1, 0.0))
+
+    @functools.cached_property
+    def _losses(self) -> dict:
+        results = {run: one for run, one in self.results.items() if one.first_right is not None}
+        if self.best not in results:  # an earlier version measured it
+            return {}
+        levels = [level for level in results[self.best].levels if level]
+        frame = robustness.losses({run: one.first_right for run, one in results.items()}, self.best)
+        return {(line.run, levels[line.level - 1]): line for line in frame.itertuples()}
+
+    def loss(self, run: str, level: float):
+        """Return the line of :func:`xmlcore.robustness.losses`, beside the best result; None if that is not known."""
+        return next((line for (of, at), line in self._losses.items() if of == run and np.isclose(at, level)), None)
+
+    def loses(self, run: str, level: float) -> bool:
+        """Return whether a result surely loses P@1 at a level: other draws or other rows would hardly undo it."""
+        loss = self.loss(run, level)
+        return loss is not None and loss.low > 0
+
+    def loses_more(self, run: str, level: float) -> int:
+        """Return 1 if a result surely loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
+        loss = self.loss(run, level)
+        return int(np.sign(loss.more)) if loss is not None and loss.p_holm < metrics.SURE else 0
 
     @functools.cached_property
     def margin_of_rows(self) -> float:

@@ -373,6 +373,16 @@ def test_a_value_without_parts_is_refused_also_where_an_earlier_file_has_brought
         experiment.import_workspace(tmp_path / "w.zip")
 
 
+@pytest.mark.parametrize(
+    "change", [lambda counts: counts[:, 1:], lambda counts: 9 * counts, lambda counts: -1 - counts]
+)
+def test_counts_under_noise_that_are_of_other_rows_or_repeats_are_refused(of_everything, tmp_path, change):
+    forged = of_arrays("robustness", lambda array: change(array) if array.ndim == 2 else array)
+    (tmp_path / "w.zip").write_bytes(changed(of_everything[0], forged))
+    with pytest.raises(experiment.WorkspaceFileError, match="its counts of right labels"):
+        experiment.import_workspace(tmp_path / "w.zip")
+
+
 def test_a_ranking_that_has_a_label_twice_is_refused_and_settings_are_those_of_the_key(of_everything, tmp_path):
     content, tasks = of_everything
     path = tmp_path / "w.zip"

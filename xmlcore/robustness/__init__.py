@@ -6,12 +6,13 @@ from xmlcore.robustness.attacks import FGSM, PGD
 from xmlcore.robustness.certificates import certified_radius
 from xmlcore.robustness.evaluation import evaluate, summarise
 from xmlcore.robustness.levels import ValueScale, default_levels, training_sigma
+from xmlcore.robustness.losses import FirstRight, losses
 from xmlcore.robustness.perturbations import perturbation
 from xmlcore.robustness.tables import lengths, loss_table, values_under_noise
 from xmlcore.robustness.training import AdversarialTraining
 
 __all__ = [
-    "FGSM", "PGD", "AdversarialTraining", "GaussianNoise", "ValueScale", "WordNoise", "augment", "augmented_bytes",
-    "certified_radius", "values_under_noise", "default_levels", "evaluate", "lengths", "loss_table", "perturbation",
-    "summarise", "training_sigma",
+    "FGSM", "PGD", "AdversarialTraining", "FirstRight", "GaussianNoise", "ValueScale", "WordNoise", "augment",
+    "augmented_bytes", "certified_radius", "values_under_noise", "default_levels", "evaluate", "lengths", "loss_table",
+    "losses", "perturbation", "summarise", "training_sigma",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Evaluation under perturbation: measures of a model's rankings, at several levels of a perturbation."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ def evaluate(
     surrogate: Ranker | None = None,
     n_jobs: int | None = None,
     progress: ProgressLike = silent,
+    on_ranking: Callable[[float, Ranking], None] | None = None,
 ) -> "DataFrame":
     r"""Measure a model on perturbed rows, at several levels and with several seeds.
 
@@ -84,6 +85,8 @@ def evaluate(
         Number of threads of the perturbation; all cores when None.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
         Called after every block.
+    on_ranking : callable, optional
+        Called with the level and the ranking of all rows, once for each repeat, such as a :class:`FirstRight`.
 
     Returns
     -------
@@ -150,6 +153,8 @@ def evaluate(
                 progress(PHASE, passes / (n_repeats * len(levels)), detail)
 
             ranking, times = _rank(model, X, Y, change, attacked, seed, blocks, ks[-1], n_jobs, report)
+            if on_ranking is not None:
+                on_ranking(level, ranking)
             values = measures.of(ranking)
             clean = values if clean is None else clean
             for (bucket, name, k), value in values.items():

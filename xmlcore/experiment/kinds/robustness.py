@@ -52,6 +52,8 @@ class Robustness:
     seconds: float = 0.0
     # whether the attack was to be computed on another model even if the model of the run has a gradient
     transferred: bool = False
+    # how often the first label of each row was right: ``counts`` of :class:`xmlcore.robustness.FirstRight`
+    first_right: np.ndarray | None = None
 
 
 @register
@@ -67,7 +69,7 @@ class MeasureRobustness(Task):
     model's own gradient, so only attacks of the same sort can be compared.
     """
 
-    kind, folder, result, needs = "robustness", "robustness", Robustness, ("run",)
+    kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 2
 
     PARAMETERS = (
         Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),
@@ -109,10 +111,12 @@ class MeasureRobustness(Task):
             _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
             attacked_name = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
+        labels = dataset.Y_test[rows]
+        first_right = robustness.FirstRight(labels)
         frame = robustness.evaluate(
             model,
             dataset.X_test[rows],
-            dataset.Y_test[rows],
+            labels,
             sigmas=params["levels"],
             n_repeats=params["n_repeats"],
             random_state=params["seed"],
@@ -121,6 +125,7 @@ class MeasureRobustness(Task):
             Y_train=dataset.Y_train,
             surrogate=attacked,
             progress=progress,
+            on_ranking=first_right,
         )
         seconds, worked = time.perf_counter() - start, time.process_time() - worked
         times.add(estimates.measuring(run, dataset, params), seconds, worked=worked)
@@ -130,6 +135,7 @@ class MeasureRobustness(Task):
             frame=frame,
             surrogate=attacked_name,
             seconds=seconds,
+            first_right=None if kind.needs == CERTIFICATE else first_right.counts,
             **params | {"n_rows": rows.size},
         )
         return as_plain(made)

@@ -62,6 +62,10 @@ def check_result(value: dict, task, version: int) -> None:
             result.check(facts["n_labels"])
     elif task.kind == "trial":
         _check_trial(value, task)
+    elif task.kind == "robustness" and result.first_right is not None:
+        counts, n_levels = result.first_right, sum(level != 0 for level in result.levels)
+        if np.shape(counts) != (1 + n_levels, result.n_rows) or not _within(counts, 0, result.n_repeats + 1):
+            raise ValueError("its counts of right labels are not those of its rows and repeats")
     elif task.kind == "select":
         selected = value["selected"]
         if (

@@ -1,0 +1,118 @@
+"""What share of P@1 models lose under perturbation, and whether one loses a larger share than another."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from xmlcore import metrics
+from xmlcore.first_use import pd
+from xmlcore.metrics.significance import SURE, holm
+from xmlcore.ranking import Ranking
+from xmlcore.typing import DataFrame, Labels
+from xmlcore.validation import as_array, check_is
+
+
+class FirstRight:
+    """How often the first label of each row is right at each level: ``on_ranking`` of :func:`evaluate`.
+
+    Parameters
+    ----------
+    Y : sparse or dense binary, shape (n, L), or lists of label ids
+        The labels that :func:`evaluate` is given.
+    """
+
+    def __init__(self, Y: Labels):
+        self._Y, self._counts = Y, {}
+
+    def __call__(self, level: float, ranking: Ranking) -> None:
+        right = metrics.hits(self._Y, ranking)[:, 0]
+        self._counts[level] = self._counts.get(level, 0) + right.astype(np.int32)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """A line for each level, the unchanged rows first: int32, shape (1 + m, n)."""
+        return np.stack(list(self._counts.values()))
+
+
+def losses(first_right: Mapping[str, npt.ArrayLike], reference: str | None = None) -> "DataFrame":
+    r"""Return the share of P@1 that each model loses at each level, and how much more than a reference loses.
+
+    Parameters
+    ----------
+    first_right : dict
+        By the names of models: ``counts`` of a :class:`FirstRight`, of the same n rows and m levels, shape (1 + m, n).
+    reference : str, optional
+        Name of the model that the others are compared with; the first one by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each model and level, with the columns
+
+        - ``run`` (str); ``level`` (int), the number of the level, from 1
+        - ``lost``: :math:`1 - \sum_i y_i / \sum_i x_i` of the counts x of the unchanged rows and y of the changed ones;
+          negative for a gain; nan where no first label is right without the perturbation
+        - ``low``, ``high``: its 95 % interval over rows and draws
+        - ``more``, ``more_low``, ``more_high``: what is lost beyond the loss of the reference, and its interval
+        - ``p_holm``: p-value of ``more``, corrected by :func:`xmlcore.metrics.holm` for the number of models
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays are not of the same shape, or ``reference`` is none of the names.
+
+    Notes
+    -----
+    Rows are independent, and so are the draws of noise for different rows. The variance of a share is the sum of
+    squares of the rows' influence :math:`v_i = ((1 - s) x_i - y_i) / \sum_j x_j` on it, that of a difference of two
+    shares the sum of squares of the differences, because the same rows are compared. Intervals and p-values are
+    Student's, with Satterthwaite's degrees of freedom: the effective number of rows :math:`(\sum v^2)^2 / \sum v^4`,
+    less one. So four rows that change are not enough to be sure, however many others there are.
+    """
+    check_is(first_right, Mapping, "first_right", "a dict of arrays by the names of models")
+    of_what = "numbers, a line for each level"
+    counts = {run: as_array(of, f"first_right[{run!r:.60}]", of_what) for run, of in first_right.items()}
+    shapes = {of.shape for of in counts.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 2:
+        raise ValueError(f"first_right has arrays of the shapes {shapes}: all must have one line per level and one row")
+    reference = next(iter(counts)) if reference is None else reference
+    if reference not in counts:
+        raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(repr, counts))}")
+    records = []
+    counts = {run: of.astype(np.float64) for run, of in counts.items()}
+    for level in range(1, next(iter(shapes))[0]):
+        shares = {run: _share(of[0], of[level]) for run, of in counts.items()}
+        lost_there, influence_there = shares[reference]
+        lines = []
+        for run, (lost, influence) in shares.items():
+            reach, _ = _student(lost, influence)
+            more, (more_reach, p) = lost - lost_there, _student(lost - lost_there, influence - influence_there)
+            p = np.nan if run == reference else p
+            lines.append((run, level, lost, lost - reach, lost + reach, more, more - more_reach, more + more_reach, p))
+        corrected = holm([line[-1] for line in lines])
+        records += [(*line[:-1], p) for line, p in zip(lines, corrected)]
+    names = ["run", "level", "lost", "low", "high", "more", "more_low", "more_high", "p_holm"]
+    return pd.DataFrame(records, columns=names)
+
+
+def _share(clean, changed) -> tuple[float, np.ndarray]:
+    """Return the share lost, and the influence of each row on it."""
+    right = clean.sum()
+    if right == 0:
+        return np.nan, np.full(clean.size, np.nan)
+    kept = changed.sum() / right
+    return 1 - kept, (kept * clean - changed) / right
+
+
+def _student(value, influence) -> tuple[float, float]:
+    """Return how far the ends of the interval of a value are from it, and the p-value of its being 0."""
+    from scipy.special import stdtr, stdtrit
+
+    squares = influence * influence
+    variance = squares.sum()
+    if not variance > 0:  # no row changes, or nothing is known
+        return (0.0, 1.0) if variance == 0 else (np.nan, np.nan)
+    freedom = max(variance**2 / (squares * squares).sum() - 1, 1.0)
+    deviation = np.sqrt(variance)
+    return stdtrit(freedom, 1 - SURE / 2) * deviation, 2 * stdtr(freedom, -abs(value) / deviation)
