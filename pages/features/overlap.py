@@ -69,8 +69,5 @@ def _pairs(view):
     which = "all labels"
     if n_compared < selection.n_labels:
         which = f"the {n_compared:,} most frequent of {selection.n_labels:,} labels"
-    st.caption(
-        f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}. “Rows” says how often "
-        "the two labels occur together."
-    )
+    st.caption(f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}.")
     charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")
