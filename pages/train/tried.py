@@ -9,6 +9,7 @@ from pages.shared.workspaces import workspace
 from pages.train import listed, next_model, trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
+from xmlcore.experiment.engine.sweeps import final_tasks, test_measures
 from xmlcore.wording import hundredths
 
 WHAT = (
@@ -107,10 +108,30 @@ def _say_best(result):
         f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
         f"**{hundredths(result.value)}\u00a0%** on {result.n_held_out:,} training rows that were held out{sure}."
+        f"{_usual_there(result, line)}"
     )
     failed = int((result.table["state"] == "failed").sum())
     if failed:
         st.caption(f"{failed:,} of {len(result.table):,} settings cannot be trained: see the table.")
+
+
+def _usual(result) -> dict | None:
+    """Return the setting with which the model comes, if it was tried and another one was chosen."""
+    usual = {p.name: p.default for p in experiment.MODELS[result.model].parameters if p.name in result.grid}
+    return usual if usual in result.settings and usual != result.settings[result.best_setting] else None
+
+
+def _usual_there(result, best) -> str:
+    """Return what the default setting gave on the same rows held out, and how many rows that is less; or nothing."""
+    usual, of = _usual(result), result.table.set_index("setting")
+    if usual is None:
+        return ""
+    line = of.loc[result.settings.index(usual)]
+    if line["rung"] != best["rung"] or not line["mean"] < best["mean"]:
+        return ""
+    rows = (best["mean"] - line["mean"]) * result.n_held_out
+    few = f", {format.count(round(rows), 'row')} less" if result.measure == "P@1" and line["n_seeds"] == 1 else ""
+    return f" The default gives **{hundredths(line['mean'])}\u00a0%**{few}."
 
 
 def _called_best(result, ties: list[dict]) -> str:
@@ -132,21 +153,29 @@ def _called_best(result, ties: list[dict]) -> str:
 
 
 def _say_test(result):
-    test = _test(result)
+    test, usual = _measured(result.final_tasks()), _usual(result)
     if test is None:
         return
-    values = {(line.measure, line.k): line for line in test.itertuples()}
+    seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
+    text = f"On the **test rows**, after training on all training rows: {_in_words(test)}{seeds}."
+    if usual is not None:
+        of = final_tasks(result.fingerprint, result.model, result.best | usual, result.seeds, result.measure)
+        if (beside := _measured(of)) is not None:
+            text += f" The default: {_in_words(beside)}."
+    st.markdown(text)
+
+
+def _in_words(measured) -> str:
+    values = {(line.measure, line.k): line for line in measured.itertuples()}
     wanted = [("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5)]
     means = {f"{name[:-1]}{k}": values[name, k].mean for name, k in wanted if (name, k) in values}
-    measured = [f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items()]
-    seeds = f", means of {test['n_seeds'].iloc[0]} seeds" if test["n_seeds"].iloc[0] > 1 else ""
-    st.markdown(f"On the **test rows**, after training on all training rows: {', '.join(measured)}{seeds}.")
+    return ", ".join(f"{name} = {hundredths(mean)}\u00a0%" for name, mean in means.items())
 
 
-def _test(result):
-    """Return the measures of the chosen setting on the test rows; None before it was trained on all rows."""
+def _measured(trainings):
+    """Return the measures on the test rows of a setting that is trained on all training rows; None before that."""
     try:
-        return result.test
+        return test_measures(trainings)
     except store.StoreError:
         return None
 

@@ -1,5 +1,6 @@
 """Trying several settings on the Train page, and what more data would buy."""
 
+import dataclasses
 import re
 import time
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 from pages.shared import sweeping
 from pages.shared.results import trials
 from pages.train import trying
-from tests.pages.making import came_with_a_file, fields_of, figure, numbers, titles, train, use, word_data
+from tests.pages.making import came_with_a_file, fields_of, figure, numbers, said_plainly, titles, train, use, word_data
 from tests.pages.small import small_data
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import sweeps
@@ -89,6 +90,29 @@ def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page
     assert next(n for n in page.at.number_input if n.label == C.label).value == experiment.load("sweep", key).best["C"]
     page.press(f"train-best-{key}").until(lambda s: "On the **test rows**, after training" in s.text())
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
+
+
+@pytest.mark.sections("Several settings")
+def test_the_default_setting_stands_beside_the_best_on_the_rows_held_out_and_on_the_test_rows(page, monkeypatch):
+    data = word_data()
+    params = {"model": "OneVsRest", "grid": {"C": ["auto", 3.0]}, "seeds": [0]}
+    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+    experiment.keep(task)
+    kept, loaded = task.load(), trials.server.loaded
+    assert kept.best["C"] == "auto", "the default is the best itself, and has nothing beside it"
+    table = kept.table.assign(mean=[0.75, 1.0])
+    other = dataclasses.replace(kept, table=table, best=kept.best | {"C": 3.0}, best_setting=1, value=1.0)
+    with fields_of(page) as fields:
+        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    assert "The default" not in page.run().text()
+    monkeypatch.setattr(trials.server, "loaded", lambda one: other if one.kind == "sweep" else loaded(one))
+    rows = kept.n_held_out // 4
+    assert f"The default gives **75.00 %**, {rows} rows less." in said_plainly(page.run().text())
+    page.press(f"train-best-{task.key}").until(lambda s: "On the **test rows**, after training" in s.text())
+    records = page.at.session_state["workspace.snapshot"]["runs"]
+    (usual,) = (run for record in records if (run := experiment.load("train", record["key"])).params["C"] == "auto")
+    p1 = next(line.value for line in usual.measures.itertuples() if (line.measure, line.k) == ("P@k", 1))
+    assert f"The default: P@1 = {100 * p1:.2f} %" in said_plainly(page.text())
 
 
 @pytest.mark.sections("Several settings")
