@@ -62,8 +62,7 @@ def cards(view, study) -> None:
         (
             f"Recall of {format.count(view.q, 'candidate')}",
             format.percent(recall),
-            "Share of the true labels of test rows that are among the row's candidates: the most that accuracy can be. "
-            "A row with several labels counts once for each.",
+            "Share of all true labels of test rows that are among the row’s candidates.",
             "" if np.isfinite(recall) else "not measured yet",
         ),
         (

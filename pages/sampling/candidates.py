@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.sampling import values
+from pages.sampling.answer import most_accurate
 from pages.sampling.measured import if_kept, measured
 from pages.sampling.view import one_class
 from pages.shared.figures import charts
@@ -33,12 +34,14 @@ def candidates(view):
     task = view.task(candidates=numbers)
     study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
     table = _as_trained(view) if study is None else study.candidates
+    table = table.assign(attainable=table["recall"].clip(upper=most_accurate(view.data)))
     with place:
         charts.show_figure(
             figures.candidate_curves(table, view.q),
             table,
             f"{view.files}-candidates",
-            "The gap between candidate recall and accuracy is what f gets wrong. Choose q on held-out rows, not here.",
+            "What accuracy lacks of the attainable is the most that f gets wrong. Attainable is candidate recall, or less "
+            "where rows have several labels, as one is predicted for each. Choose q on held-out rows, not here.",
             key="sampling.candidates",
         )
     return study_of_own_q or study

@@ -93,6 +93,13 @@ def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
     assert list(figure.layout.xaxis2.ticktext) == ["1", "10", "100"]
 
 
+def test_attainable_accuracy_is_drawn_where_it_is_less_than_the_recall():
+    of_several = candidates().assign(attainable=[0.6, 0.4, 0.6])
+    assert list(trace(figures.candidate_curves(of_several), "attainable accuracy").y) == pytest.approx([40, 60, 60])
+    of_one = candidates().assign(attainable=candidates()["recall"])
+    assert "attainable accuracy" not in [line.name for line in figures.candidate_curves(of_one).data]
+
+
 def written(figure):
     """The numbers beside the points of κ, and of π."""
     return [list(trace.text) for trace in figure.data if trace.text is not None and trace.hoverinfo == "skip"][-2:]

@@ -29,6 +29,7 @@ from xmlcore.metrics.statistics import mean_intervals
 SHARES = {
     "recall": ("candidate recall", PURPLE, "triangle-up"),
     "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
+    "attainable": ("attainable accuracy", PURPLE, "triangle-down"),
     "accuracy": ("accuracy", BLUE, "circle"),
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
@@ -102,7 +103,8 @@ def candidate_curves(
     ----------
     frame : DataFrame, a row per q
         Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``, ``macro_f1`` (in
-        [0, 1]), ``predict_ms_per_row`` (milliseconds).
+        [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0, 1]), the most that the accuracy
+        can be, which is drawn where it is less than the recall.
     own : int, optional
         The q with which the model was trained. It is marked.
     {titled_figure}
@@ -112,12 +114,13 @@ def candidate_curves(
     rows = frame.sort_values("n_candidates")
     figure = _panels(new_figure(title, shown=len(rows), total=len(rows)), 2)
     x = rows["n_candidates"].to_numpy()
-    for column in ("recall", "accuracy", "macro_f1"):
+    is_limited = "attainable" in rows and (rows["attainable"] < rows["recall"]).any()
+    for column in ("recall", *(["attainable"] if is_limited else []), "accuracy", "macro_f1"):
         if rows[column].isna().all():
             continue
         wording, color, mark = SHARES[column]
-        hover = f"q = %{{x:,}}: {wording} %{{y:.2f}} %"
-        add_line(figure, x, 100 * rows[column], wording, color, hover, mark=mark, row=1, col=1)
+        hover, dash = f"q = %{{x:,}}: {wording} %{{y:.2f}} %", "dash" if column == "attainable" else None
+        add_line(figure, x, 100 * rows[column], wording, color, hover, mark=mark, dash=dash, row=1, col=1)
     factor, unit = _time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
     times = rows["predict_ms_per_row"] / 1000 * factor
     hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row"

@@ -181,7 +181,10 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     assert n > 110 and accuracy == pytest.approx(100 * p / n) and accuracy < p
     assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
     assert said_plainly(page.at.metric[1].delta) == f"of at most {percent(100 / n)}"
-    page.until(everything)
+    assert "accuracy" not in page.at.metric[3].help, "the recall is not what bounds it"
+    attainable = line(page.until(everything), "What more candidates bring", "attainable accuracy")[1]
+    recall = line(page, "What more candidates bring", "candidate recall")[1]
+    assert attainable == pytest.approx(np.minimum(recall, 1e4 / n)) and attainable[-1] < recall[-1]
     model = experiment.load_run_model(key)
     assert f"copies of {data.Y_train.nnz} examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
