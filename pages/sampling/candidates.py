@@ -40,8 +40,8 @@ def candidates(view):
             figures.candidate_curves(table, view.q),
             table,
             f"{view.files}-candidates",
-            "What accuracy lacks of the attainable is the most that f gets wrong. Attainable is candidate recall, or less "
-            "where rows have several labels, as one is predicted for each. Choose q on held-out rows, not here.",
+            "What accuracy lacks of the attainable is the most that f gets wrong. Attainable is candidate recall, or "
+            "less where rows have several labels, as one is predicted for each. Choose q on held-out rows, not here.",
             key="sampling.candidates",
         )
     return study_of_own_q or study

@@ -42,9 +42,6 @@ def sweep(view, name) -> None:
         for text in failures(study) if study else ():
             st.warning(text)
         figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
-        more = ", trained anew with other settings" if study else " alone; others can be trained below"
-        more += f"<br>κ = {view.kappa:,}{view.fewer}" if view.fewer else ""
-        figure.update_layout(title_subtitle_text=f"{figures.short(name, 30)}{more}", margin_t=92)
         charts.show_figure(
             figure,
             frame,
@@ -59,15 +56,13 @@ def sweep(view, name) -> None:
 
 
 def _caption(name, study, processor_time) -> str:
-    text = f"The circle is the result {name}: its accuracy and the time of its training."
-    if study:
-        text = f"The circle has the settings of {name}, trained and measured anew with the others."
-    seeds = bool(study) and study.n_repeats > 1
-    text += " One of κ (numbers above) and π (below) is varied, the other stays as trained."
-    text += " Upright bars are 95\u00a0% intervals: what other test rows would change"
-    text += ", or seeds if that is more." if seeds else "."
-    if seeds:
-        text += " Level bars go from the least to the most time of the seeds."
+    text = f"The settings of {name} (dotted) are trained and measured anew with the others."
+    if not study:
+        text = f"{name} is alone until others are trained."
+    text += " One of κ, labels that each row is compared with, and π, examples per label, is varied; the other stays as"
+    text += " trained. Bars of the accuracy are 95\u00a0% intervals: what other test rows would change"
+    is_repeated = bool(study) and study.n_repeats > 1
+    text += ", or seeds if that is more; those of the time are least and most of the seeds." if is_repeated else "."
     if processor_time:
         text += " Processor time adds up over threads, and other work hardly changes it."
     return text
@@ -81,12 +76,13 @@ def _margin(data, accuracy) -> np.ndarray:
 
 
 def _as_trained(view):
-    """Return the line of the result itself in the frame of a sweep, on neither of its two lines."""
+    """Return the result itself as the frame of a sweep of one κ and one π."""
     accuracy, macro = one_class(view.key)
-    own = {"axis": "", "n_adversarial": view.kappa, "examples_per_class": view.examples, "seed": 0}
+    own = {"n_adversarial": view.kappa, "examples_per_class": view.examples, "seed": 0}
     times = view.run.times
     own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": times["fit_s"], "cpu_s": times.get("fit_cpu_s", np.nan)}
-    return pd.DataFrame([own | {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}])
+    own |= {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}
+    return pd.DataFrame([own | {"axis": axis} for axis in tradeoff.SIGNS])
 
 
 def failures(study) -> list[str]:

@@ -11,7 +11,7 @@ ALIKE = 1.5  # processor times of like trainings, of which each is measured once
 
 
 def in_words(frame) -> str:
-    """Return a sentence for κ and one for π: from the least to the most of it, how accuracy and time change."""
+    """Return a sentence for κ and one for π: accuracy and time at the least and at the most of it."""
     trained = frame[frame["failed"] == ""]
     return " ".join(filter(None, (_in_words(trained[trained["axis"] == axis], axis) for axis in SIGNS)))
 
@@ -28,8 +28,8 @@ def _in_words(rows, axis) -> str:
         return abs(mean[one] - mean[other]) > np.hypot(reach[one], reach[other])
 
     values = [f"{value:,.10g}" for value in groups.groups]
-    text = f"**{SIGNS[axis]} from {values[first]} to {values[last]}**: "
-    text += f"accuracy {100 * mean[first]:.1f} to {format.percent(mean[last])}"
+    least, most = (f"{format.percent(mean[end])} at {SIGNS[axis]} = {values[end]}" for end in (first, last))
+    text = f"Accuracy is **{least}**, **{most}**"
     text += "" if is_clear(first, last) else ", which may be chance"
     if best not in (first, last) and is_clear(best, first) and is_clear(best, last):
         text += f", with most at {values[best]}, {format.percent(mean[best])}"

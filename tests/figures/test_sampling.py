@@ -100,26 +100,23 @@ def test_attainable_accuracy_is_drawn_where_it_is_less_than_the_recall():
     assert "attainable accuracy" not in [line.name for line in figures.candidate_curves(of_one).data]
 
 
-def written(figure):
-    """The numbers beside the points of κ, and of π."""
-    return [list(trace.text) for trace in figure.data if trace.text is not None and trace.hoverinfo == "skip"][-2:]
-
-
 def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_model():
     figure = figures.sampling_sweep(sweep(), (10, 2))
-    kappa, pi, own, above, below = figure.data
-    assert list(above.text) == ["1", "", "100"] and list(below.text) == ["0.5", ""], "the legend has those of the ring"
-    assert list(kappa.x) == pytest.approx([0.2, 2, 20]) and list(kappa.y) == pytest.approx([41, 41, 41])
-    assert not any("lines" in trace.mode for trace in figure.data)
+    kappa, seconds, pi, of_pi = figure.data
+    assert list(kappa.x) == [1, 10, 100] and list(pi.x) == [0.5, 2] and list(kappa.y) == pytest.approx([41, 41, 41])
+    assert list(seconds.y) == pytest.approx([0.2, 2, 20]) and list(of_pi.y) == pytest.approx([0.1, 0.4])
     reach = 4.302653 * 1.0 / np.sqrt(3)  # Student's t, two degrees of freedom
     np.testing.assert_allclose(kappa.error_y.array, reach, rtol=1e-6)
-    np.testing.assert_allclose([above.y[0], below.y[0]], [41 + reach, 41 - reach], rtol=1e-6)
-    assert list(own.x) == pytest.approx([0.4]) and own.mode == "markers"
-    assert own.name == "as trained: κ = 10, π = 2" and kappa.name == "other κ, labels each row is compared with"
+    assert [note.text for note in figure.layout.annotations] == ["as trained: 10", "as trained: 2"]
+    assert {(shape.xref, shape.x0) for shape in figure.layout.shapes} == {("x", 10), ("x3", 10), ("x2", 2), ("x4", 2)}
+    titles = [figure.layout[axis].title.text for axis in ("xaxis3", "xaxis4", "yaxis", "yaxis3")]
+    assert titles == ["κ (log)", "π (log)", "Accuracy, %", "Seconds"]
     assert figure.layout.meta["seeds"] == 3 and figure.layout.meta["total"] == 5
     assert not figures.sampling_sweep(sweep(1)).data[0].error_y.visible
     of_rows = figures.sampling_sweep(sweep(1).assign(margin=0.02)).data[0].error_y
     assert of_rows.visible and list(of_rows.array) == pytest.approx([2, 2, 2]), "one seed has intervals over test rows"
+    of_kappa = figures.sampling_sweep(sweep().query("axis == 'n_adversarial'"))
+    assert len(of_kappa.data) == 2 and "xaxis3" not in of_kappa.layout
 
 
 def test_bars_of_several_seeds_reach_at_least_as_far_as_other_test_rows_would_move_the_point():
@@ -127,40 +124,20 @@ def test_bars_of_several_seeds_reach_at_least_as_far_as_other_test_rows_would_mo
     for margin in (0.05, 0.002):
         kappa = figures.sampling_sweep(sweep().assign(margin=margin)).data[0]
         assert list(kappa.error_y.array) == pytest.approx([max(100 * margin, of_seeds)] * 3, rel=1e-6)
-        assert list(kappa.customdata[:, 4] - kappa.y) == pytest.approx(list(kappa.error_y.array)), "as its tooltip says"
+        assert list(kappa.customdata[:, 1] - kappa.y) == pytest.approx(list(kappa.error_y.array)), "as its tooltip says"
 
 
 def test_processor_time_is_drawn_where_it_was_measured_from_the_least_to_the_most_of_the_seeds():
     figure = figures.sampling_sweep(sweep().assign(cpu_s=lambda rows: 0.1 * (1 + rows["seed"])), (10, 2))
-    kappa, _, own = figure.data[:3]
-    assert list(kappa.x) == pytest.approx([0.2] * 3) and list(own.x) == pytest.approx([0.2])
-    assert [*kappa.error_x.array, *kappa.error_x.arrayminus] == pytest.approx([0.1] * 6)
-    low, high = 10 ** np.array(figure.layout.xaxis.range)
-    assert "processor seconds" in figure.layout.xaxis.title.text and low < 0.1 and high > 0.3
+    seconds = trace(figure, "seconds over κ")
+    assert list(seconds.y) == pytest.approx([0.2] * 3)
+    assert [*seconds.error_y.array, *seconds.error_y.arrayminus] == pytest.approx([0.1] * 6)
+    assert figure.layout.yaxis3.title.text == "Processor seconds" and figure.layout.yaxis3.range is None
     once = figures.sampling_sweep(sweep(1).assign(cpu_s=0.0), (10, 2))
-    assert not once.data[0].error_x.visible and np.isfinite(once.layout.xaxis.range).all()
+    assert not trace(once, "seconds over κ").error_y.visible
     before = figures.sampling_sweep(sweep().assign(cpu_s=np.nan), (10, 2))
-    assert list(before.data[0].x) == pytest.approx([0.2, 2, 20]) and "processor" not in before.layout.xaxis.title.text
-
-
-def test_numbers_of_a_sweep_stand_at_the_ends_of_bars_and_none_lies_over_another():
-    near = sweep(1).assign(fit_s=[0.2, 0.21, 20.0, 0.2, 20.0])
-    kappa, pi = figures.sampling_sweep(near).data[-2:]
-    assert list(kappa.text) == ["1", "10", "100"] and list(pi.text) == ["0.5", "2"]
-    assert kappa.textposition[0] != kappa.textposition[1] and kappa.textposition[2] == "top center"
-    assert list(pi.textposition) == ["bottom center"] * 2
-    alike = pd.concat([sweep(1).assign(fit_s=0.2)] * 3, ignore_index=True)
-    alike["n_adversarial"] += np.arange(15) * (alike["axis"] == "n_adversarial")
-    kappa = figures.sampling_sweep(alike).data[-2]
-    places = [place for text, place in zip(kappa.text, kappa.textposition) if text]
-    assert len(places) == len(set(places)) < len(kappa.text), "where there is no room, numbers go"
-    around = sweep(1).assign(fit_s=[4.85, 5.0, 20.0, 5.0, 20.0], margin=0.0002)
-    assert figures.sampling_sweep(around, (10, 2)).data[-2].textposition[0] == "top left", "not over the ring"
-
-
-def test_the_trained_model_alone_is_named_with_its_accuracy_and_its_seconds():
-    (own,) = figures.sampling_sweep(sweep(1).tail(1).assign(axis=""), (10, 2)).data
-    assert list(own.text) == ["40.0 %, 0.4 s"] and own.mode == "markers+text"
+    assert list(trace(before, "seconds over κ").y) == pytest.approx([0.2, 2, 20])
+    assert before.layout.yaxis3.title.text == "Seconds"
 
 
 def test_trainings_that_failed_are_not_drawn_and_the_others_are():
@@ -169,7 +146,7 @@ def test_trainings_that_failed_are_not_drawn_and_the_others_are():
     measures = ["accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
     frame.loc[frame["failed"] != "", measures] = np.nan
     figure = figures.sampling_sweep(frame, (10, 2))
-    assert written(figure)[0] == ["1", ""] and figure.layout.meta["failed"] == 3
+    assert list(figure.data[0].x) == [1, 10] and figure.layout.meta["failed"] == 3
     none = figures.sampling_sweep(frame.assign(failed="too large"), (10, 2))
     assert none.layout.meta["total"] == 0 and none.layout.meta["failed"] == 15
 

@@ -34,14 +34,7 @@ SHARES = {
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
-LOOKS = {"n_adversarial": (BLUE, "circle"), "examples_per_class": (ORANGE, "diamond")}
 SWEPT = ("accuracy", "macro_f1", "fit_s")  # what a sweep has of each training
-LEAST_SECONDS = 1e-4  # drawn of a training: 0 has no place on a log axis
-RING = (0.9, 0.6)  # half of width and height that the mark of the trained model takes, as ROOM is counted
-MEANING = {"n_adversarial": "labels each row is compared with", "examples_per_class": "examples per label"}
-ROOM = (0.03, 0.06)  # of the axes, which a character and a line of the numbers beside points take
-BESIDE = {"top center": (0, 1), "top right": (1, 1), "top left": (-1, 1),
-          "bottom center": (0, -1), "bottom right": (1, -1), "bottom left": (-1, -1)}  # fmt: skip
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 
@@ -112,7 +105,7 @@ def candidate_curves(
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
     need_columns(frame, columns, "candidate_curves")
     rows = frame.sort_values("n_candidates")
-    figure = _panels(new_figure(title, shown=len(rows), total=len(rows)), 2)
+    figure = _panels(new_figure(title, shown=len(rows), total=len(rows)))
     x = rows["n_candidates"].to_numpy()
     is_limited = "attainable" in rows and (rows["attainable"] < rows["recall"]).any()
     for column in ("recall", *(["attainable"] if is_limited else []), "accuracy", "macro_f1"):
@@ -127,7 +120,7 @@ def candidate_curves(
     add_line(figure, x, times, "time per row", GREY, hover, mark="x", row=2, col=1)
     figure.update_yaxes(title_text="Percent", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text=f"{unit} per row", rangemode="tozero", row=2, col=1)
-    _swept_axis(figure, x, "Candidates, q (log)", own, 2)
+    _swept_axis(figure, x, "Candidates, q (log)", own)
     figure.update_layout(showlegend=True, height=500)
     return figure
 
@@ -138,11 +131,10 @@ def sampling_sweep(
     *,
     title: str = "Accuracy and time over κ and π",
 ) -> go.Figure:
-    """Draw accuracy against training time: points for κ and points for π, the examples per label.
+    """Draw accuracy and training time against κ, and against π, the examples per label.
 
     Points are means over seeds. Bars of the accuracy are 95 % intervals over seeds (Student's t) or ``margin``,
-    whichever is longer; those of the time go from the least to the most of the seeds. No line joins points: times of
-    neighbours may be equal but for chance.
+    whichever is longer; those of the time go from the least to the most of the seeds.
 
     Parameters
     ----------
@@ -153,7 +145,7 @@ def sampling_sweep(
         ``failed`` (why the training failed, or an empty text); failed trainings are not drawn; ``margin`` (in [0, 1]),
         how far other test rows would change the accuracy.
     own : tuple of float, optional
-        κ and π of the trained model, which has a mark of its own.
+        κ and π of the trained model, which are marked.
     {titled_figure}
         ``layout.meta`` adds ``seeds`` (largest number of trainings per point), ``failed`` (number of failed trainings)
         and ``processor_time`` (whether that is drawn).
@@ -162,120 +154,57 @@ def sampling_sweep(
     failed = (frame["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(frame), bool)
     rows = frame[~failed].assign(bytes=lambda rows: rows["pair_bytes"] + rows["model_bytes"])
     by_processor = "cpu_s" in rows and rows["cpu_s"].notna().all()
-    rows["seconds"] = rows["cpu_s" if by_processor else "fit_s"].clip(lower=LEAST_SECONDS)
+    rows["seconds"] = rows["cpu_s" if by_processor else "fit_s"]
     groups = rows.groupby(["axis", *SIGNS])
-    points = groups[["accuracy", "macro_f1", "seconds", "bytes"]].mean()
-    points = points.assign(least=groups["seconds"].min(), most=groups["seconds"].max()).reset_index()
     seeds = int(groups["seed"].nunique().max()) if len(rows) else 0
     facts = {"seeds": seeds, "failed": int(failed.sum()), "processor_time": bool(by_processor)}
-    figure = new_figure(title, shown=len(points), total=len(points), **facts)
-    figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=f"Training, {'processor ' if by_processor else ''}seconds (log)")
-    figure.update_yaxes(title_text="Accuracy, %")
-    points["own"] = False if own is None else np.isclose(points[list(SIGNS)], own).all(axis=1)
-    lines = []
-    for axis in SIGNS:
-        if (points["axis"] == axis).any():
-            mine = points[points["axis"] == axis].sort_values(axis)
-            lines.append((_of_one_setting(axis, rows[rows["axis"] == axis], mine, seeds), mine["own"]))
-    figure.add_traces([line for line, _ in lines])
-    mine = points[points["own"]].head(1)
-    if own is not None:
-        accuracy, seconds = 100 * mine["accuracy"], mine["seconds"]
-        figure.add_scatter(
-            x=seconds,
-            y=accuracy,
-            mode="markers" if figure.data else "markers+text",  # alone it is named
-            text=[f"{percent:.1f} %, {time:.3g} s" for percent, time in zip(accuracy, seconds)],
-            textposition="bottom center",
-            marker={"symbol": "circle-open", "size": 18, "color": VERMILION, "line": {"width": 2.5}},
-            name=f"as trained: κ = {own[0]:g}, π = {own[1]:g}",
-            hoverinfo="skip",
-        )
+    figure = new_figure(title, shown=groups.ngroups, total=groups.ngroups, **facts)
+    swept = [axis for axis in SIGNS if (rows["axis"] == axis).any()]
+    figure = _panels(figure, max(1, len(swept)))
+    for column, axis in enumerate(swept, 1):
+        figure.add_traces(_of_one_setting(axis, rows[rows["axis"] == axis], seeds), rows=[1, 2], cols=[column] * 2)
+        values = np.unique(rows.loc[rows["axis"] == axis, axis])
+        _swept_axis(figure, values, f"{SIGNS[axis]} (log)", own and own[list(SIGNS).index(axis)], column, 0.2)
     small_looks_small(figure)
-    if len(points):
-        around = 2 if len(points) == 1 else 1  # so that a point alone is in the middle
-        lowest, highest = points["least"].min() / around, points["most"].max() * around
-        figure.update_xaxes(**log_axis(lowest, highest, whole=False))
-        numbers = [_numbers(line, is_own) for line, is_own in lines]
-        if lines:
-            _place_numbers(numbers, [line for line, _ in lines], figure.layout.xaxis.range, figure.layout.yaxis.range)
-        figure.add_traces(numbers)
+    figure.update_yaxes(title_text="Accuracy, %", row=1, col=1)
+    title = "Processor seconds" if by_processor else "Seconds"
+    figure.update_yaxes(title_text=title, row=2, col=1)
+    figure.update_yaxes(range=None, rangemode="tozero", row=2)
+    figure.update_layout(height=500, showlegend=False)
     return figure
 
 
-def _of_one_setting(axis, rows, line, seeds) -> go.Scatter:
-    """Return the points of κ or of π, with their bars."""
-    sign, color, symbol = SIGNS[axis], *LOOKS[axis]
-    groups = rows.groupby(axis)
+def _of_one_setting(axis, rows, seeds) -> list[go.Scatter]:
+    """Return the lines of accuracy and of time over κ or over π, with their bars."""
+    sign, groups = SIGNS[axis], rows.groupby(axis)
     intervals = 100 * mean_intervals(groups["accuracy"], groups["margin"] if "margin" in rows else None)
     mean, low, high = (intervals[column].to_numpy() for column in ("mean", "low", "high"))
-    more, less = ((line["most"] - line["seconds"]).clip(lower=0), (line["seconds"] - line["least"]).clip(lower=0))
-    look = {"thickness": 1, "width": 3}
-    facts = [line[axis], 100 * line["macro_f1"], line["bytes"] / 1e6, low, high, line["least"], line["most"]]
-    spread = " (%{customdata[5]:.3~g} to %{customdata[6]:.3~g})" if seeds > 1 else ""
-    return go.Scatter(
-        x=line["seconds"],
-        y=mean,
-        error_x={"array": more, "arrayminus": less, "visible": seeds > 1, **look},
-        error_y={"array": high - mean, "visible": bool((high > low).any()), **look},
-        mode="markers",
-        customdata=np.column_stack(facts),
-        marker={"symbol": symbol, "size": 8, "color": color},
-        name=f"other {sign}, {MEANING[axis]}",
-        legendgroup=axis,
-        hovertemplate=f"<b>{sign} = %{{customdata[0]:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[3]:.2f}} to "
-        f"%{{customdata[4]:.2f}})<br>F1 of means %{{customdata[1]:.2f}} %<br>%{{x:.3~g}} s{spread}, "
-        "%{customdata[2]:.3~g} MB<extra></extra>",
-    )
-
-
-def _numbers(points, own) -> go.Scatter:
-    """Return the numbers of κ above the bars of points, or those of π below; the legend has those of the ring."""
-    above = points.legendgroup == "n_adversarial"
-    return go.Scatter(
-        x=points.x,
-        y=points.customdata[:, 4 if above else 3],
-        mode="markers+text",
-        text=["" if mine else f"{value:g}" for value, mine in zip(points.customdata[:, 0], own)],
-        textposition="top center" if above else "bottom center",
-        marker={"size": 8, "opacity": 0},
-        cliponaxis=False,
-        legendgroup=points.legendgroup,
-        showlegend=False,
-        hoverinfo="skip",
-    )
-
-
-def _place_numbers(numbers, lines, across, ends) -> None:
-    """Put each number where it lies over no other number or point, better beside the ring; without room it goes."""
-    bars = np.concatenate([line.customdata[:, 3:5].ravel() for line in lines])
-    low, high = (bars.min(), bars.max()) if ends is None else ends
-    letter, height = (across[1] - across[0]) * ROOM[0], max(high - low, 1e-9) * ROOM[1]
-    points = [list(zip(np.log10(line.x) / letter, np.asarray(line.y) / height)) for line in lines]
-    taken = [(*point, 0.25, 0.1) for places in points for point in places]  # with half of width and height
-    rings = [(*at, *RING) for trace, places in zip(numbers, points) for text, at in zip(trace.text, places) if not text]
-    for trace in numbers:
-        side, texts, positions = trace.textposition.split()[0], list(trace.text), [trace.textposition] * len(trace.text)
-        for i, (along, up) in enumerate(zip(np.log10(trace.x) / letter, np.asarray(trace.y) / height)):
-            if not texts[i]:
-                continue
-            half = len(texts[i]) / 2 + 0.25
-            boxes = {
-                position: (along + right * (half + 0.5), up + 0.7 * above, half, 0.5)
-                for position, (right, above) in BESIDE.items()
-                if position.startswith(side)
-            }
-            free = [position for position, box in boxes.items() if not any(_meet(box, at) for at in taken)]
-            free.sort(key=lambda position, boxes=boxes: any(_meet(boxes[position], ring) for ring in rings))
-            texts[i] = texts[i] if free else ""
-            positions[i] = next(iter(free), positions[i])
-            taken += [boxes[position] for position in free[:1]]
-        trace.update(text=texts, textposition=positions)
-
-
-def _meet(one, other) -> bool:
-    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
+    least, seconds, most = (groups["seconds"].agg(of).to_numpy() for of in ("min", "mean", "max"))
+    x, f1, size = np.array(list(groups.groups)), 100 * groups["macro_f1"].mean(), groups["bytes"].mean() / 1e6
+    bars = {"thickness": 1, "width": 3}
+    spread = " (%{customdata[0]:.3~g} to %{customdata[1]:.3~g})" if seeds > 1 else ""
+    return [
+        go.Scatter(
+            x=x,
+            y=mean,
+            error_y={"array": high - mean, "visible": bool((high > low).any()), **bars},
+            marker={"symbol": "circle", "size": 8, "color": BLUE},
+            name=f"accuracy over {sign}",
+            customdata=np.column_stack([low, high, f1]),
+            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[0]:.2f}} to "
+            "%{customdata[1]:.2f})<br>F1 of means %{customdata[2]:.2f} %<extra></extra>",
+        ),
+        go.Scatter(
+            x=x,
+            y=seconds,
+            error_y={"array": most - seconds, "arrayminus": seconds - least, "visible": seeds > 1, **bars},
+            marker={"symbol": "x", "size": 8, "color": GREY},
+            name=f"seconds over {sign}",
+            customdata=np.column_stack([least, most, size]),
+            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>%{{y:.3~g}} s{spread}, %{{customdata[2]:.3~g}} MB"
+            "<extra></extra>",
+        ),
+    ]
 
 
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
@@ -337,21 +266,31 @@ def _stretches(counts):
     return start, place, mean, low, high
 
 
-def _panels(figure, n):
-    heights = [2.0, *([1.0] * (n - 1))]
-    return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
+def _panels(figure, n_columns=1):
+    """Return the figure with two rows of panels, the first twice as high."""
+    return make_subplots(
+        rows=2,
+        cols=n_columns,
+        shared_xaxes=True,
+        shared_yaxes=True,
+        row_heights=[2.0, 1.0],
+        vertical_spacing=0.06,
+        horizontal_spacing=0.06,
+        figure=figure,
+    )
 
 
-def _swept_axis(figure, x, title, own, n):
-    """Set the log axis of n panels, with a tick at each value for which there is space, and mark the value ``own``."""
-    figure.update_xaxes(**spaced_log_axis(x, 0.1))
-    figure.update_xaxes(title_text=title, row=n, col=1)
+def _swept_axis(figure, x, title, own, column=1, share=0.1):
+    """Set the log axis of a column of panels, with ticks a share of it apart, and mark the value ``own``."""
+    axis = spaced_log_axis(x, share)
+    figure.update_xaxes(**axis, col=column)
+    figure.update_xaxes(title_text=title, row=2, col=column)
     if len(x) == 0 or own is None or not own > 0:
         return
-    figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=1)
+    figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=column)
     at = float(np.log10(own))
-    side = "left" if at < sum(figure.layout.xaxis.range) / 2 else "right"
-    add_note(figure, f"as trained: {own:g}", at, xref="x", xanchor=side)
+    side = "left" if at < sum(axis["range"]) / 2 else "right"
+    add_note(figure, f"as trained: {own:g}", at, xref=f"x{column}" if column > 1 else "x", xanchor=side)
 
 
 def _time_unit(seconds):

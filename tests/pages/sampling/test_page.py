@@ -68,7 +68,7 @@ def measured(page):
 
 def everything(page):
     drawn = {SWEEP, "What more candidates bring", "Accuracy by label frequency"} <= set(titles(page))
-    return drawn and len(figure(page, SWEEP)["data"]) == 5
+    return drawn and len(numbers(figure(page, SWEEP)["data"][0]["x"])) > 1
 
 
 def line(page, title, name):
@@ -79,9 +79,7 @@ def line(page, title, name):
 
 def swept(page, sign):
     """The values of κ or π that were measured, in order, and their accuracy."""
-    found = next(t for t in figure(page, SWEEP)["data"] if t.get("name", "").startswith(f"other {sign}"))
-    cells, accuracy = np.ravel(numbers(found["customdata"])), numbers(found["y"])  # not the text, which may lack some
-    return cells[:: cells.size // len(accuracy)].tolist(), accuracy
+    return line(page, SWEEP, f"accuracy over {sign}")
 
 
 def percent(value):
@@ -125,17 +123,14 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     key = train(ready)
     estimate(monkeypatch, "sampling", 100.0)
     page = ready.go("sampling")
-    (own,) = figure(page, SWEEP)["data"]
     seconds = experiment.load("train", key).times["fit_cpu_s"]
-    assert own["name"].startswith("as trained: κ = 10") and "π = 2" in own["name"]
-    below = figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"]
-    assert below == "DoubleSampling alone; others can be trained below"
-    assert own["text"] == [f"{page.metrics()['Accuracy']}, {seconds:.3g} s"] and numbers(own["x"]) == [seconds]
     q, values = line(page, "What more candidates bring", "accuracy")
-    assert q == [10] and values == numbers(own["y"])
+    assert q == [10] and percent(values[0] / 100) == page.metrics()["Accuracy"]
+    assert swept(page, "κ") == ([10], values) and swept(page, "π") == ([2], values)
+    assert line(page, SWEEP, "seconds over κ") == ([10], [seconds])
     assert page.at.metric[4].delta == f"processor: {format.duration(seconds)}", "as in the figure"
     assert (page.at.metric[3].value, page.at.metric[3].delta) == ("–", "not measured yet")
-    assert not any("Example" in title for title in titles(page)) and "the time of its training" in page.text()
+    assert not any("Example" in title for title in titles(page)) and "trained and measured anew" not in page.text()
     labels = {button.key: button.label for button in page.at.button}
     assert {"sampling.measure.sweep", "sampling.measure.candidates"} <= labels.keys()
     assert "κ, then π" in labels["sampling.measure.sweep"], "they are not combined"
@@ -155,21 +150,21 @@ def test_a_sweep_of_an_earlier_version_is_shown_by_its_seconds_with_a_mark(ready
         numbers = {"n_adversarial": (2, 10), "examples_per_class": (1, 2), "n_repeats": 2}
         experiment.keep(experiment.task("sampling", {"run": key}, numbers))
     page = ready.go("sampling")
-    assert figure(page, SWEEP)["layout"]["xaxis"]["title"]["text"] == "Training, seconds (log)"
-    assert "made by an earlier version" in page.text() and "κ from 2 to 10" in page.text()
+    assert figure(page, SWEEP)["layout"]["yaxis3"]["title"]["text"] == "Seconds"
+    assert "made by an earlier version" in page.text() and "at κ = 10" in page.text()
     assert "times the processor time" not in page.text() and "Processor time" not in page.text()
 
 
 def test_trainings_with_other_values_stay_in_the_figure_while_more_are_asked_for(ready, monkeypatch):
     key = train(ready)
     page = ready.go("sampling").until(everything)
-    names = [trace.get("name") for trace in figure(page, SWEEP)["data"]]
+    earlier_values = swept(page, "π")
     earlier = "These settings are not trained together yet, so earlier ones are shown."
-    assert len(names) > 1 and earlier not in page.text()
+    assert earlier_values[0] == [1, 2] and earlier not in page.text()
     estimate(monkeypatch, "sampling", 100.0)
     page.set(f"sampling.examples {key[:8]}", "0.5, 1, 3")
-    assert [trace.get("name") for trace in figure(page, SWEEP)["data"]] == names
-    assert earlier in page.text() and "**κ from" in page.text()
+    assert swept(page, "π") == earlier_values
+    assert earlier in page.text() and "at π = 1" in page.text()
 
 
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
@@ -213,21 +208,18 @@ def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(meas
     kappa, values = swept(measured, "κ")
     assert kappa == [2, 10]
     assert "trained and measured anew with the others" in measured.text()
-    assert "the time of its training" not in measured.text()
     assert "what other test rows would change, or seeds if that is more" in measured.text()
-    kappas = next(t for t in figure(measured, SWEEP)["data"] if t.get("name", "").startswith("other κ"))
+    kappas = figure(measured, SWEEP)["data"][0]
     of_rows = [50 * np.subtract(*wilson(value / 100, 100)[::-1]) for value in values]
     assert all(reach > 0.99 * least for reach, least in zip(numbers(kappas["error_y"]["array"]), of_rows))
-    below = figure(measured, SWEEP)["layout"]["title"]["subtitle"]["text"]
-    assert below == "DoubleSampling, trained anew with other settings", "the circle's time is not that of the card"
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
-    x, _ = line(measured, SWEEP, "as trained: κ = 10, π = 2")
-    assert x == [pytest.approx(seeds["cpu_s"].mean())], "as measured with the others"
+    seconds = line(measured, SWEEP, "seconds over κ")[1]
+    assert seconds[1] == pytest.approx(seeds["cpu_s"].mean()), "as measured with the others"
     said = said_plainly(measured.text())
-    assert "**κ from 2 to 10**: accuracy" in said and "**π from 1 to 2**: accuracy" in said
+    assert "% at κ = 2**" in said and "% at π = 2**" in said
     assert swept(measured, "π")[0] == [1, 2]
     files = []
     monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
@@ -331,7 +323,6 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     field = f"sampling.kappa {key[:8]}"
     why = "κ = 9 (10 asked for, 10 candidates leave 9)"
     assert f"The result has {why}." in page.at.text_input(key=field).help
-    assert figure(page, SWEEP)["layout"]["title"]["subtitle"]["text"].endswith(why)
     assert swept(page, "κ")[0] == [2, 9]
     assert page.at.text_input(key=field).label.endswith("up to 9")
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
