@@ -27,21 +27,23 @@ def buckets(measurements, settings, files, n_labels) -> None:
     texts = {
         "P": (
             "parts",
-            f"P@{k}, divided into the shares of head, torso and tail labels among the right ones; the top of the stack "
-            f"is P@{k}. Head labels are the most frequent, tail labels the rarest (the Data page has the rule).",
+            f"What P@{k} consists of",
+            f"The shares of head, torso and tail labels among the right ones; the top of the stack is P@{k}. Head "
+            "labels are the most frequent, tail labels the rarest (the Data page has the rule).",
         ),
         "R": (
             "recall",
+            f"R@{k} of head, torso and tail",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
             "have at least one such label (the Train page counts labels, whatever the row); "
             "bands are 95\u00a0% intervals over repeats.",
         ),
     }
-    for place, (letter, (name, caption)) in zip(st.columns(2, gap="large"), texts.items()):
-        measure, title = f"{letter}@k", f"{letter}@{k} of head, torso and tail: {run}"
+    for place, (letter, (name, title, caption)) in zip(st.columns(2, gap="large"), texts.items()):
+        measure = f"{letter}@k"
         with place:
             charts.show_figure(
-                figures.buckets_under_noise(mine, measure, k, level=level, title=title),
+                figures.buckets_under_noise(mine, measure, k, level=level, title=f"{title}: {run}"),
                 mine[mine["measure"] == measure],
                 f"{files}-{name}-{runs.index(run) + 1}",
                 caption,

@@ -117,8 +117,9 @@ def buckets_under_noise(
     need_columns(frame, ["sigma", "k", "bucket", "measure", "n", "mean", "low", "high"], "buckets_under_noise")
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
     wording = measure.replace("@k", f"@{k}")
-    figure = new_figure(title or f"{wording} of head, torso and tail", shown=len(rows), total=len(rows))
     stacked = measure == "P@k"
+    title = title or (f"What {wording} consists of" if stacked else f"{wording} of head, torso and tail")
+    figure = new_figure(title, shown=len(rows), total=len(rows))
     for bucket in BUCKETS:
         mine = rows[rows["bucket"] == bucket].sort_values("sigma")
         if mine.empty:
@@ -133,7 +134,8 @@ def buckets_under_noise(
         add_line(figure, mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
-    figure.update_yaxes(title_text=f"{wording}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
+    title = f"Part of {wording}, %" if stacked else f"{wording}, mean over rows, %"
+    figure.update_yaxes(title_text=title, rangemode="tozero")
     return figure
 
 

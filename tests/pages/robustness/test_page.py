@@ -239,8 +239,8 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     spec = figure(page.set("robustness.measure", "PSDCG@k (1/log)"), "PSDCG@1 by 1/log(1 + n) under Gaussian noise")
     assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1 by 1/log(1 + n), %"
     page.set("robustness.buckets.k", 5)
-    for measure in ("P@5", "R@5"):
-        assert legend(figure(page, f"{measure} of head")) == ["head", "torso", "tail"]
+    for title in ("What P@5 consists of", "R@5 of head"):
+        assert legend(figure(page, title)) == ["head", "torso", "tail"]
     assert figure(page, "Prediction time")
     spec = figure(page.set("robustness.row", 29), "Feature values at σ = 0.1")
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
