@@ -128,7 +128,8 @@ def milder_noise(runs: list, titles: dict, settings) -> str:
     if not dropping or not KINDS[settings.kind].makes_negative:
         return ""
     names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    return f"Of the {noise.called(settings.kind)}, only positive values reach {names}, and may harm much."
+    take = "takes" if len(dropping) == 1 else "take"
+    return f"{names} {take} what the {noise.called(settings.kind)} makes negative as 0."
 
 
 def remember_runs(fingerprint: str, keys: list[str] | None) -> None:

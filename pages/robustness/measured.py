@@ -94,9 +94,11 @@ class UnderNoise:
 
 
 def waiting(runs, names, measurements, settings, drawn) -> str:
-    """Return a sentence that names the levels or runs that were chosen but are not measured yet; empty without any."""
+    """Return which levels or runs are not measured yet; nothing for one run alone, which its button names."""
     said = "" if drawn is settings else "These levels are not measured together yet, so earlier ones are shown. "
     missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
+    if len(missing) == 1 and drawn is settings:
+        return ""
     where = "yet" if drawn is settings else "there"
     return f"{said}Not measured {where}: {format.listed(missing)}." if missing else said
 

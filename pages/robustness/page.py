@@ -49,8 +49,8 @@ def main(used) -> None:
         sentence.markdown(apart)
         return
     with left:
-        curves, jobs, below = st.container(), st.container(), st.container()
-    with jobs:
+        curves, below = st.container(), st.container()
+    with right:
         measurements, drawn = measured.measure(alike, titles, settings)
     if measurements is None:
         with below:

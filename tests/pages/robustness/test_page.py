@@ -221,9 +221,10 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
-    assert "only positive values reach **DoubleSampling**" in page.text() and "less of the" not in page.text()
+    said = "**DoubleSampling** takes what the noise makes negative as 0"
+    assert said in page.text() and "less of the" not in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
-    assert "negative values" not in page.text()
+    assert said not in page.text()
 
 
 @pytest.mark.sections("Head, torso and tail", "Prediction time", "Single rows")
@@ -400,7 +401,10 @@ def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_n
     estimate(monkeypatch, "robustness", 125.0)
     train(page, "OneVsRest")
     assert "Measure OneVsRest" in page.go("data").go("robustness").at.button(key="robustness.start").label
-    assert measured(page) and "Not measured yet: **OneVsRest**." in page.text()
+    assert measured(page) and "Not measured" not in page.text(), "the button names it"
+    train(page, "LdSM")
+    page.go("data").go("robustness")
+    assert measured(page) and "Not measured yet: **LdSM** and **OneVsRest**." in page.text()
 
 
 def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch):
