@@ -36,6 +36,8 @@ def test_bars_and_what_they_start_from_add_up_to_the_score_with_the_others_as_tw
     said = [float(number) for number in re.findall(r"[+-][\d.]+", figure.layout.title.subtitle.text.replace("−", "-"))]
     assert said == pytest.approx([-3.5, frame["contribution"].sum(), frame["contribution"].sum() - 3.5])
     assert drawn[0][2] == "raises the score" and drawn[1][2] == "lowers the score"
+    rounded = figures.contribution_bars(frame, start=("bias", 1e-12 - frame["contribution"].sum()))
+    assert rounded.layout.title.subtitle.text.endswith(" = 0"), "and not = 0.0000000"
     other = bars(figures.contribution_bars(frame, 10, wording=("for a", "for b")))
     assert other[0][2] == "for a" and other[1][2] == "for b"
     assert drawn[0][1] != drawn[1][1]
