@@ -44,10 +44,11 @@ def sentence(view) -> str:
     text += f" with {explaining.total(view.kind, view.attrs['total'])}"
     has = {True: "has this label", False: "does not have this label"}[view.label in view.true]
     text += f". The row {has}. "
-    return text + _reasons(view.contributions, view.kind) + "."
+    return text + _reasons(view) + "."
 
 
-def _reasons(contributions, kind) -> str:
+def _reasons(view) -> str:
+    contributions, kind = view.contributions, view.kind
     unit, most = explaining.RAISED[kind], f"most{explaining.ON_THE_WAY.get(kind, '')}"
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
@@ -57,6 +58,8 @@ def _reasons(contributions, kind) -> str:
     if not pushing.empty:
         named = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
         text = f"What raises {unit} {most}: {named}"
+        if kind != "score":  # whose features are not of the row
+            text += f", without which {explaining.score(kind, view.without(pushing['feature']))}"
     if not against.empty:
         text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
         text += _named_value(against.iloc[0])

@@ -56,6 +56,13 @@ class Explained:
     def values(self, labels) -> np.ndarray:
         return explaining.column(self.kind, explain.label_values(self.model, self.x, labels))
 
+    def without(self, features) -> float:
+        """Return the score of the label when the row does not have some features."""
+        x = self.x.copy()
+        x.data[np.isin(x.indices, features)] = 0
+        x.eliminate_zeros()
+        return float(explain.label_values(self.model, x, [self.label])[0])
+
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""
         found = np.flatnonzero((run or self.run).ranking.labels[self.row] == self.label)

@@ -156,7 +156,8 @@ def agreement_cards(spearman: float, overlap: float, top: int, n_features: int, 
     same = (
         f"The {top} features that contribute most {of}: those in both, as a share of those in either (Jaccard index)."
     )
-    cards = [("Rank correlation", format.number(spearman), order), (f"Same top {top}", share(overlap), same)]
+    correlation = ("Rank correlation of features", format.number(spearman), order)
+    cards = [correlation, (f"Same top {top} features", share(overlap), same)]
     return cards[: 1 + (n_features > top)]  # else all features are among the first ones, whatever they contribute
 
 

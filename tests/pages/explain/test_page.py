@@ -12,7 +12,7 @@ from pages.explain import noise as noise_of_page
 from pages.shared import format, server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
-from tests.pages.making import figure, numbers, titles, train, word_data
+from tests.pages.making import figure, numbers, said_plainly, titles, train, word_data
 from xmlcore import datasets, experiment, explain, metrics, robustness
 from xmlcore.ranking import Ranking
 
@@ -38,6 +38,10 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     label = int(model.predict_topk(x, 1).labels[0, 0])
     found = explain.contributions(model, x, label)
     assert f"ranks **topic *{label}*** 1st for test row 0" in page.text()
+    x.data[np.isin(x.indices, found.loc[found["contribution"] > 0, "feature"].head(2))] = 0
+    without = explain.label_values(model, x, [label])[0]
+    assert f"without which {said_plainly(explaining.score(found.attrs['kind'], without))}" in page.text()
+    x = word_data().X_test[[0]]
     drawn = bars(figure(page, f"Contributions to topic *{label}*"))
     assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     sizes = np.abs(bars(figure(page, "Largest values")))
@@ -254,7 +258,7 @@ def test_noise_changes_contributions_and_none_does_not(page):
     labels = page.frame("before", "after")
     assert labels["before"].tolist() == labels["after"].tolist()
     page.set("explain.support", "all")  # so that there are more than ten features
-    assert {"Rank correlation", "Same top 10"} <= set(page.set(field, 0.5).metrics())
+    assert {"Rank correlation of features", "Same top 10 features"} <= set(page.set(field, 0.5).metrics())
     before = figure(page, title)
     assert figure(page.press("explain.noise.again"), title) != before
 
@@ -268,7 +272,8 @@ def test_of_a_row_of_few_equal_values_no_first_ones_are_told_from_the_others(rea
     for row in sizes.argmax(), (sizes == 5).argmax():
         page, n = ready.go("explain").set("explain.row", int(row)), X_test[[row]].nnz
         assert figure(page, "Largest values") is None and f"All {n} values of this row are 1" in page.text()
-        assert "Rank correlation" in page.metrics() and ("Same top 10" in page.metrics()) == (n > 10)
+        cards = page.metrics()
+        assert "Rank correlation of features" in cards and ("Same top 10 features" in cards) == (n > 10)
         assert ("among the first 10 only with noise" in page.text()) == (n > 10)
 
 
