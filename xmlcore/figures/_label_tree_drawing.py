@@ -29,8 +29,7 @@ AROUND, LEGEND, SUBTITLE = 150, 24, 20  # heights around the levels, of the lege
 THIN = -0.17  # where levels are tall, a bar as wide as all begins so far below its depth, in levels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
 UPWARDS = (0.0145, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
-NARROW = 0.03  # share below which such a name is small, with no room beside it: so 64 children have their names
-LETTERS, SMALL_LETTERS = 14, 18  # most letters of such a name, and of a small one
+LETTERS = 17  # most letters of such a name
 
 
 def label_tree(
@@ -84,9 +83,7 @@ def label_tree(
     upwards = (share >= UPWARDS[0]) & (share < UPWARDS[1]) & (last - first < TALL_LEVELS)
     tall = upwards.any()
     frame = frame.assign(low=frame["depth"] - np.where(whole & tall, THIN, 0.43), high=frame["depth"] + 0.43)
-    narrow = upwards & (share < NARROW)
-    most = np.where(narrow, SMALL_LETTERS, LETTERS)
-    letters = np.where(upwards, most, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
+    letters = np.where(upwards, LETTERS, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
     texts = np.array([short(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
     hovers = _hovers(frame, values, axis, percent)
     low, high = (float(scaled[known].min()), float(scaled[known].max())) if known.any() else (0.0, 1.0)
@@ -98,11 +95,7 @@ def label_tree(
     colors[known] = _colors(at)
     inks = np.where(whole, QUIET, "white").astype(object)
     inks[np.flatnonzero(known)[at < LIGHT]] = "black"
-    for mine, angle, size, fits in [
-        (~upwards, 0, 12, "both"),
-        (upwards & ~narrow, -90, 12, "both"),
-        (narrow, -90, 10, "none"),
-    ]:
+    for mine, angle, size, fits in [(~upwards, 0, 12, "both"), (upwards, -90, 11, "none")]:
         if mine.any():
             figure.add_bar(
                 base=frame["start"][mine],
@@ -170,8 +163,14 @@ def _outlines(frame, chosen, path) -> list[dict]:
     while node in lines:
         shapes.append(_rectangle(lines[node], CHOSEN, width == 3.0, {"color": VERMILION, "width": width}))
         node, width = lines[node]["parent"], 1.5
-    dotted, drawn = {"color": GREEN, "width": 2, "dash": "dot"}, [v for v in path if v in lines]
-    return shapes + [_rectangle(lines[v], SEARCHED, v == drawn[0], dotted) for v in drawn]
+    drawn = [v for v in path if v in lines and v != chosen]
+    for pen in (
+        {"color": "#FFFFFF", "width": 3},
+        {"color": GREEN, "width": 3, "dash": "dot"},
+    ):  # for light and dark bars
+        is_named = "dash" in pen
+        shapes += [_rectangle(lines[v], SEARCHED, is_named and v == drawn[0], pen) for v in drawn]
+    return shapes
 
 
 def _rectangle(line, name, in_legend, pen) -> dict:

@@ -59,7 +59,7 @@ def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_th
     hover = next(about for v, about in bars["customdata"] if v == node)
     assert f"topic *{below[counts[below].argmax()]}* and {below.size - 1} more label" in hover
     walk_to(page, tree.leaf_of_label[3])
-    outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if "dash" not in shape["line"]]
+    outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if shape["name"] == "Node looked at"]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 
@@ -124,7 +124,8 @@ def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, t
     assert named(page.press(found[-1].key)) == "Label: topic *6*"
     drawn = figure(page, "Label tree")
     dotted = [one["y0"] + 0.43 for one in drawn["layout"]["shapes"] if one["line"].get("dash") == "dot"]
-    assert dotted == pytest.approx([0, *range(1, len(path))]) and drawn["data"][-1]["customdata"] == [[path[-1]]]
+    assert dotted == pytest.approx([0, *range(1, len(path) - 1)]), "the leaf is looked at"
+    assert drawn["data"][-1]["customdata"] == [[path[-1]]]
     assert f"**{int(word_data().Y_train[:, [6]].sum())} training rows** have the label" in page.text()
     assert named(page.press(buttons(page, "trees.crumb.")[0].key)) == "Root"
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
