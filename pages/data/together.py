@@ -35,6 +35,7 @@ def show(data, examination, fingerprint, name) -> None:
             f"A cell says which share of the rows with the label on its left also have the label below it. Drawn are "
             f"{drawn:,} of {data.n_labels:,} labels: {CHOICES[which]}, with those that go together beside each other. "
             "Columns are in the order of the lines; where there is little space, only some of them have their names.",
+            key="together.heat",
         )
     with right:
         few = frame if number <= CIRCLE else pairs_drawn(fingerprint, which, CIRCLE)

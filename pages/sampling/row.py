@@ -13,14 +13,9 @@ from xmlcore.models.double_sampling import MEANINGS
 DRAWN = 12  # most candidates of a row in the figure
 DRAWN_MISSED = 4  # most true classes that are no candidates in the figure
 LISTED = 100  # most lines of the table
-# On a narrow screen, the numbers in the cells of the figure would lie upon each other.
-NARROW = """<style>
-@media (max-width: 640px) { .st-key-candidate-features .textpoint { display: none; } }
-</style>"""
 
 
 def row(view) -> None:
-    st.html(NARROW)
     st.header("Why a test row gets its label")
     data, model = view.data, view.model
     answer = st.empty()
@@ -58,17 +53,16 @@ def _contributions(view, ranking, i):
     if stars:
         some += " * is a true label that is no candidate"
         some += f" ({stars} of {ranking.missed.size})." if stars < ranking.missed.size else "."
-    with st.container(key="candidate-features"):
-        charts.show_figure(
-            figures.candidate_features(drawn),
-            lambda: ranking.tidy(),
-            f"{view.files}-row{i}-contributions",
-            "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up "
-            "to its last column, and the largest sum wins. Blue raises f, orange lowers it; full colour is half of the "
-            "largest contribution or more. A narrow screen has no room for the numbers: point at a cell, or tap it. "
-            f"✓ is a true label.{some}",
-            key="sampling.contributions",
-        )
+    charts.show_figure(
+        figures.candidate_features(drawn),
+        lambda: ranking.tidy(),
+        f"{view.files}-row{i}-contributions",
+        "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up "
+        "to its last column, and the largest sum wins. Blue raises f, orange lowers it; full colour is half of the "
+        "largest contribution or more. "
+        f"✓ is a true label.{some}",
+        key="sampling.contributions",
+    )
 
 
 def _sentence(view, ranking, i) -> str:

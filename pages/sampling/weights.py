@@ -26,17 +26,17 @@ def weights(view) -> None:
             key="sampling.weights",
         )
     with right:
-        # A table of Markdown: sentences wrap in it.
-        lines = ["| Feature | Meaning | Weight |", "|:--|:--|--:|"]
-        for r in table.itertuples():
-            weight = _plain_number(r.weight)
-            lines.append(f"| **{format.plain(r.name)}** | {format.plain(r.meaning)} | {weight} |")
-        st.markdown("\n".join(lines))
+        st.markdown("\n\n".join(_about(r) for r in table.itertuples()))
         st.caption(
             f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Sums go over "
-            "the terms that both the row and the label have. Weights belong to features of very different sizes; the "
-            "figure’s CSV has the scales, too. Features are correlated, so a single weight does not show a cause."
+            "the terms that both the row and the label have. In brackets are weights: they belong to features of very "
+            "different sizes; the figure’s CSV has the scales, too. Features are correlated, so a single weight does "
+            "not show a cause."
         )
+
+
+def _about(r) -> str:
+    return f"**{format.plain(r.name)}** ({_plain_number(r.weight)}): {format.plain(r.meaning)}"
 
 
 def _plain_number(value) -> str:

@@ -28,7 +28,11 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # and has room. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide
 # page: only its buttons take clicks.
 # Figures that a phone does not squeeze.
-WIDE = ":is([class*=st-key-trees-whole], [class*=st-key-features-heat-map], [class*=st-key-features-overlap])"
+WIDE = ", ".join(
+    f"[class*=st-key-{key}]"
+    for key in ("trees-whole", "features-heat-map", "features-overlap", "sampling-contributions", "together-heat")
+)
+WIDE = f":is({WIDE})"
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),

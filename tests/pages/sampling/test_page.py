@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.sampling import answer
-from pages.shared import format, tables
+from pages.shared import format, frame, tables
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
@@ -113,7 +113,8 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert f"From {model.n_pairs_:,} pairs" in about and "each against 10 other labels" in about
     per_row = study(key, n_candidates=(1, 5, 10)).candidates.set_index("n_candidates")["predict_ms_per_row"][10]
     assert f"a prediction {format.duration(per_row / 1000)} a row" in about, "as the figure has it"
-    assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
+    said_of = {name: line for line in said.splitlines() for name in MEANINGS if line.startswith(f"**{name}** (")}
+    assert all(said_of[name].endswith(f": {MEANINGS[name]}") for name in model.feature_names_)
     scaled = model.weights_ * model.feature_scale_
     x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
     assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
@@ -188,6 +189,8 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
     assert "of 2 true labels" in page.set("sampling.row", lost[0]).text()
+    assert any(chart.proto.id.endswith("sampling.contributions") for chart in page.at.get("plotly_chart"))
+    assert "st-key-sampling-contributions]" in frame.WIDE, "a phone scrolls it"
 
 
 def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
