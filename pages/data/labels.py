@@ -20,7 +20,6 @@ ORDERS = {
 
 def show(data, labels, examination, name) -> None:
     """Show a table of labels that can be searched, and the rows of the label that is ticked."""
-    st.header("Labels")
     query_box, rows_box, order_box = st.columns([3, 1, 2])
     key = selectors.query_key("labels.query", data)
     query = fields.text("Find labels by name or id", key, place=query_box, placeholder="part of a name")

@@ -12,7 +12,6 @@ SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest h
 
 def show(data, fingerprint) -> None:
     """Show rows that can be searched, and the labels and features of one of them."""
-    st.header("Rows")
     part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
     parts = {part: f"{part.capitalize()} rows" for part in tables.PARTS}
     part = fields.radio("Part", parts, "rows.part", "training", place=part_box)

@@ -15,7 +15,6 @@ PROBABILITY = {  # how the margin of a node's classifier becomes a probability, 
 
 
 def path(view) -> None:
-    st.header("The path to the label")
     if view.kind == "score":
         st.caption(f"{view.run.model} scores pairs of row and label: there is no tree, so there is no path.")
         return

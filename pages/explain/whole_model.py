@@ -15,7 +15,6 @@ MODEL_BARS = 20  # features drawn for the whole model
 
 
 def of_a_label(view) -> None:
-    st.header("Features of a label")
     names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
     label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
@@ -40,7 +39,6 @@ def of_a_label(view) -> None:
 
 
 def of_all_labels(view) -> None:
-    st.header("The whole model")
     n_rows = min(SAMPLE, view.data.n_test)
     task = experiment.task("explanations", {"run": view.key}, {"n_rows": n_rows, "seed": 0})
     if not task.exists():

@@ -91,7 +91,7 @@ def decide(chosen, prediction) -> None:
         charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
     if name:
         _show_changed(chosen, found.rule(name), is_kept)
-    with st.expander("Rows for people"):
+    with st.expander("Leave unsure rows to people"):
         figure = figures.abstention_curve(found.abstention)
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
@@ -179,7 +179,7 @@ def _numbers(found, name, kept, model) -> None:
         value = times * other.get(of, np.nan)
         return "" if np.isnan(value) else f"{'before' if name == kept else 'now'} {value:.1f}{unit}"
 
-    st.caption("Large numbers: on the test rows.")
+    st.caption("On the test rows:")
     if name in CHOICES:
         cards = [(name, f"{100 * one['decided']:.1f} %", ON, small(name, 100, " %"))]
         if "@" in name:  # what predict gives now has another number of labels

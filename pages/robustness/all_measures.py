@@ -18,7 +18,6 @@ IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
 
 def show(measurements, settings, files) -> None:
-    st.header("Measures at one level")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]

@@ -13,7 +13,6 @@ def buckets(measurements, settings, files, n_labels) -> None:
     parts = measurements.summary[measurements.summary["bucket"] != "all"]
     if parts.empty:
         return
-    st.header("Head, torso and tail labels")
     runs = list(measurements.results)
     first_column, second_column = st.columns([3, 1], vertical_alignment="bottom")
     with first_column:
@@ -52,7 +51,6 @@ def buckets(measurements, settings, files, n_labels) -> None:
 
 
 def times(measurements, settings, files) -> None:
-    st.header("Prediction time")
     st.caption("Times also depend on what else the machine did: bands that overlap tell nothing apart.")
     of = noise.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")

@@ -16,7 +16,6 @@ SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 def buckets(view, study, past, names) -> None:
     """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key."""
-    st.header("Head, torso and tail labels")
     if study is None:
         st.caption("These numbers are measured together with other numbers of candidates, above.")
         return

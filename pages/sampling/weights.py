@@ -11,7 +11,6 @@ from xmlcore.explain import candidates
 
 def weights(view) -> None:
     """Draw weights scaled so that they can be compared, and list the meaning of each feature."""
-    st.header("What f has learned")
     table = candidates.feature_weights(view.model)
     top = table.iloc[0]
     left, right = st.columns([2, 3], gap="large")

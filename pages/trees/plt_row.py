@@ -20,7 +20,6 @@ LOST = 0.995  # a step whose node has a larger probability given its parent lose
 
 def show(key, data, run, model, files) -> None:
     view = WalkedTree(key, data, run, model, files)
-    st.header("The path of a test row")
     row = selectors.choose_test_row(data, run, "trees.row")
     row_text.show(data, "test", row)
     x = data.X_test[[row]]

@@ -21,7 +21,7 @@ from xmlcore.datasets.splits import files as split_files
 from xmlcore.experiment.engine import given
 from xmlcore.metrics.buckets import label_buckets
 
-HEADERS = ("Rows", "Labels", "How often does a label occur?", "How large is it?")
+HEADERS = ("How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
 
 

@@ -542,7 +542,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     assert (
         at_first["this decision"] == at_first["predict, now"] == pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
     )
-    assert page.text().count("Large numbers: on the test rows.") == 1
+    assert page.text().count("On the test rows:") == 1
     page.set("predict.decide.by", "As much recall as a least precision leaves").set(
         "predict.decide.least precision", 80.0
     )
