@@ -1,8 +1,8 @@
 """First results on the data set that comes with the program: on a first visit no page of it is empty.
 
-Nobody asks for them. They are computed one after another while no other job waits or runs, and each is stopped when
-another job is submitted. The workspace lists them like other results. One that was stopped, or deleted, does not come
-back, and no further one is begun.
+Nobody asks for them. They are begun one after another while no other job waits or runs, and give way to others as
+:attr:`xmlcore.jobs.Job.gives_way` says. The workspace lists them like other results. One that was stopped, or deleted,
+does not come back, and no further one is begun.
 """
 
 from pages.shared import fragments, jobs, server, tasks
@@ -14,7 +14,7 @@ from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment, robustness
 from xmlcore.robustness.perturbations import KINDS
 
-NOTE = "A first result, computed while nothing else runs: any other job goes first."
+NOTE = "A first result, begun while nothing else runs."
 FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)

@@ -376,6 +376,39 @@ def test_an_unasked_job_is_stopped_by_one_that_is_asked_for(single, tmp_path):
     assert unasked.wait(LONG) and waiting.wait(LONG) and unasked.gave_way and waiting.gave_way
 
 
+def test_an_unasked_job_goes_on_beside_short_jobs_and_in_its_second_half_and_after_it_gave_way_twice(single, tmp_path):
+    def unasked(seconds, key=None):
+        plan = Plan(unasked=True, seconds=seconds)
+        return start(single, work.until, str(tmp_path / "go"), key=key, plan=plan)
+
+    begun = unasked(100.0)
+    assert add(single, "short", seconds=1.0).result(LONG) == 2 and not begun.cancelling
+    add(single, "long", seconds=100.0)
+    assert begun.wait(LONG) and begun.gave_way
+    old = unasked(0.1)
+    wait_until(lambda: old.elapsed > 0.05)
+    later = add(single, "long", seconds=100.0)
+    assert not old.cancelling and old.state == "running" and later.state == "queued"
+    (tmp_path / "go").touch()
+    assert later.result(LONG) == 2 and old.state == "done"
+    (tmp_path / "go").unlink()
+    for gives_way in (True, True, False):
+        again = unasked(100.0, "k")
+        add(single, "long", seconds=100.0)
+        assert again.cancelling == gives_way
+        if gives_way:
+            assert again.wait(LONG)
+    (tmp_path / "go").touch()
+    assert again.wait(LONG) and again.state == "done"
+
+
+def test_an_unasked_job_gives_way_where_its_memory_is_needed(bounded, tmp_path):
+    bounded.free = 4 * GB
+    old = start(bounded, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=0.0, bytes=2 * GB))
+    assert add(bounded, "fits", bytes=GB).result(LONG) == 2 and not old.cancelling
+    assert add(bounded, "does not", bytes=3 * GB).result(LONG) == 2 and old.gave_way
+
+
 def test_a_job_that_nobody_waits_for_is_not_short():
     assert Plan(seconds=1.0).is_short and not Plan(seconds=1.0, unasked=True).is_short
 

@@ -28,6 +28,7 @@ WORDS = {
     "interrupted": "Interrupted",
     "gave way": "Gave way",
 }
+GIVES_WAY = 2  # how often an unasked job gives way to others: so it ends although somebody works
 SHORT = 5.0  # seconds: a job that is expected to take no longer may run beside those for which there are workers
 LOST = "The worker process ended unexpectedly (out of memory?)"
 
@@ -44,7 +45,7 @@ class Plan:
     writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
     here: bool = False  # whether it must run on this machine
     after: "tuple[Job, ...]" = ()  # jobs that make what this one needs: it fails when one of them does
-    unasked: bool = False  # whether nobody waits for it: it is stopped when another job is submitted
+    unasked: bool = False  # whether nobody waits for it: see Job.gives_way
     group: str = ""  # of jobs that are one thing for the user, such as the key of a sweep for its trainings
 
     @property
@@ -80,6 +81,7 @@ class Job:
         self._bytes = self.plan.bytes  # memory that the job needs, as far as is known by now
         self._insisted = False  # whether it starts even if its memory is not free
         self._overtaken = 0  # how many jobs behind it were started because it did not fit into memory
+        self._tries = 0  # how many jobs with its key gave way before
         self._waits_for = ""
         self._where = None  # the place of the queue that runs it
         self._earlier_log, self._log = [], []  # of workers that died, and of the present or last one
@@ -167,6 +169,16 @@ class Job:
     @property
     def cancelling(self) -> bool:
         return self._cancelling and self.active
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether the queue stops the job for one that is asked for and not short.
+
+        This happens to an unasked job twice at most, while it has run for less than half of the expected time; where
+        memory is short, always.
+        """
+        half = self.plan.seconds is None or self.elapsed < self.plan.seconds / 2
+        return self.plan.unasked and self.active and not self._cancelling and self._tries < GIVES_WAY and half
 
     @property
     def gave_way(self) -> bool:

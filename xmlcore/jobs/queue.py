@@ -151,14 +151,16 @@ class Queue:
                         self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
                         return job
             job = Job(self, key, title, owner, payload, plan)
+            job._tries = sum(other.gave_way for other in self._jobs.values() if key is not None and other.key == key)
             make_queue_folder(self)
             job._folder.mkdir()
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
-            for other in () if job.plan.unasked else [*self._jobs.values()][::-1]:  # before the parts that it needs
-                if other.plan.unasked and other.active and not other._cancelling:
-                    self._stop(other, self._grace)
+            if not (job.plan.unasked or job.plan.is_short):
+                for other in [*self._jobs.values()][::-1]:  # before the parts that it needs
+                    if other.gives_way:
+                        self._stop(other, self._grace)
             self._start_what_can(raise_for=job)
         return job
 
@@ -308,6 +310,9 @@ class Queue:
                 job._waits_for = lack or lacks_memory(job, free, self._running_here())
                 if lack is None and job._waits_for:
                     waits.append(job)
+                    for other in () if job.plan.unasked else self._running_here():
+                        if other.plan.unasked and not other._cancelling:
+                            self._stop(other, self._grace)
             if job._waits_for:
                 look_again = look_again or is_here and not place.lacks_worker()
                 continue

@@ -30,11 +30,11 @@ def compiling():
 
 
 def slowdown(own: int = 0) -> float:
-    """Return how many times as long a job takes on a machine as busy as this one; what nobody asked for gives way.
+    """Return how many times as long a job takes on a machine as busy as this one; what gives way to it is not counted.
 
     What ``own`` jobs do, which run already, is not counted.
     """
-    leaving = max(own, any(job.plan.unasked and job.state == "running" for job in queue().jobs()))
+    leaving = max(own, any(job.gives_way and job.state == "running" for job in queue().jobs()))
     return system.slowdown(leaving * system.usable_cores())
 
 

@@ -8,7 +8,7 @@ from pages.shared import first_results
 from pages.shared.operator import limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import stored
-from tests.pages.making import fields_of, titles, train, use, word_data, workspace_row, written
+from tests.pages.making import estimate, fields_of, titles, train, use, word_data, workspace_row, written
 from tests.pages.small import small_data
 
 PRESSED = ("Measure", "Train ", "Select features")  # how the labels begin of buttons on a page without a result
@@ -28,8 +28,9 @@ def unasked(server):
 
 
 @pytest.fixture
-def trains(session, server, held):
+def trains(session, server, held, monkeypatch):
     """A first visit while its first training goes on, which nobody has asked for."""
+    estimate(monkeypatch, "train", 100.0)  # another training is not short, and this one in its first half
     page = session().until(lambda s: unasked(server) and unasked(server)[0].state == "running")
     assert [job.title for job in unasked(server)] == ["Training PLT on api-docs"]
     return page

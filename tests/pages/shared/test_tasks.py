@@ -56,12 +56,12 @@ def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
 
 def test_an_estimate_says_how_much_longer_a_busy_machine_takes_but_for_what_gives_way(monkeypatch):
     monkeypatch.setattr(system, "slowdown", lambda leaving: 3.0 - leaving / system.usable_cores())
-    for unasked, state, said in (
+    for gives_way, state, said in (
         (False, "running", "2 min 30 s"),
         (True, "done", "2 min 30 s"),
         (True, "running", "1 min 40 s"),
     ):
-        job = SimpleNamespace(plan=Plan(unasked=unasked), state=state)
+        job = SimpleNamespace(gives_way=gives_way, state=state)
         monkeypatch.setattr(job_queue, "queue", lambda job=job: SimpleNamespace(jobs=lambda owner=None: [job]))
         monkeypatch.setattr(job_queue, "warm_up", lambda: None)
         assert said_plainly(tasks.takes(50.0)) == f"about 50 s, or {said} if this machine stays as busy"

@@ -45,7 +45,7 @@ def submit(
     apart : bool, optional
         Whether the trees of an ensemble are trained apart; by default if the queue has a cluster with several workers.
     unasked : bool
-        Whether nobody waits for the result: the job is stopped when another one is submitted.
+        Whether nobody waits for the result: see :attr:`xmlcore.jobs.Job.gives_way`.
     group : str
         Of jobs that are one thing for the user, such as the key of their sweep.
 
