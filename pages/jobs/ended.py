@@ -19,11 +19,9 @@ from xmlcore.jobs.job import WORDS
 MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
-    "Job": tables.text("Job"),
+    "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it. It starts again by itself."),
     "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
-    "State": tables.text(
-        "State", 120, "Gave way: nobody waited for it, so another job went first. It starts again by itself."
-    ),
+    "Job": tables.text("Job"),
     "Ended": tables.text("Ended", 110),
     "Expected": tables.text("Expected", 100, help="How long it was expected to take on a machine without other work."),
     "Memory": tables.text(
@@ -37,7 +35,6 @@ def show() -> None:
     pairs = listed()
     if not pairs:
         return
-    st.header("Ended")
     titles, lines = _titles(pairs), {}
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
@@ -81,7 +78,7 @@ def _titles(pairs) -> dict:
         if record["key"] in titles:
             with contextlib.suppress(store.StoreError, ValueError, TypeError):  # a setting no longer exists
                 titles[record["key"]] = sweeping.name(record)
-    return titles
+    return _without_data_set(titles)
 
 
 def _facts(title, own, sweep=None) -> dict:
@@ -122,7 +119,6 @@ def _of_all(sweep) -> str:
 
 def _timeline(pairs, titles, took) -> None:
     """Draw when the jobs ran that a worker has begun."""
-    titles = _without_data_set(titles)
     lines = [
         (titles[_line(job)], title, _line(job), _state(job), job.started, job.ended, took[_line(job)])
         for title, job in pairs
@@ -133,7 +129,8 @@ def _timeline(pairs, titles, took) -> None:
         return
     frame[["start", "end"]] = frame[["start", "end"]].apply(_local)
     caption = (
-        "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line."
+        "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line. "
+        "What gave way to another job starts again by itself; its last try is drawn."
     )
     charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
 
@@ -154,7 +151,7 @@ def _local(times: pd.Series) -> pd.Series:
 def listed() -> list:
     """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first.
 
-    Trainings of sweeps that go on are no part of it.
+    Trainings of sweeps that go on are no part of it, nor what gave way and was tried again.
     """
     mine, queue = workspace.token(), job_queue.queue()
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
@@ -166,7 +163,12 @@ def listed() -> list:
     pairs += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
     go_on = {record["key"] for record in sweeping.running()}
     pairs = [(title, job) for title, job in pairs if job.group not in go_on]
-    return sorted(pairs, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True)
+    later, shown = {job.key for job in every if job.active}, []
+    for title, job in sorted(pairs, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True):
+        if job.key not in later or _state(job) != WORDS["gave way"]:
+            shown.append((title, job))
+        later.add(job.key)
+    return shown
 
 
 def _details(job_title, job):

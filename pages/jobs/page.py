@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.jobs import ended, interrupted, live
-from pages.shared import format, fragments, jobs, sweeping
+from pages.shared import first_results, format, fragments, jobs, sweeping
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
@@ -35,7 +35,10 @@ def _answer(own, queue):
     parts += [format.count(paused, "is paused", "are paused")] if paused else []
     text = format.listed(parts) if running or waits or paused else "No job runs or waits"
     compiling = " Code is being compiled, once for all." if job_queue.compiling() else ""
-    return f"**{text}** in this workspace.{compiling} Jobs run on {format.plain(queue.where)}.{_others(queue)}"
+    where = "" if queue.where == "this machine" else f" Jobs run on {format.plain(queue.where)}."
+    later = first_results.waiting()
+    begins = f" {format.plain(later.title)} begins once no other job runs." if later is not None else ""
+    return f"**{text}** in this workspace.{begins}{compiling}{where}{_others(queue)}"
 
 
 def _others(queue):

@@ -5,6 +5,8 @@ Nobody asks for them. They are begun one after another while no other job waits 
 does not come back, and no further one is begun.
 """
 
+import streamlit as st
+
 from pages.shared import fragments, jobs, server, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
@@ -19,6 +21,7 @@ FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
 COUNT = 10  # of these results
+_NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
 
 
 def table(fingerprint: str) -> list[tuple]:
@@ -70,8 +73,14 @@ def _written(values):
     return ", ".join(f"{value:g}" for value in values)
 
 
+def waiting():
+    """Return the task that begins once no other job waits or runs; None if there is none."""
+    return st.session_state.get(_NEXT)
+
+
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
+    st.session_state[_NEXT] = None
     fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
     is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
     if workspace.only_looks():
@@ -100,6 +109,7 @@ def _list_or_begin(task, rank, is_listed):
     """List a result if it is kept, or else begin it if no job waits or runs; return whether it is listed now."""
     is_kept = is_listed or task.exists()
     if not is_kept and _is_busy():
+        st.session_state[_NEXT] = task
         fragments.redraw_once(lambda: not _is_busy())
         return False
     if not is_listed and server.estimated(task) is not None:  # else what it reads is gone

@@ -68,7 +68,7 @@ def test_two_sessions_train_stop_upload_and_switch_pages_and_see_nothing_of_each
         round_ += 1
     for one in tabs:
         one.go("Jobs")
-        one.page.get_by_text("Ended").first.wait_for()
+        one.page.get_by_text("What ran when").first.wait_for()
         one.go("Storage")
         one.text("This workspace keeps")
     look(tabs)

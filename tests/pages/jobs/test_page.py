@@ -130,6 +130,9 @@ def test_a_job_that_gave_way_is_not_said_to_be_stopped_here_and_after_a_restart(
     listed = page.run().frame("State").set_index("Job")["State"]
     assert listed["Training *0*"] == "Gave way" and listed["Training *1*"] == "Done"
     assert {past.id: past.state for past in jobs.Queue(folder=server.folder.parent).past()}[job.id] == "gave way"
+    (again,) = start(ready, server, 1, unasked=True)
+    assert again.key == job.key and again.wait(60)
+    assert page.run().frame("State").set_index("Job")["State"]["Training *0*"] == "Done", "of its tries the last one"
 
 
 def test_a_job_says_what_is_left_beside_other_work_or_that_it_takes_longer_than_expected(monkeypatch):
@@ -284,7 +287,7 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     driver.owners -= {"another"}
     page.press(f"pause-sweep-{key}").until(lambda s: task.exists() and at_rest(s))
     table = page.run().frame("Job", "State").set_index("Job")["State"]
-    assert table["Trying settings of OneVsRest on mine"] == "3 of 3 done" and not any(
+    assert table["Trying settings of OneVsRest"] == "3 of 3 done" and not any(
         ": C" in title for title in table.index
     )
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"

@@ -58,6 +58,7 @@ def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains
     assert unasked(server)[0].wait(60) and unasked(server)[0].gave_way
     trains.run()
     assert len(unasked(server)) == 1 and "Stopped" not in trains.text(), "it waits until nothing else runs"
+    assert "Training PLT on api-docs begins once no other job runs" in trains.go("jobs").text()
     held()
     trains.until(lambda s: len(unasked(server)) > 1)
     assert written(trains)["shown"] == {key["fingerprint"]: key["key"] for key in written(trains)["runs"][:1]}
