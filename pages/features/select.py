@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
+from pages.shared import actions, fields, first_results, format, forms, fragments, jobs, settings, tasks
 from pages.shared.begin import NOTHING_TO_LEARN
 from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
@@ -13,22 +13,28 @@ from xmlcore import experiment
 
 def begin(data, fingerprint, name) -> None:
     method = next(iter(experiment.SELECTORS))
-    st.markdown(
-        "Which features matter for which label, and which labels depend on the same? No features of "
-        f"**{format.plain(name)}** have been selected in this workspace yet."
-    )
     nothing = data.Y_train.nnz == 0
     task = tasks.select_task(fingerprint, method, params=None)
-    actions.button(
-        f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
-        type="primary",
-        key="features.begin",
-        on_click=tasks.start,
-        args=(task,),
-        disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
+    later, runs = first_results.waiting(), bool(jobs.active("select", fingerprint=fingerprint))
+    state = "have been selected in this workspace yet"
+    if runs or later is not None and later.key == task.key:
+        state = "are being selected" if runs else "will be selected once no other job runs"
+    st.markdown(
+        "Which features matter for which label, and which labels depend on the same? "
+        f"{'No features' if state.startswith('have') else 'Features'} of **{format.plain(name)}** {state}."
     )
+    if not runs:
+        actions.button(
+            f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
+            type="primary",
+            key="features.begin",
+            on_click=tasks.start,
+            args=(task,),
+            disabled=nothing,
+        )
     controls_and_jobs(data, fingerprint, None, "Other methods and settings")
-    examples.show(examples.scores)
+    if not runs:
+        examples.show(examples.scores)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:

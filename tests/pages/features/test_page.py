@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 from pages.features import answer, compare, labels, words
-from pages.shared import frame, server
+from pages.shared import first_results, frame, server, tasks
 from pages.shared.figures import charts
 from tests.pages import making
-from tests.pages.making import Row, estimate, figure, said_plainly, train, word_data
+from tests.pages.making import Row, estimate, figure, said_plainly, titles, train, word_data, written
 from xmlcore import datasets, experiment
 from xmlcore.selection import FALS
 
@@ -78,11 +78,20 @@ def test_what_the_first_selection_takes_is_said_once_and_no_button_starts_it_twi
     monkeypatch.setattr(experiment.KINDS["select"], "run", lambda *args, **settings: go_on.wait(60))
     try:
         page.press("features.begin")
-        assert page.at.button(key="features.begin").disabled and page.at.button(key="features.select").disabled
+        assert "features.begin" not in [button.key for button in page.at.button]
+        assert page.at.button(key="features.select").disabled
+        assert "are being selected" in page.text() and not titles(page), "no example beside the progress"
         page.set("features.share", 0.5)
         assert not page.at.button(key="features.select").disabled, "with other settings it is another selection"
     finally:
         go_on.set()
+
+
+def test_a_selection_in_the_background_that_waits_for_other_jobs_is_said_to_come(ready, monkeypatch):
+    fingerprint = written(ready)["dataset"]
+    monkeypatch.setattr(first_results, "waiting", lambda: tasks.select_task(fingerprint, "FALS", None))
+    page = ready.go("features")
+    assert "will be selected once no other job runs" in page.text() and page.at.button(key="features.begin")
 
 
 def test_a_feature_that_nearly_all_rows_have_is_not_passed_off_as_one_of_the_label():

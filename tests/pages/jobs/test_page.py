@@ -287,9 +287,7 @@ def test_a_sweep_is_one_line_that_is_paused_goes_on_and_ends_as_one_line(ready, 
     driver.owners -= {"another"}
     page.press(f"pause-sweep-{key}").until(lambda s: task.exists() and at_rest(s))
     table = page.run().frame("Job", "State").set_index("Job")["State"]
-    assert table["Trying settings of OneVsRest"] == "3 of 3 done" and not any(
-        ": C" in title for title in table.index
-    )
+    assert table["Trying settings of OneVsRest"] == "3 of 3 done" and not any(": C" in title for title in table.index)
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
     drawn = figure(page, "What ran when")
     (bars,) = drawn["data"]
