@@ -70,6 +70,11 @@ STYLE = f"""<style>
 [data-testid=InputInstructions] {{
   transform: translateY(calc(100% + 2px)); line-height: 0.9rem; height: 0.9rem; white-space: nowrap;
 }}
+[data-testid=stSidebar] .stCode code {{
+  display: block; overflow: hidden; text-overflow: ellipsis; font-size: 0.75rem;
+}}
+[data-testid=stSidebar] .stCode pre {{ padding: 0.75rem 2.5rem 0.75rem 0.75rem; }}
+[data-testid=stSidebar] .stCode pre + * {{ opacity: 1; visibility: visible; }}
 [data-testid=stSidebarHeader]::before {{ content: "xmlcore"; font-weight: 600; font-size: 1.125rem; }}
 [data-testid=stMainBlockContainer] {{ max-width: 1600px; }}
 @media (min-width: 641px) {{

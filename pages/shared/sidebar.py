@@ -68,21 +68,18 @@ def _links(page):
     if not st.session_state.get(LINKS):
         return
     section = st.session_state[sections.LINKED] = sections.opened(page.title)
-    with st.container(border=True):
-        url = st.context.url.split("?")[0] if st.context.url else ""
-        fields = {view.FIELD: view.now().text(), sections.FIELD: section}
-        if page.title == "Compare":
-            fields[addresses.RUN] = st.query_params.get(addresses.RUN)
-        query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
-        st.markdown("**For looking only**: whoever opens it sees this workspace, and can start or change nothing.")
-        looking = workspace.address() if workspace.only_looks() else workspace.get("look")
-        if looking is None:
-            st.button("Make this link", key="make-look", on_click=workspace.look_token)
-        else:
-            st.code(f"{url}?{workspace.QUERY}={looking}{query}", language=None)
-        if not workspace.only_looks():
-            st.markdown("**To work with**: whoever opens it can do all that you can.")
-            st.code(f"{url}?{workspace.QUERY}={workspace.address()}{query}", language=None)
+    url = st.context.url.split("?")[0] if st.context.url else ""
+    fields = {view.FIELD: view.now().text(), sections.FIELD: section}
+    if page.title == "Compare":
+        fields[addresses.RUN] = st.query_params.get(addresses.RUN)
+    query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
+    looking = workspace.address() if workspace.only_looks() else workspace.look_token()
+    links = [("For looking only", looking, "Whoever opens it can start and change nothing.")]
+    if not workspace.only_looks():
+        links.append(("To work with", workspace.address(), "Whoever opens it can do all that you can."))
+    for name, token, about in links:
+        st.caption(name, help=about)
+        st.code(f"{url}?{workspace.QUERY}={token}{query}", language=None)
 
 
 def _turn_links():
@@ -164,16 +161,11 @@ def _gone(fingerprint, damaged):
 
 
 def _jobs():
-    own = jobs.active()
-    elsewhere = [job for job in own if not jobs.is_watched(job)]
+    elsewhere = [job for job in jobs.active() if not jobs.is_watched(job)]  # a page has one state of each job
     running = elsewhere or sweeping.elsewhere()
     if running or jobs.interrupted() or sweeping.interrupted():
         addresses.link("Jobs", "Running" if running else "Interrupted jobs", "pending_actions")
     jobs.watch([*elsewhere, *filter(None, [job_queue.compiling()])], compact=True)
-    if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
-        here = len(own) - len(elsewhere)  # which of them run changes while this stays as it is
-        many = f"{here:,} jobs run or wait: this page shows them."
-        st.caption("1 job runs or waits: this page shows it." if here == 1 else many)
     warm_up = job_queue.warm_up()
     if warm_up is not None and warm_up.state == "failed":
         st.warning(

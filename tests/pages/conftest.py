@@ -142,7 +142,7 @@ class Session:
     def look_only(self):
         """Copy a link for looking only; return the token in it."""
         self.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-        self.run().press("make-look")
+        self.run()
         return self.at.session_state["workspace.snapshot"]["look"]
 
     @property
