@@ -25,8 +25,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # stands above the pages. A page is as wide as the window up to 1,600 pixels, and begins at its top, beside the
 # menu. Cards are a grid of equal columns: at most five, and three for six cards. Messages come at the bottom: at the
 # top they would lie on the first sentence. Where a table cannot be pointed at, its toolbar is always there, above it,
-# and has room. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines of a wide
-# page: only its buttons take clicks.
+# and has room; while columns follow at its right, it fades there, so that no number is cut. The undo stays in sight
+# when the page is scrolled. Streamlit's header lies on the first lines of a wide page: only its buttons take clicks.
 # Figures that a phone does not squeeze.
 WIDE = ", ".join(
     f"[class*=st-key-{key}]"
@@ -110,6 +110,13 @@ button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data
 [kind=tertiary]:hover p {{ text-decoration: underline; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
 [data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
+@keyframes more-columns {{
+  0%, 99% {{ background: linear-gradient(to left, Canvas 0.5rem, transparent 4rem); }}
+  100% {{ background: none; }}
+}}
+@supports (animation-timeline: scroll()) {{
+  .dvn-scroller {{ animation: more-columns linear both; animation-timeline: scroll(self inline); }}
+}}
 .sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}
 </style>"""

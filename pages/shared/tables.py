@@ -19,7 +19,6 @@ PAGE = 1042  # width of a table as wide as the page on a laptop, in pixels
 SHORT = 12  # letters of texts that are never cut
 LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
 COLUMNS = 7  # that a table shows at first; its menu shows the others
-BAR = 10  # height of the bar by which a table is scrolled sideways, in pixels: else it would lie on the last line
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
 
@@ -155,7 +154,7 @@ def about_features(frame: pd.DataFrame) -> str:
 
 def height(count: int, most: int, line: int = LINE) -> int:
     """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
-    return min(most, line * count + 38 + BAR)
+    return min(most, line * count + 38)
 
 
 def widths(frame: pd.DataFrame, columns: dict, shown, most: int = WIDEST, room: int = PAGE) -> dict[str, int]:
