@@ -127,11 +127,10 @@ def score_format(values) -> str:
     return f"%.{int(percent_format(100 * np.asarray(values, dtype=np.float64))[2:-1]) + 2}f"
 
 
-def moments(label: str, *, hours: bool = False):
+def moments(label: str, more: str = ""):
     """Return the column of a table with times, which are those of :func:`pages.shared.format.moment`."""
-    about = f"In the time zone {format.zone()}.{' To the hour.' * hours}"
-    shape = "D MMM, HH [h]" if hours else "D MMM, HH:mm"
-    return st.column_config.DatetimeColumn(label, format=shape, width=105, help=about)
+    about = f"In the time zone {format.zone()}.{more}"
+    return st.column_config.DatetimeColumn(label, format="D MMM, HH:mm", width=105, help=about)
 
 
 def time_format(values) -> str:

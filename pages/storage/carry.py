@@ -29,7 +29,7 @@ def show(own: list, fields: dict) -> None:
     with left:
         _write(own, fields)
         if not only_looks:
-            switch("Who has a link for looking only may take it, too", SHARED, False)
+            switch("Those who may only look can download it, too", SHARED, False)
     with right:
         _read()
 

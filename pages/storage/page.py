@@ -35,11 +35,9 @@ def main() -> None:
 def _answer(lines, own, inventory):
     sets = sum(artifact.kind == "datasets" for artifact in lines)
     mine = sum(artifact.bytes for artifact in own)
-    models = sum(owned.kind_words(artifact) == "trained model" for artifact in lines)
     copies = sum(artifact.kind == owned.COPY for artifact in lines)
-    others = len(lines) - sets - copies - models
-    kept = [(sets, "data set"), (copies, "copy as published", "copies as published"), (models, "trained model")]
-    kept.append((others, "other result" if models else "result"))
+    kept = [(sets, "data set"), (copies, "copy as published", "copies as published")]
+    kept.append((len(lines) - sets - copies, "result"))
     counts = [format.count(*words) for words in kept if words[0]]
     st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:
@@ -67,8 +65,7 @@ def _answer(lines, own, inventory):
 def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
     frame = owned.table(lines, inventory, fields, by)
-    names = [title.removeprefix(f"{kind}: ") for title, kind in zip(frame["title"], frame["kind"])]
-    sizes = pd.DataFrame({"name": names, "group": frame["kind"], "size": frame["mb"]})
+    sizes = pd.DataFrame({"name": frame["title"], "group": frame["kind"], "size": frame["mb"]})
     caption = "A rectangle is a data set or a result, as large as its files. The table below names small ones, too."
     figure = figures.treemap(sizes, "What takes how much", unit="MB", groups=owned.COLORED)
     charts.show_figure(figure, sizes, "storage", caption)
@@ -82,7 +79,7 @@ def _table(lines, own, inventory, fields):
             "mb": tables.bar("MB", 90, "Size of the files on the disk; in memory it may be another.", most=largest),
             "title": tables.text("Title", None, run_names.footnote(frame["title"])),
             "kind": tables.text("What", 145),
-            "used": tables.moments("Last used", hours=True),
+            "used": tables.moments("Last used", " To the hour."),
             "source": tables.text("Made from", 260),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),
             "pinned": tables.text("Pinned", 60),

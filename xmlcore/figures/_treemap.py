@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._style import BLUE, BUCKET_COLORS, GREY, PALETTE, need_columns, new_figure, short, whole
 
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
-LETTERS, LEAST, MOST = 44, 8, 28
+LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
 FEW = 60  # rectangles; more need more height, so that names fit
 
