@@ -15,7 +15,6 @@ NAMES = 8  # features named for each label
 
 
 def all_labels(view) -> None:
-    st.header("All selected features")
     selection, data = view.selection, view.data
     names = server.label_names(view.fingerprint)
     listed = tables.find_labels(names, st.session_state.get(selectors.query_key(choices.QUERY, view.data), ""))

@@ -18,7 +18,6 @@ FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common",
 
 
 def labels_and_features(view) -> None:
-    st.header("Labels and their features")
     way, n = _choose(view)
     order = server.label_names(view.fingerprint)["label"]
     if way == ALIKE:

@@ -34,7 +34,7 @@ def show(run, record, file_name) -> None:
     tables.cards(cards)
     cached = record["key"] in st.session_state.get("train.from_cache", ())
     settings_text = settings.changed(run.model, run.params) or "default settings"
-    trained = "From the cache, trained at" if cached else "Trained at"
+    trained = "From the cache, trained" if cached else "Trained"
     st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
     _chosen(run, file_name)
     _links(run, record)

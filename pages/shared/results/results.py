@@ -92,7 +92,7 @@ def _is_readable(record) -> bool:
 def trained(record: dict) -> str:
     """Return a sentence on when a model was trained, and with which settings of the user's own, for Markdown."""
     changed = settings.changed(record["model"], record["params"])
-    return f"Trained at {format.when(record['created'])}{f' with {format.plain(changed)}' if changed else ''}."
+    return f"Trained {format.when(record['created'])}{f' with {format.plain(changed)}' if changed else ''}."
 
 
 def task_of(record: dict):
