@@ -27,64 +27,50 @@ TIMES = ("fit_cpu_s", "fit_s")
 
 
 def sentence(lines, choice, compared) -> None:
-    """Say which is best on the data set of the figures of those compared, and then on others."""
-    measured_lines = lines[lines[choice.measure].notna()]
-    if measured_lines.empty:
+    """Say which is best of two or more that are ticked, or else of all on the data set of those compared."""
+    told = compared.wanted if compared.ticked else lines
+    told = told[told[choice.measure].notna()]
+    if told.empty:
         silent = [measured.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
         st.markdown(" ".join(silent) or "No result fits what is chosen below.")
         return
     used = workspace.get("dataset")
-    fingerprints = list(dict.fromkeys(measured_lines["fingerprint"]))
+    fingerprints = told["fingerprint"].tolist()
     first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]
     if used is not None and used not in fingerprints and not results.kept("runs", used):
         name = format.plain(tasks.dataset_name(used) or "the data set in use")
         st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
-    _best(measured_lines[measured_lines["fingerprint"] == first], choice, compared)
-    others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
-    best = measured_lines.drop_duplicates("fingerprint").set_index("fingerprint").loc[others[:3]]
-    names = figures.cut_apart(best["title"], of_runs.NAME)
-    text = [
-        f"{_bold(names[title])} on {format.plain(where)} ({format.percent(value)})"
-        for title, where, value in zip(best["title"], best["dataset"], best[choice.measure])
-    ]
-    if text:
-        more = f" These are {len(text)} of {len(others)} other data sets." if len(others) > len(text) else ""
-        _say(f"Highest {choice.measure} on other data sets: {format.listed(text)}.{more}", names)
+    _best(told[told["fingerprint"] == first], choice, compared)
 
 
 def _bold(name) -> str:
     return f"**{format.plain(name)}**"
 
 
-def _say(text: str, names: dict) -> None:
-    """Write a sentence; its tooltip has those of the names in full that are cut in it, and what a star says."""
-    said = [name for name, cut in names.items() if _bold(cut) in text]
-    whole = [format.plain(name) for name in said if names[name] != name]
-    st.markdown(text, help="  \n".join(filter(None, [*whole, run_names.footnote(said)])) or None)
-
-
 def _best(lines, choice, compared) -> None:
+    """Say which is best; a tooltip has those of the names in full that are cut in it, and what a star says."""
     leads = len(lines) > 1 and lines[choice.measure].iloc[0] > lines[choice.measure].iloc[1]
-    tests, further = _tests(lines, choice, compared) if leads else (None, "")
+    tests = _tests(lines, choice, compared) if leads else None
     names = figures.cut_apart([*lines["title"], *compared.names.values()], of_runs.NAME)
     titles = [_bold(names[title]) for title in lines["title"]]
     if tests is not None:
         tests = tests.assign(run=[_bold(names[title]) for title in tests["run"]])
-    among = format.count(len(lines), "result" if (lines["n"] == 1).all() else WORDS[choice.lines])
-    said = best_in_words(lines, choice.measure, titles, among, "**{}**", tests, further)
-    _say(f"On {_bold(lines['dataset'].iloc[0])}, {said}", names)
+    what = "result" if (lines["n"] == 1).all() else WORDS[choice.lines]
+    among = format.count(len(lines), f"ticked {what}" if compared.ticked else what)
+    text = best_in_words(lines, choice.measure, titles, among, "**{}**", tests)
+    said = [name for name, cut in names.items() if _bold(cut) in text]
+    whole = [format.plain(name) for name in said if names[name] != name]
+    about = "  \n".join(filter(None, [*whole, run_names.footnote(said)]))
+    st.markdown(f"On {_bold(lines['dataset'].iloc[0])}, {text}", help=about or None)
 
 
-def _tests(lines, choice, compared) -> tuple[pd.DataFrame | None, str]:
-    """Return the tests of the first line against the others of the figure, and a sentence on labels of the next."""
+def _tests(lines, choice, compared) -> pd.DataFrame | None:
+    """Return the tests of the first line against the others of the figure."""
     a, b = (of_runs.middle(line, choice.measure) for _, line in lines.head(2).iterrows())
     if len(of_runs.readable([a, b], 2)[0]) < 2:
-        return None, ""
+        return None
     keys = compared.keys if compared.keys[:1] == [a] and b in compared.keys else [a, b]  # where the figure has both
-    tests = of_runs.first_tests(keys, {**compared.names, b: lines["title"].iloc[1]}, choice)
-    k = of_runs.ks(a)[-1]
-    wins = side_by_side.wins_by_bucket(of_runs.labels(a, b, k)).iloc[-1]
-    return tests, f"Label by label, its F1@{k} is higher for {wins['a']:,} and lower for {wins['b']:,}."
+    return of_runs.tests(keys, {**compared.names, b: lines["title"].iloc[1]}, choice)
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:

@@ -15,7 +15,6 @@ def make(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     first = measured[measured["fingerprint"] == here].head(side.FIRST)
     keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], side.FIRST)
     if len(keys) > 1:
-        of_runs.labels(*keys[:2], of_runs.ks(keys[0])[-1])
         of_runs.tests(keys, {}, choice)
         of_runs.measures(keys, {}, more.names(choice.more))
 

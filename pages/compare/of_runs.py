@@ -11,13 +11,11 @@ from pages.shared import server
 from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.best_in_words import TOLD
 
 # Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
 _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
 HEIGHT = 380  # of the first figures, in pixels
-MACRO = "macro F1@k"  # is listed, and not drawn
 NAME = 40  # letters of a name in a title
 
 
@@ -73,7 +71,7 @@ def ks(key: str) -> tuple[int, ...]:
 @server.shared("Drawing test rows again")
 def _measures(keys: str, further: str):
     data, runs = _read(keys)
-    wanted = dict.fromkeys([*side_by_side.COMPARED, MACRO, *filter(None, further.split("\n"))])
+    wanted = dict.fromkeys([*side_by_side.COMPARED, *filter(None, further.split("\n"))])
     return side_by_side.measures_with_intervals(data, runs, list(wanted))
 
 
@@ -101,7 +99,7 @@ def measures_figure(keys: list[str], compared, further):
 
 
 def drawn(frame) -> pd.DataFrame:
-    return frame[frame["measure"].isin(side_by_side.COMPARED)]
+    return frame[frame["measure"].isin(side_by_side.DRAWN)]
 
 
 @server.shared()
@@ -158,13 +156,13 @@ def _tested(choice) -> str:
 
 
 def first_tests(keys: list[str], names: dict, choice):
-    """Return those of the tests that are drawn, and of which the first sentence tells."""
+    """Return those of the tests that are drawn."""
     return _drawn_tests(" ".join(keys), _tested(choice), names)
 
 
 def _drawn_tests(keys: str, measures: str, names: dict):
     frame, n_labels = _tests(keys, measures), _read(keys.partition(" ")[0])[0].n_labels
-    shown = side_by_side.at_most([measures.partition("\n")[0], *TOLD], n_labels)
+    shown = side_by_side.at_most([measures.partition("\n")[0], *side_by_side.TESTS_DRAWN], n_labels)
     return frame[frame["measure"].isin(shown)].assign(run=frame["run"].map(names))
 
 

@@ -32,6 +32,7 @@ class Compared(NamedTuple):
     keys: list  # of those that can be read
     several: bool  # whether there is something to compare on the data set
     over: bool  # whether there are several data sets
+    ticked: bool  # whether two or more lines of the data set are ticked
 
     def styled(self) -> pd.DataFrame:
         """Return ``run``, ``model`` and ``place`` of those that can be read, in their order."""
@@ -63,12 +64,13 @@ def compared(chosen, lines, choice, frame) -> Compared:
         if several or over:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
         _say_which_are_compared(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
-    return Compared(fingerprint, of, wanted, names, keys, several, over)
+    ticked = len(chosen) > 0 and len(wanted) > 1
+    return Compared(fingerprint, of, wanted, names, keys, several, over, ticked)
 
 
 def show(picked: Compared, lines, choice, pictures) -> None:
     """Show the lines to compare side by side, and the first figures in ``pictures``."""
-    fingerprint, of, wanted, names, keys, several, over = picked
+    fingerprint, of, wanted, names, keys, several, over, _ = picked
     file_name = f"{format.file_name(wanted['dataset'].iloc[0] if len(wanted) else '')}-compared"
     with pictures:
         _say_who_chose_settings(keys, names, wanted)
@@ -177,7 +179,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more. Micro F1 is over all pairs of a row and a label.",
+        "*Is the difference real?* says more.",
         key="compare.side",
         of=keys,
     )

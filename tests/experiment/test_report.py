@@ -58,17 +58,19 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
         *(("D", measure, -0.05, True) for measure in ("P@1", "P@5", "PSP@5")),
     )
 
-    def words(tests, further=""):
-        return best_in_words(lines, "P@1", [*"ABCD"], "4 results", "{}", tests, further)
+    def words(tests):
+        return best_in_words(lines, "P@1", [*"ABCD"], "4 results", "{}", tests)
 
-    said = words(tests, "Label by label.")
-    assert "It leads B by 1.0 points (0.2 to 1.8). Label by label. It is surely better than C and D in P@1" in said
+    said = words(tests)
+    assert "It leads B by 1.0 points (0.2 to 1.8). It is surely better than C and D in P@1" in said
     assert "and than D in P@5 and PSP@5; against B nothing is sure. But B has the highest PSP@5" in said
     three = words(tests[tests["run"] != "D"])
     assert "surely better than C in P@1; against B nothing is sure" in three and "worse" not in three
-    assert "In P@1, P@5 and PSP@5 nothing is sure. " in words(tests.assign(sure=False))
+    assert "In 3 measures nothing is sure. " in words(tests.assign(sure=False))
     worse = words(tests.assign(sure=True))
     assert "surely better than B, C and D in P@1" in worse and worse.endswith("surely worse than B in P@5 and PSP@5.")
+    alone = words(tests[tests["run"] == "B"].assign(sure=True))
+    assert alone.endswith("surely better than B in P@1, surely worse in P@5 and PSP@5.")
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes_names():

@@ -5,7 +5,6 @@ from xmlcore.experiment.side_by_side import points
 from xmlcore.typing import DataFrame
 
 RARE = "PSP@5"  # the measure of how well rare labels are predicted
-TOLD = ("P@5", RARE)  # measures whose differences are told and drawn, beside the one by which lines are ordered
 NAMED = 3  # most results that are named one after the other
 
 
@@ -16,7 +15,6 @@ def best_in_words(
     among: str,
     bold: str = "{}",
     tests: "DataFrame | None" = None,
-    further: str = "",
 ) -> str:
     """Say which of the lines is highest in a measure, by how much it leads, and what is sure of it against others.
 
@@ -34,8 +32,6 @@ def best_in_words(
     tests : DataFrame, optional
         Of the first line against others, the second among them, as :func:`differences` returns them, in the measures to
         tell of; ``run`` is the name. Without them, nothing is sure.
-    further : str, optional
-        What else there is to say of the lead over the second line.
     """
     first = lines[measure].iloc[0]
     leaders = lines[lines[measure] == first]
@@ -45,7 +41,7 @@ def best_in_words(
     have = "has" if len(leaders) == 1 else "share"
     text, behind = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", ()
     if len(leaders) == 1:
-        said, behind = _lead(names[1], _percent(lines[measure].iloc[1]), tests, further)
+        said, behind = _lead(names[1], _percent(lines[measure].iloc[1]), tests)
         text += f" {said}"
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
@@ -56,7 +52,7 @@ def best_in_words(
     return text
 
 
-def _lead(following, value, tests, further) -> tuple[str, tuple]:
+def _lead(following, value, tests) -> tuple[str, tuple]:
     """Return how sure the first line leads the one that follows and others, and who is surely ahead in rare labels."""
     if tests is None:
         return f"Next is {following}, {value}.", ()
@@ -65,7 +61,7 @@ def _lead(following, value, tests, further) -> tuple[str, tuple]:
         return f"Its lead over {following} may be chance.", ()
     by = points(-test["difference"], -test["high"], -test["low"])
     said, behind = _surely(tests.dropna(subset=["p_holm"]))
-    return " ".join(filter(None, [f"It leads {following} by {by}.", further, said])), behind
+    return " ".join(filter(None, [f"It leads {following} by {by}.", said])), behind
 
 
 def _surely(tests) -> tuple[str, tuple]:
@@ -76,11 +72,14 @@ def _surely(tests) -> tuple[str, tuple]:
         own, of_runs = tests[tests["sure"] & (sign * tests["difference"] > 0)], {}
         for measure in measures:
             of_runs.setdefault((*own.loc[own["measure"] == measure, "run"],), []).append(measure)
-        than = [f"than {_few(who)} in {wording.enumeration(what)}" for who, what in of_runs.items() if who]
+        of_runs.pop((), None)
+        than = [f"in {wording.enumeration(what)}" for what in of_runs.values()]
+        if len(runs) > 1 or not said:  # else the only other run was just named
+            than = [f"than {_few(who)} {what}" for who, what in zip(of_runs, than)]
         said += [f"surely {how} {wording.enumeration(than)}"] if than else []
     behind = next((who for who, what in of_runs.items() if RARE in what), ())
     if not said:
-        return f"In {wording.enumeration(measures)} nothing is sure." if measures else "", behind
+        return f"In {len(measures)} measures nothing is sure." if measures else "", behind
     unsure = [run for run in runs if not tests.loc[tests["run"] == run, "sure"].any()]
     rest = f"against {_few(unsure)} nothing is sure" if unsure else "nothing else is sure"
     return f"It is {', '.join(said)}{'' if tests['sure'].all() else f'; {rest}'}.", behind

@@ -17,10 +17,11 @@ from xmlcore.typing import DataFrame, Dataset
 
 PERMUTATIONS = 2000  # more where so many tests are corrected for that none could be sure
 LEAST_VARIED = 3  # lines of a model whose settings are compared
-COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
-# Measures of tests, beside that by which runs are ordered. Micro F1@5 is P@5 on another scale where all rows have five
-# predictions: it would only make p larger.
-TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")
+# Where all rows have k predictions, micro F1@k is P@k on another scale: it is listed, but neither drawn nor tested.
+DRAWN = ("P@k", "nDCG@k", "PSP@k", "macro F1@k")
+COMPARED = (*DRAWN, "micro F1@k")
+TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")  # beside that by which runs are ordered
+TESTS_DRAWN = ("P@5", "PSP@5")  # likewise
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":

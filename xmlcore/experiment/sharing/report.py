@@ -14,7 +14,7 @@ from typing import Any
 from xmlcore import __version__, metrics
 from xmlcore.datasets import load_saved
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.best_in_words import TOLD, best_in_words
+from xmlcore.experiment.best_in_words import best_in_words
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
@@ -197,7 +197,8 @@ def _part(lines, measure, figures) -> str:
     frame = side_by_side.measures_with_intervals(data, kept)
     text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
     text.append(_table_of_measures(frame))
-    text.append(_figure(figures, drawing.measures_compared(frame, f"Measures on {drawn_name}")))
+    drawn = frame[frame["measure"].isin(side_by_side.DRAWN)]
+    text.append(_figure(figures, drawing.measures_compared(drawn, f"Measures on {drawn_name}")))
     buckets = side_by_side.buckets_side_by_side(data, kept)
     text.append(_figure(figures, drawing.buckets_compared(buckets, "recall", f"Recall on {drawn_name}, top 5")))
     costs = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
@@ -246,8 +247,7 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
         return best_in_words(*of)
     measures = side_by_side.at_most((measure, *side_by_side.TESTED), data.n_labels)
     tests = side_by_side.differences(data, {name: kept[name] for name in names}, measures)
-    told = tests[tests["measure"].isin(side_by_side.at_most((measure, *TOLD), data.n_labels))]
-    best = best_in_words(*of, told.assign(run=told["run"].map(bold)))
+    best = best_in_words(*of, tests.assign(run=tests["run"].map(bold)))
     return (
         f"{best} How many points others are better or worse, with 95 % intervals; <b>bold</b> differences are sure:</p>"
         f'{of_tests(tests)}<p class="quiet">{side_by_side.how_tested(tests)}'
