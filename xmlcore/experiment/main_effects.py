@@ -23,11 +23,10 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     """Return which share of the differences between settings each parameter explains alone.
 
     A one-way analysis of variance for each parameter, over the means of settings over their seeds, in the round with
-    most of them (of successive halving, the first). The share is epsilon squared: that of the sum of squares between
-    groups, less what groups have by chance, of all squares; it is about 0 for a parameter without influence, also if
-    there are few settings. What parameters do together is in no share (see :func:`interaction_effects`), so that
-    shares need not add up to 1. A number
-    with nearly as many values as there are settings is put into at most 6 groups of neighbouring values.
+    most of them (of successive halving, the first). The share is that of the sum of squares between groups of all
+    squares (eta squared): few settings give a parameter without influence a share, too, and ``p`` tells that this may
+    be chance. In a grid, the shares of all parameters and of what they do together (:func:`interaction_effects`) add up
+    to 1. A number with nearly as many values as there are settings is put into at most 6 groups of neighbouring values.
 
     Parameters
     ----------
@@ -70,8 +69,8 @@ def interaction_effects(trials: "DataFrame", parameters: Sequence[str]) -> "Data
     """Return which share of the differences between settings two parameters explain only together.
 
     The interactions of a functional analysis of variance, over the same means and of the same squares as in
-    :func:`main_effects`: what the means of pairs of values leave after those of single values, less what chance gives.
-    Chance is how the means of settings with one pair of values differ or, where each pair has one setting, their seeds.
+    :func:`main_effects`: what the means of pairs of values leave after those of single values. It is tested against
+    how the means of settings with one pair of values differ or, where each pair has one setting, their seeds.
 
     Parameters
     ----------
@@ -84,8 +83,9 @@ def interaction_effects(trials: "DataFrame", parameters: Sequence[str]) -> "Data
     -------
     DataFrame
         A line for each pair, largest share first: ``first``, ``second``, ``share`` (in [0, 1]; NaN if it cannot be
-        said), ``p`` (of the F test; NaN where nothing tells chance: then it is in the share) and ``why`` (why it cannot
-        be said, or ""). Shares are known of grids in which all pairs of values have as many settings.
+        said), ``p`` (of the F test; NaN where nothing tells chance, as in a grid of two parameters with one seed) and
+        ``why`` (why it cannot be said, or ""). Shares are known of grids in which all pairs of values have as many
+        settings.
     """
     parameters, done = _checked(trials, parameters)
     means, settings = _means(done)
@@ -121,10 +121,9 @@ def _together(values, a, b, of_seeds) -> tuple[float, float, str]:
     left = values.size - size.size
     within = ((values - values.mean() - cells[a, b]) ** 2).sum()
     chance, left = (within / left, left) if left else of_seeds
-    if not chance > 1e-12 * every:  # of one seed, or where nothing is left to chance
-        return float(between / every), np.nan, ""
-    share = max(between - degrees * chance, 0.0) / every
-    return float(share), float(f.sf(between / degrees / chance, degrees, left)), ""
+    is_told = chance > 1e-12 * every  # not of one seed, nor where nothing is left to chance
+    p = float(f.sf(between / degrees / chance, degrees, left)) if is_told else np.nan
+    return float(between / every), p, ""
 
 
 def _checked(trials, parameters):
@@ -178,6 +177,5 @@ def _explained(values, groups) -> tuple[float, float, str]:
         return np.nan, np.nan, NONE
     means = np.bincount(groups, values)[np.unique(groups)] / size
     within = max(every - (size * (means - values.mean()) ** 2).sum(), 0.0)
-    share = min(max(1 - within / left * (n - 1) / every, 0.0), 1.0)
     ratio = (every - within) / between / (within / left) if within > 0 else np.inf
-    return float(share), float(f.sf(ratio, between, left)), ""
+    return float(1 - within / every), float(f.sf(ratio, between, left)), ""

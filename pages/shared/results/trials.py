@@ -17,13 +17,13 @@ from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
-LEAST = 0.01  # share of the differences that two parameters explain only together: less is not said
+LEAST = 0.01  # share of the differences that two parameters explain only together, or that is left: less is not said
 OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
-    "Share of the differences between settings, in {}, that one parameter explains alone: epsilon squared of a one-way "
-    "analysis of variance over the means of settings, less what chance gives. Shares need not add up to 100\u00a0%: "
-    f"parameters also act together. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more. “Only together”: "
-    "the interaction of two parameters, in a grid. With one seed and two parameters, chance is part of it."
+    "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
+    "of variance over the means of settings) or two only together (their interaction). Of a grid, shares add up to "
+    f"100\u00a0%. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more, or unknown, as that of “only "
+    "together” with one seed and two parameters."
 )
 
 
@@ -101,24 +101,23 @@ def draw(found: Tried, name: str, place: str) -> None:
         return
     measure, varied = found.task.params["measure"], found.varied
     effects = experiment.main_effects(found.trials, list(varied))
-    together = _together(found, effects)
-    st.markdown(_sentence(found, effects, together), help=HELP.format(measure))
+    together, rest = _together(found, effects)
+    st.markdown(_sentence(found, effects, together, rest), help=HELP.format(measure))
     alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
-    notes = None if alone else {effect.parameter: _share(effect, "\n") for effect in effects.itertuples()}
+    notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
     if only := _only(effects):
         notes[only] = "all differences"
     labels = {key: varied[key] for key in notes or varied}
+    both = together and (together.first, together.second, f"only together {_share(together)}")
     charts.show_figure(
-        figures.sweep_values(
-            _in_words(found), labels, measure, notes, together and (*together[:2], f"only together\n{together[2]}")
-        ),
+        figures.sweep_values(_in_words(found), labels, measure, notes, both),
         found.trials.drop(columns="key"),
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
         "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
         "the same rows.",
-        key=place,
+        key=f"wide.{place}",
     )
 
 
@@ -146,21 +145,25 @@ def _margin(result) -> str:
     )
 
 
-def _together(found, effects) -> tuple[str, str, str] | None:
-    """Return the two parameters that explain most only together, and their share; None where this may be chance."""
+def _together(found, effects) -> tuple[Any, float]:
+    """Return the two parameters that explain most only together, if no test says chance, and the share that is left."""
     own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
-    for pair in experiment.interaction_effects(found.trials, own).itertuples():
-        if pair.share > LEAST and not pair.p >= metrics.SURE:
-            return pair.first, pair.second, format.percent(pair.share)
-    return None
+    pairs = experiment.interaction_effects(found.trials, own)
+    told = pairs[(pairs["share"] > LEAST) & ~(pairs["p"] >= metrics.SURE)]
+    pair = next(told.itertuples(), None)
+    rest = 1 - effects["share"].sum() - (pair.share if pair else 0.0)
+    return pair, rest if len(pairs) and not pairs["why"].any() else 0.0
 
 
-def _sentence(found, effects, together) -> str:
+def _sentence(found, effects, together, rest) -> str:
     """Return which settings matter, over how many, for Markdown."""
     model, measure = found.task.params["model"], found.task.params["measure"]
     n = format.count(int(effects["n_settings"].max()), "setting")
     names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
     said = [f"{names[effect.parameter]} explains {_share(effect)}" for effect in effects.itertuples() if not effect.why]
+    if together:
+        who = "both" if len(said) == 2 else f"{names[together.first]} and {names[together.second]}"
+        said.append(f"{who} only together {_share(together)}")
     low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
     margin = _margin(found.result)
     if not said:
@@ -174,13 +177,8 @@ def _sentence(found, effects, together) -> str:
     values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
-    both = ""
-    if together:
-        first, second, share = together
-        both = (
-            f" {names[first]} and {names[second]} explain {share} only together: the best of one depends on the other."
-        )
-    return f"{values} Of these differences, {format.listed(said)}.{both}{none}"
+    left = f" The other {format.percent(rest)} are chance, or of several together." if rest > LEAST else ""
+    return f"{values} Of these differences, {format.listed(said)}.{left}{none}"
 
 
 def _no_difference(found, names) -> str:
@@ -200,7 +198,7 @@ def _only(effects) -> str | None:
     return left.iloc[0] if len(left) == 1 < len(effects) else None
 
 
-def _share(effect, between: str = " ") -> str:
+def _share(effect) -> str:
     if effect.why:
         return effect.why
-    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else f"{between}(perhaps chance)")
+    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (perhaps chance)")

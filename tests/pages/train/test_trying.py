@@ -161,9 +161,18 @@ def test_that_two_settings_matter_only_together_is_said_with_their_share_and_dra
         task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid})
         trials.draw(trials.Tried(task, lines, None, None, frame, frame), "name", "place")
         text, shown = drawn[-2:]
-        said = re.search(r"\*\*Loss of the node classifiers\*\* and \*\*C\*\* explain ([\d.]+).% only together", text)
+        said = re.search(r" and both only together ([\d.]+).% \(perhaps chance\)\.", text)  # one seed tells no chance
+        shares = [float(share) for share in re.findall(r"([\d.]+).%", text.partition("Of these differences")[2])]
+        assert sum(shares) == pytest.approx(100, abs=0.2)
         assert bool(said) == is_said == any("only together" in axis.title.text for axis in shown.select_xaxes())
         assert not is_said or float(said[1]) > 90
+    frame = frame.loc[frame.index.repeat(2)].assign(normalize=["l2", "none"] * 8, setting=range(16))
+    frame["value"] += [0.0, 0.1, 0.05, 0.01] * 4
+    task.params["grid"] = {**grid, "normalize": ["l2", "none"]}
+    trials.draw(trials.Tried(task, frame.to_dict("records"), None, None, frame, frame), "name", "place")
+    told = drawn[-2].partition("Of these differences")[2]
+    assert re.search(r"\. The other [\d.]+.% are chance, or of several together\.", told)
+    assert sum(map(float, re.findall(r"([\d.]+).%", told))) == pytest.approx(100, abs=0.2)
 
 
 @pytest.mark.sections("Several settings")
