@@ -18,6 +18,6 @@ def draw(settings: tuple, title: str, file_name: str, key: str, of: list | None 
         f"Each line is one setting: orange lines are the best in {measure}, blue ones the worst. Draw along an axis to "
         "keep only the lines through that part; a click on the axis brings all back."
         + (f" In full, names above the axes are: {format.listed(cut)}." if cut else ""),
-        key=key,
+        key=f"wide.{key}",
         of=of,
     )

@@ -30,7 +30,14 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # Figures that a phone does not squeeze.
 WIDE = ", ".join(
     f"[class*=st-key-{key}]"
-    for key in ("trees-whole", "features-heat-map", "features-overlap", "sampling-contributions", "together-heat")
+    for key in (
+        "wide",
+        "trees-whole",
+        "features-heat-map",
+        "features-overlap",
+        "sampling-contributions",
+        "together-heat",
+    )
 )
 WIDE = f":is({WIDE})"
 STYLE = f"""<style>
@@ -51,7 +58,7 @@ STYLE = f"""<style>
 .stElementContainer > .stMetric {{ height: 100%; }}
 .js-plotly-plot .parcoords text {{
   fill: currentColor !important; fill-opacity: 0.85;
-  text-shadow: 0 0 3px Canvas, 0 0 3px Canvas, 0 0 3px Canvas !important;
+  text-shadow: none !important; paint-order: stroke; stroke: Canvas; stroke-width: 4px; stroke-linejoin: round;
 }}
 .js-plotly-plot .parcoords :is(.domain, .tick > line) {{
   stroke: currentColor !important; stroke-opacity: 0.4 !important;

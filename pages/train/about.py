@@ -81,4 +81,5 @@ def _chosen(run, name):
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
         f"training rows; test rows are not used.{more}",
+        key="wide.train.trials",
     )

@@ -82,12 +82,14 @@ def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_
     assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))
 
 
-def test_names_above_the_axes_of_settings_do_not_meet_on_a_phone():
+def test_names_above_the_axes_of_settings_do_not_meet():
     frame = pd.DataFrame({name: [1, 2] for name in "abcd"} | {"P@1": [60.0, 64]})
     labels = {name: f"{name} is a setting with a long name" for name in "abcd"}
     axes = figures.parameters_compared(frame, labels, "P@1").data[0].dimensions
     names = [axis.label for axis in axes[:-1]]
-    assert len({*names}) == 4 and sum(map(len, names)) * 7 < 320, "letters of 7 pixels"
+    assert len({*names}) == 4 and sum(map(len, names)) * 7 < 700, "letters of 7 pixels"
+    short = figures.parameters_compared(frame, {"a": "Max labels per leaf", "b": "Arity"}, "P@1").data[0].dimensions
+    assert short[0].label == "Max labels per leaf"
 
 
 def test_the_first_axis_of_settings_has_room_for_its_name_above_it_and_for_its_values_beside_it():
@@ -135,7 +137,12 @@ def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_f
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
     figure = figures.differences(frame)
     first, second = figure.data
-    assert figure.layout.title.subtitle.text == "faint: may be chance"
+    assert "faint: may be chance, corrected for all tests" in figure.layout.title.subtitle.text
+    for low, high in ((-0.03, 0.04), (-0.4, 0.4), (0.0, 0.2), (-0.001, 0.0)):
+        axis = figures.differences(frame.assign(low=low, high=high)).layout.xaxis
+        start, end = axis.range
+        assert all(start + 0.09 * (end - start) < tick < end - 0.09 * (end - start) for tick in axis.tickvals)
+        assert 0 in axis.tickvals and len(axis.tickvals) >= 3, "numbers of two panels do not meet"
     for low, high in np.random.default_rng(0).uniform([-0.2, 0], [0, 0.2], (12, 2)):
         axis = figures.differences(frame.assign(low=low, high=high)).layout.xaxis
         assert 3 <= len(axis.tickvals) <= 4 and 0 in axis.tickvals, "more would lie over each other on a phone"
@@ -331,22 +338,24 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
 def test_two_settings_that_act_together_have_a_panel_with_a_line_of_means_for_each_value_of_one():
     frame = trials(C=[1.0, 1.0, 10.0, 10.0, 100.0, 100.0], loss=["a", "b"] * 3)
     labels, notes = {"C": "C, weight of the loss", "loss": "Loss of the node classifiers"}, {"C": "1 %", "loss": "2 %"}
-    figure = figures.sweep_values(frame, labels, "P@1", notes, ("loss", "C", "only together\n3 %"))
+    figure = figures.sweep_values(frame, labels, "P@1", notes, ("loss", "C", "only together 3 %"))
     *others, a, b = figure.data
     assert {trace.xaxis for trace in others} == {"x", "x2"} and a.xaxis == b.xaxis == "x3"
     assert a.name.endswith("= a") and list(a.x) == list(b.x) == [1.0, 10.0, 100.0], (
         "a line for each of the fewer values"
     )
-    assert list(a.y) == pytest.approx(100 * frame["value"][::2]) and a.line.color != b.line.color
+    assert list(a.y) == pytest.approx(100 * frame["value"][::2])
+    for of in ("line.color", "line.dash", "marker.symbol"):  # equal lines are told apart
+        assert a[of] != b[of]
     titles = [getattr(figure.layout, f"xaxis{axis}").title.text.split("<br>") for axis in ("", 2, 3)]
-    assert titles[2][-2:] == ["only together", "3 %"] and titles[0][-1] == "1 %"
-    assert max(len(line) for title in titles for line in title) <= 18, "a panel of a phone is not wider"
+    assert titles[0] == [labels["C"], "1 %"] and titles[2] == [labels["C"], "only together 3 %"]
     assert figure.layout.xaxis2.autotickangles == (0, 90), "texts aslant would run into the next panel"
-    gap = figure.layout.yaxis.domain[0] - figure.layout.yaxis3.domain[1]
-    on_a_phone = figure.layout.height - 310  # the title and the legend take so much
-    assert gap * on_a_phone > 12 + 7 * len("squared hinge") + 18 * len(titles[0]), "values stand upright"
-    without = figures.sweep_values(frame, labels, "P@1", notes)
-    assert figure.layout.height > 1.5 * without.layout.height
+    rows = {figure.layout[f"yaxis{axis}"].domain for axis in ("", 2, 3)}
+    assert len(rows) == 1, "three panels stand in one row"
+    frame = frame.assign(a=frame["loss"], b=frame["loss"])
+    four = figures.sweep_values(frame, labels | {"a": "A", "b": "B"}, "P@1", notes)
+    gap = four.layout.yaxis.domain[0] - four.layout.yaxis3.domain[1]
+    assert gap * (four.layout.height - 310) > 12 + 7 * len("squared hinge") + 18 * 2, "values stand upright"
 
 
 @pytest.fixture

@@ -114,13 +114,13 @@ def differences(
         )  # fmt: skip
         figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
     low, high = 100 * min(0.0, frame["low"].min()), 100 * max(0.0, frame["high"].max())
-    space = 0.08 * (high - low) or 1.0
-    ends = [low - space, high + space]
-    figure.update_xaxes(title_text="points", tickangle=0, matches="x", range=ends, tickvals=steps(*ends, NEAR))
+    space = 0.15 * (high - low) or 1.0
+    ends, inner = ([low - part * space, high + part * space] for part in (1, 0.2))  # numbers of two panels do not meet
+    figure.update_xaxes(tickangle=0, matches="x", range=ends, tickvals=steps(*inner, NEAR))
     figure.update_yaxes(range=[len(runs) - 0.5, -0.5])
     figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
-    if not frame["sure"].all():
-        figure.update_layout(title_subtitle_text="faint: may be chance")
+    faint = "" if frame["sure"].all() else "; faint: may be chance, corrected for all tests"
+    figure.update_layout(title_subtitle_text=f"in points{faint}")
     return figure
 
 
@@ -163,7 +163,13 @@ def parameters_compared(
     dimensions.append({"label": f"{measure}, %", "values": values.tolist()})
     figure.add_parcoords(
         dimensions=dimensions,
-        line={"color": values.tolist(), "colorscale": SHADES, "showscale": False},
+        # The colour bar stands beside the last axis, whose numbers are its own.
+        line={
+            "color": values.tolist(),
+            "colorscale": SHADES,
+            "colorbar": {"thickness": 8, "len": 1, "xpad": 6, "ypad": 0, "showticklabels": False, "outlinewidth": 0},
+            "showscale": True,
+        },
         # The dashboard's theme does not reach these texts: this grey is legible on a white and on a dark page.
         labelfont={"color": LEGIBLE, "size": 13},
         tickfont={"color": LEGIBLE, "size": 12},
@@ -176,7 +182,7 @@ def parameters_compared(
     return figure
 
 
-LETTERS = 45  # of all names above the axes: there is room for them on a phone
+LETTERS = 100  # of all names above the axes
 LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
 BY_RATIO = 10  # the largest value by the smallest from which an axis has equal steps for equal ratios
 MOST_TICKS = 8  # values of an axis that are all written beside it

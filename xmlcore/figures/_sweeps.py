@@ -9,14 +9,15 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xmlcore.figures._axes import far_apart, small_looks_small
-from xmlcore.figures._style import BLUE, ORANGE, PALETTE, VIOLET, need_columns, new_figure, short
+from xmlcore.figures._style import BLUE, ORANGE, PALETTE, RUN_DASHES, VIOLET, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
-UPRIGHT = 110  # height of texts in place of numbers below a panel: on a phone, they stand upright
+UPRIGHT = 110  # height of texts in place of numbers below a panel, where they stand upright
 BELOW = 90  # height of numbers and a line of a title below a panel
-LINE, LETTERS = 18, 16  # height of a further line of a title, and most letters of a line: a panel of a phone is so wide
-NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap on a phone
+LINE, LETTERS = 18, 24  # height of a further line of a title, and most letters of a line
+NEAR = 0.15  # of the width of a panel: labels that are nearer to each other would overlap
 AGAIN = [*(color for color in PALETTE if color not in (BLUE, ORANGE)), VIOLET]  # of lines that are no means of all
+MARKS = ("circle", "square-open", "diamond-open", "x-thin-open", "cross-thin-open")  # each is seen on the ones before
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
 WIDE = 10  # a parameter whose values differ by this factor has a logarithmic axis
@@ -39,10 +40,11 @@ def sweep_values(
     trials = trials.assign(**texts.where(texts.notna(), None))  # None among numbers came back as NaN
     drawn = trials[trials["value"].notna()]
     n_panels = len(parameters) + (together is not None)
-    n_rows, n_columns = -(-n_panels // 2), min(2, n_panels)
+    n_columns = 2 if n_panels == 4 else min(3, n_panels)
+    n_rows = -(-n_panels // n_columns)
     titles = {name: [*textwrap.wrap(short(label, 2 * LETTERS), LETTERS)] for name, label in parameters.items()}
     for name, note in (notes or {}).items():
-        titles[name] += note.split("\n")
+        titles[name] += textwrap.wrap(note, LETTERS)
     more = LINE * (max(map(len, titles.values())) - 1)
     if not all(_are_numbers(trials[name]) for name in [*parameters][: n_columns * (n_rows - 1)]):
         more += UPRIGHT
@@ -77,17 +79,19 @@ def _add_together(figure, drawn, together, parameters, place):
     """Add the panel of two parameters: a line of means for each value of the one with fewer values."""
     by, name = sorted(together[:2], key=lambda name: drawn[name].map(repr).nunique())
     numbers = _are_numbers(drawn[name])
-    for color, (value, own) in zip(AGAIN, drawn.groupby(drawn[by].map(_text), sort=False)):
+    for place_of, (value, own) in enumerate(drawn.groupby(drawn[by].map(_text), sort=False)):
+        color, dash, mark = (ways[place_of % len(ways)] for ways in (AGAIN, RUN_DASHES, MARKS))
         means = (100 * own["value"]).groupby(own[name].astype(float) if numbers else own[name].map(_text)).mean()
         means = (
             means.sort_index() if numbers else means.reindex([text for text in _ordered(drawn[name]) if text in means])
         )
         figure.add_scatter(
             x=means.index, y=means, mode="lines+markers", name=f"{short(parameters[by], LETTERS)} = {value}",
-            line={"color": color, "width": 2}, marker={"color": color, "size": 7},
+            line={"color": color, "width": 2, "dash": dash},
+            marker={"color": color, "size": 8, "symbol": mark, "line": {"color": color, "width": 2}},
             hovertemplate=f"{value}, %{{x}}: %{{y:.2f}} %<extra></extra>", **place,
         )  # fmt: skip
-    title = [*textwrap.wrap(short(parameters[name], 2 * LETTERS), LETTERS), *together[2].split("\n")]
+    title = [*textwrap.wrap(short(parameters[name], 2 * LETTERS), LETTERS), *textwrap.wrap(together[2], LETTERS)]
     figure.update_xaxes(title_text="<br>".join(title), **place, **_axis(drawn[name], numbers))
 
 
