@@ -156,7 +156,9 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
         frame[time], shape = lines[time], tables.time_format(lines[time])
         columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = tables.number("Model, MB", 90, "%.3g", "In memory; its size on disk is on the page Storage.")
+    columns["model_mb"] = tables.number(
+        "In memory, MB", 110, "%.3g", "The model; its size on disk is on the page Storage."
+    )
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
         columns["training_mb"] = tables.number("Training, MB", 96, "%d", GROWN)
