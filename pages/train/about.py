@@ -20,7 +20,7 @@ def show(run, record, file_name) -> None:
         (
             "Prediction",
             f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
-            "Mean over all test rows, k labels each.",
+            f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each.",
         ),
         (
             "Model in memory",

@@ -9,7 +9,6 @@ from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.view import look, now
 from xmlcore import metrics
-from xmlcore.wording import hundredths
 
 LISTED = 1000  # most labels in a table
 LISTED_ROWS = 200  # most rows of a label in a table, with the names of all their labels
@@ -28,7 +27,7 @@ def show(data, run, key, name) -> None:
         found = f"**all {occur} with a test row** are predicted correctly at least once"
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, {found}. Micro F1 is "
-        f"**{hundredths(micro)}\u00a0%**, macro F1 **{hundredths(macro)}\u00a0%**.",
+        f"**{format.percent(micro)}**, macro F1 **{format.percent(macro)}**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",

@@ -1,5 +1,7 @@
 """Measures of a result with intervals."""
 
+import re
+
 import numpy as np
 
 from pages.shared import format, server
@@ -38,7 +40,10 @@ def cards(key: str) -> list[tuple]:
     is_measured = np.isfinite(frame.loc["PSP@k", 1].value)  # else no test row has a label
     for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS if is_measured):
         line = frame.loc[measure, k]
-        text = f"{metrics.MEASURES[measure].explained}. In grey: the 95\u00a0% interval. {INTERVAL}"
+        text = re.sub(r"\bk\b", str(k), metrics.MEASURES[measure].explained).replace(
+            "the 1 predicted", "the first predicted"
+        )
+        text = f"{text[0].upper()}{text[1:]}." + f" In grey: the 95\u00a0% interval. {INTERVAL}" * (not shown)
         shown.append((measure.replace("@k", f"@{k}"), format.percent(line.value), text, _interval(line)))
     if not run.has_model:
         return shown

@@ -1,5 +1,7 @@
 """The Train page, opened and used through app.py."""
 
+import re
+
 import pytest
 
 from tests.pages.making import fields_of, train, trained, use, word_data, written
@@ -13,6 +15,9 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
     assert all(card.delta.startswith("95\u00a0%: ") for card in page.at.metric if card.label.startswith("P@"))
+    about = {card.label: card.help for card in page.at.metric}
+    assert [label for label, text in about.items() if "bootstrap" in text] == ["P@1"]
+    assert "5 predicted labels" in about["P@5"] and not any(re.search(r"\bk\b", text) for text in about.values())
     assert page.at.button(key="train.PLT.submit").proto.type == "secondary", "nothing is to be trained"
     assert p_at_1 > 80 and f"**{p_at_1:.1f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
