@@ -11,7 +11,6 @@ HEAD = 16  # letters of a name above a column
 
 def show(lines, measure: str) -> None:
     frame = experiment.best_of_models(lines, measure)
-    st.header("Over several data sets")
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         st.caption("Train two models on the same two data sets or more: they are then compared here.")
         return

@@ -21,7 +21,6 @@ CSV = "Each result against the first, in each measure, with p-values of single t
 
 
 def show(keys, names, choice, file_name) -> None:
-    st.header("Is the difference real?")
     titles = {key: names[key] for key in keys}
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         of = f"{hash(tuple(keys)) & 0xFFFFFF:x}"  # of other results, the best two are compared first

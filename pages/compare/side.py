@@ -80,7 +80,6 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     of_sweeps = next((data for data in (fingerprint, used) if sweeping.kept(data)), None)
 
     def matter():
-        st.header("Which settings matter")
         if of_sweeps is not None:
             if fingerprint not in (None, of_sweeps):
                 st.caption(f"On {format.plain(tasks.dataset_name(of_sweeps) or 'the data set')}, which is in use.")
@@ -235,7 +234,6 @@ def _listed(names) -> str:
 
 
 def _buckets(keys, names, compared, file_name) -> None:
-    st.header("Head, torso and tail labels")
     with st.container(horizontal=True, gap="medium"):
         measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
         ks = of_runs.ks(keys[0])

@@ -31,9 +31,6 @@ BRIER = (
 
 def show(run, key: str, file_name: str) -> None:
     meaning = predictions.meaning(run)
-    st.header(
-        "Are its scores right as probabilities?" if meaning else "Are its probabilities right?", help=meaning or None
-    )
     left, right = st.columns([3, 2], gap="large")
     data = server.dataset(run.fingerprint)
     ks = results.ks(data.n_labels)
@@ -56,7 +53,7 @@ def show(run, key: str, file_name: str) -> None:
             st.caption("The model predicts no label, so there are no probabilities to check.")
             return
         errors = [metrics.calibration_error(frame) for frame in frames.values()]
-        st.markdown(sentence(frames["as they are"], errors[0], bool(meaning)))
+        st.markdown(sentence(frames["as they are"], errors[0], bool(meaning)), help=meaning or None)
         if learnt is not None:
             st.markdown(
                 f"**Calibrated, it is {100 * errors[1].expected:.1f} points off.** What scores are worth was learnt "

@@ -20,7 +20,6 @@ test rows and seeds drawn again."""
 
 
 def show(run, file_name: str) -> None:
-    st.header("Would more data help?")
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
         task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
