@@ -134,6 +134,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         return
     listed = frame.head(LISTED)
     drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
+    drawn["labels"] = [(*tables.label_names(data, tables.ids(data.Y_test, row)),) for row in listed["row"]]
     for name, run in (("first", first_run), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
     columns = {
@@ -180,7 +181,7 @@ def _one_row(data, runs, row, k) -> None:
         tables.show_features(features, key="compare.row.features", most=220)
 
 
-def _predicted(data, ranking, row, k) -> str:
+def _predicted(data, ranking, row, k) -> tuple[str, ...]:
     true = set(tables.ids(data.Y_test, row).tolist())
     labels = [int(label) for label in ranking.labels[row, :k] if label >= 0]
-    return ", ".join(f"✓\u00a0{data.label_name(j)}" if j in true else data.label_name(j) for j in labels)
+    return tuple(f"✓\u00a0{data.label_name(j)}" if j in true else data.label_name(j) for j in labels)

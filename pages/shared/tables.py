@@ -212,6 +212,7 @@ def show(
 ):
     """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
 
+    A cell may be a tuple of names: where not all fit, it shows the first ones, and how many others there are.
     The reader may choose the others than the ``first``, at most seven. ``signs`` has formats of columns with a minus,
     ``best`` says which cells are bold, ``most`` is the largest height, ``widest`` that of columns without a width.
     """
@@ -226,11 +227,14 @@ def show(
                 more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
         settings["column_order"] = [name for name in offered if name in {*first, *more}]
     shown = settings["column_order"]
+    objects = [name for name in shown if name in frame and frame[name].dtype == object]
+    lists = {name: frame[name] for name in objects if frame[name].map(type).eq(tuple).all()}
+    frame = frame.assign(**{name: cells.map(", ".join) for name, cells in lists.items()})
     ticks = next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
     edges = BORDER + ticks * ("on_select" in settings)
     wide = widths(frame, columns, shown, widest, PAGE - edges)
     columns = {name: column | {"width": wide[name]} for name, column in columns.items()}
-    frame, settings["row_height"] = _fitted(frame, columns, shown)
+    frame, settings["row_height"] = _fitted(frame, columns, shown, lists)
     if most is not None:
         settings["height"] = height(len(frame), most, settings["row_height"])
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
@@ -246,8 +250,11 @@ def show(
     return event
 
 
-def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
-    """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that."""
+def _fitted(frame, columns, shown, lists=()) -> tuple[pd.DataFrame, int]:
+    """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that.
+
+    ``lists`` has the tuples of names that texts of some columns are made of.
+    """
     lines, cut = 1, {}
     for name in filter(lambda name: _is_text(columns.get(name, {})), frame.columns):
         room = columns[name]["width"] - CELL
@@ -256,6 +263,7 @@ def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
         letters = max(int((room - DOTS) / max(wide.values(), default=8)), 8)
         # More lines help only texts that are not mostly one word.
         words = [text for text in wide if max(map(len, text.split()), default=0) > max(len(text) / 2, letters)]
+        words = [] if name in lists else words
         texts = sorted(wide.keys() - words)
         lines = LINES if name in shown and frame[name].isin(texts).sum() > FEW * len(frame) else lines
         cut[name] = letters, words, texts
@@ -264,6 +272,10 @@ def _fitted(frame, columns, shown) -> tuple[pd.DataFrame, int]:
             short = cut_apart(words, letters) | _in_lines(texts, lines, letters)
         else:
             short = cut_apart([*words, *texts], letters)
+        if name in lists:
+            short = {
+                text: _first(names, lines, letters) for text, names in zip(frame[name], lists[name]) if text in wide
+            }
         frame = frame.assign(**{name: [short.get(text, text) for text in frame[name]]})
     return frame, LINE if lines == 1 else TALL
 
@@ -277,6 +289,16 @@ def _in_lines(texts, lines: int, letters: int) -> dict[str, str]:
         texts = [text for text in texts if room > letters and len(textwrap.wrap(found[text], letters)) > lines]
         room -= 3
     return found
+
+
+def _first(names: tuple, lines: int, letters: int) -> str:
+    """Return as many names as there is room for, each cut by itself where it is longer than a line, and ``+4``."""
+    cut = [next(iter(cut_apart([name], letters - 3).values())) for name in names]
+    for n in range(len(cut), 0, -1):
+        text = ", ".join([*cut[:n], *[f"+{len(cut) - n}"] * (n < len(cut))])
+        if len(textwrap.wrap(text, letters)) <= lines:
+            break
+    return text
 
 
 def _pixels(text) -> float:

@@ -53,6 +53,20 @@ def test_a_text_of_long_words_has_no_more_lines_than_its_cell():
     assert line == tables.TALL and len(textwrap.wrap(frame["name"][0], 26)) <= tables.LINES
 
 
+@pytest.mark.parametrize("often", [1, 9])
+def test_cells_of_several_names_have_the_first_of_them_whole_and_say_how_many_others_there_are(often):
+    names = ("compression", "✓\u00a0convert_categoricals", "mode", "preserve_dtypes", "version", "x" * 99)
+    columns, texts = {"name": tables.text("Name", 220)}, [", ".join(names)] * often + ["a"] * 9
+    lists = {"name": [names] * often + [("a",)] * 9}
+    frame, line = tables._fitted(pd.DataFrame({"name": texts}), columns, ["name"], lists)
+    *shown, others = frame["name"][0].split(", ")
+    assert shown == [*names[: len(shown)]] and int(others) == 6 - len(shown) and frame["name"].iloc[-1] == "a"
+    assert len(shown) >= (1 if line == tables.LINE else 3)
+    long = pd.DataFrame({"name": ["x" * 99 + ", b"]})
+    cut = tables._fitted(long, columns, ["name"], {"name": [("x" * 99, "b")]})[0]["name"][0]
+    assert cut.startswith("x") and cut.endswith(", b")
+
+
 def test_columns_are_as_wide_as_their_texts_and_titles_and_a_page_has_room_for_them():
     frame = pd.DataFrame({"name": ["ab", None], "text": ["word " * 99] * 2, "n": [1, 2]})
     columns = {"name": tables.text("A", 220), "text": tables.text("Text", 800), "n": tables.number("PLT is better")}
