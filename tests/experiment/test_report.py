@@ -69,6 +69,7 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
     assert "In 3 measures nothing is sure. " in words(tests.assign(sure=False))
     worse = words(tests.assign(sure=True))
     assert "surely better than B, C and D in P@1" in worse and worse.endswith("surely worse than B in P@5 and PSP@5.")
+    assert "surely better than D in all 3 measures" in words(tests[tests["run"] != "C"])
     alone = words(tests[tests["run"] == "B"].assign(sure=True))
     assert alone.endswith("surely better than B in P@1, surely worse in P@5 and PSP@5.")
 

@@ -73,7 +73,8 @@ def _surely(tests) -> tuple[str, tuple]:
         for measure in measures:
             of_runs.setdefault((*own.loc[own["measure"] == measure, "run"],), []).append(measure)
         of_runs.pop((), None)
-        than = [f"in {wording.enumeration(what)}" for what in of_runs.values()]
+        every = f"in all {len(measures)} measures"
+        than = [every if len(what) == len(measures) else f"in {wording.enumeration(what)}" for what in of_runs.values()]
         if len(runs) > 1 or not said:  # else the only other run was just named
             than = [f"than {_few(who)} {what}" for who, what in zip(of_runs, than)]
         said += [f"surely {how} {wording.enumeration(than)}"] if than else []
