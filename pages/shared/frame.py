@@ -28,18 +28,8 @@ _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was
 # and has room; while columns follow at its right, it fades there, so that no number is cut. The undo stays in sight
 # when the page is scrolled. Streamlit's header lies on the first lines of a wide page: only its buttons take clicks.
 # Figures that a phone does not squeeze.
-WIDE = ", ".join(
-    f"[class*=st-key-{key}]"
-    for key in (
-        "wide",
-        "trees-whole",
-        "features-heat-map",
-        "features-overlap",
-        "sampling-contributions",
-        "together-heat",
-    )
-)
-WIDE = f":is({WIDE})"
+WIDE = "wide trees-whole features-heat-map features-overlap sampling-contributions together-heat".split()
+WIDE = f":is({', '.join(f'[class*=st-key-{key}]' for key in WIDE)})"
 STYLE = f"""<style>
 .js-plotly-plot text {{ font-family: "Source Sans", sans-serif !important; }}
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
