@@ -36,8 +36,6 @@ def test_bars_and_what_they_start_from_add_up_to_the_score_with_the_others_as_tw
     said = [float(number) for number in re.findall(r"[+-][\d.]+", figure.layout.title.subtitle.text.replace("−", "-"))]
     assert said == pytest.approx([-3.5, frame["contribution"].sum(), frame["contribution"].sum() - 3.5])
     assert drawn[0][2] == "raises the score" and drawn[1][2] == "lowers the score"
-    rounded = figures.contribution_bars(frame, start=("bias", 1e-12 - frame["contribution"].sum()))
-    assert rounded.layout.title.subtitle.text.endswith(" = 0"), "and not = 0.0000000"
     other = bars(figures.contribution_bars(frame, 10, wording=("for a", "for b")))
     assert other[0][2] == "for a" and other[1][2] == "for b"
     assert drawn[0][1] != drawn[1][1]
@@ -173,7 +171,7 @@ def test_numbers_beside_bars_are_rounded_alike_and_small_ones_not_to_zero():
     assert told == ["+68.4", "+7.0", "−0.04", "0.0"]
 
 
-@pytest.mark.parametrize(("score", "told"), [(0.9995, "−0.0005"), (1.0, "0.00"), (0.5, "−0.69")])
+@pytest.mark.parametrize(("score", "told"), [(0.9995, "−0.0005"), (1 - 1e-12, "0.00"), (1.0, "0.00"), (0.5, "−0.69")])
 def test_the_log_of_a_score_below_1_is_never_written_as_0_and_that_of_1_has_no_sign(score, told):
     frame = pd.DataFrame({"name": ["a"], "value": 1.0, "contribution": [np.log(score) + 4.14]})
     figure = figures.contribution_bars(frame, unit="log score", start=("without features", -4.14))

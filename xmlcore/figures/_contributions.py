@@ -241,9 +241,7 @@ def _written(value, digits) -> str:
 
 def _not_zero(value, digits, most) -> str:
     """Return a number whose small values have up to ``most`` digits, so that they are not written as 0."""
-    if not round(value, most):
-        return "0"
-    of_one_digit = _digits(abs(value)) - 2
+    of_one_digit = _digits(abs(round(value, most))) - 2
     return _written(value, max(digits, min(of_one_digit, most)))
 
 
