@@ -12,7 +12,7 @@ from xmlcore.state import StateError
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
-# white and black texts on marks, and removes the white glow around texts of parallel coordinates. Figures are shown in
+# white and black texts on marks, and edges texts of parallel coordinates with the page's colour. Figures are shown in
 # the font of the page, but measured and saved in a font of the system, which is wider: so nothing is cut here or in a
 # file that is opened without the font of the page. Streamlit cuts the names of what is chosen in a multiselect; here
 # they go on in the next line, and the field is as high as others beside it. The fields that are bound to the address

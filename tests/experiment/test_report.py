@@ -66,7 +66,8 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
     assert "and than D in P@5 and PSP@5; against B nothing is sure. But B has the highest PSP@5" in said
     three = words(tests[tests["run"] != "D"])
     assert "surely better than C in P@1; against B nothing is sure" in three and "worse" not in three
-    assert "In 3 measures nothing is sure. " in words(tests.assign(sure=False))
+    assert "In all 3 measures nothing is sure. " in words(tests.assign(sure=False))
+    assert "In P@1 nothing is sure. " in words(tests[tests["measure"] == "P@1"].assign(sure=False))
     worse = words(tests.assign(sure=True))
     assert "surely better than B, C and D in P@1" in worse and worse.endswith("surely worse than B in P@5 and PSP@5.")
     assert "surely better than D in all 3 measures" in words(tests[tests["run"] != "C"])

@@ -73,17 +73,20 @@ def _surely(tests) -> tuple[str, tuple]:
         for measure in measures:
             of_runs.setdefault((*own.loc[own["measure"] == measure, "run"],), []).append(measure)
         of_runs.pop((), None)
-        every = f"in all {len(measures)} measures"
-        than = [every if len(what) == len(measures) else f"in {wording.enumeration(what)}" for what in of_runs.values()]
+        than = [f"in {_counted(what, measures)}" for what in of_runs.values()]
         if len(runs) > 1 or not said:  # else the only other run was just named
             than = [f"than {_few(who)} {what}" for who, what in zip(of_runs, than)]
         said += [f"surely {how} {wording.enumeration(than)}"] if than else []
     behind = next((who for who, what in of_runs.items() if RARE in what), ())
     if not said:
-        return f"In {len(measures)} measures nothing is sure." if measures else "", behind
+        return f"In {_counted(measures, measures)} nothing is sure." if measures else "", behind
     unsure = [run for run in runs if not tests.loc[tests["run"] == run, "sure"].any()]
     rest = f"against {_few(unsure)} nothing is sure" if unsure else "nothing else is sure"
     return f"It is {', '.join(said)}{'' if tests['sure'].all() else f'; {rest}'}.", behind
+
+
+def _counted(some, measures) -> str:
+    return f"all {len(some)} measures" if len(some) == len(measures) > 2 else wording.enumeration(some)
 
 
 def _few(names) -> str:
