@@ -175,13 +175,13 @@ def _differences_figure(keys: str, compared: str, measures: str):
 
 
 @server.shared("Testing the differences")
-def _bucket_differences(keys: str, k: int):
-    return side_by_side.differences_of_buckets(*_read(keys), f"micro R@{k}")
+def _bucket_differences(keys: str, measure: str):
+    return side_by_side.differences_of_buckets(*_read(keys), measure)
 
 
-def bucket_differences(keys: list[str], names: dict, k: int):
-    """Return by how much the recall of head, torso and tail labels differs from the first result's, with intervals."""
-    frame = _bucket_differences(" ".join(keys), k)
+def bucket_differences(keys: list[str], names: dict, measure: str):
+    """Return how head, torso and tail labels differ in a measure from the first result's, with intervals."""
+    frame = _bucket_differences(" ".join(keys), measure)
     return frame.assign(run=frame["run"].map(names))
 
 

@@ -19,7 +19,12 @@ MEASURE = "\u200bmeasure"  # column of the measures; no result can have this nam
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
 ITSELF = "what models chose by themselves"
-OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
+# Of head, torso and tail labels: a column of what is drawn -> its title, and its name as a measure of some labels.
+OF_BUCKETS = {
+    "recall": ("Recall", "micro R"),
+    "precision": ("Precision", "micro P"),
+    "macro_f1": ("Macro F1", "macro F1"),
+}
 
 
 class Compared(NamedTuple):
@@ -235,7 +240,8 @@ def _listed(names) -> str:
 
 def _buckets(keys, names, compared, file_name) -> None:
     with st.container(horizontal=True, gap="medium"):
-        measure = fields.radio("Measure of the labels", OF_BUCKETS, "compare.buckets", "recall")
+        titles = {column: title for column, (title, _) in OF_BUCKETS.items()}
+        measure = fields.radio("Measure of the labels", titles, "compare.buckets", "recall")
         ks = of_runs.ks(keys[0])
         k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
     left, right = st.columns(2, gap="medium")
@@ -250,15 +256,14 @@ def _buckets(keys, names, compared, file_name) -> None:
             key="compare.buckets.figure",
             of=keys,
         )
-    if measure != "recall":
-        return  # whose differences would take long to test
     with right:
-        frame = of_runs.bucket_differences(keys, names, k)
+        title, name = OF_BUCKETS[measure]
+        frame = of_runs.bucket_differences(keys, names, f"{name}@{k}")
         (first,) = figures.cut_apart([names[keys[0]]], of_runs.NAME).values()
         charts.show_figure(
-            figures.differences(frame, f"Recall, better or worse than {first}", compared),
+            figures.differences(frame, f"{title}, better or worse than {first}", compared),
             frame,
-            f"{file_name}-recall-of-buckets-at-{k}",
+            f"{file_name}-{format.file_name(title)}-of-buckets-at-{k}",
             answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame, "bucket")),
             key="compare.buckets.differences",
             of=keys,

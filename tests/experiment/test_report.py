@@ -139,11 +139,14 @@ def test_clear_differences_are_sure_also_among_so_many_tests_that_2000_permutati
     assert found["sure"].mean() > 0.5
 
 
-def test_the_recall_of_buckets_differs_between_runs_by_what_their_bars_show(kept):
+@pytest.mark.parametrize(
+    ("column", "measure"), [("recall", "micro R@5"), ("precision", "micro P@5"), ("macro_f1", "macro F1@5")]
+)
+def test_buckets_differ_between_runs_by_what_their_bars_show(kept, column, measure):
     data, keys = kept
     runs = {key: experiment.load("train", key) for key in (keys[0], keys[3])}
-    bars = side_by_side.buckets_side_by_side(data, runs, 5).pivot(index="bucket", columns="run", values="recall")
-    found = side_by_side.differences_of_buckets(data, runs, "micro R@5").set_index("measure")
+    bars = side_by_side.buckets_side_by_side(data, runs, 5).pivot(index="bucket", columns="run", values=column)
+    found = side_by_side.differences_of_buckets(data, runs, measure).set_index("measure")
     assert set(found.index) == set(bars.dropna().index)
     for bucket, line in found.iterrows():
         shown = bars.loc[bucket, keys[3]] - bars.loc[bucket, keys[0]]
