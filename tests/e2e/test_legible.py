@@ -1,4 +1,7 @@
-"""Every page can be read and used by everybody: axe-core finds nothing, and the texts of figures have contrast."""
+"""Every section can be read and used by everybody: axe-core finds nothing, and the texts of figures have contrast.
+
+test_first_screens.py looks so at what each page opens with.
+"""
 
 import pytest
 from browsing import PAGES, easy_data
@@ -40,17 +43,41 @@ def violations(page, where):
     return [f"{where}: {v['id']}: {v['help']}: {[node['html'][:200] for node in v['nodes']]}" for v in found]
 
 
+class Looks:
+    """What was found in looks at pages: what is wrong, the contrasts of axes by places, and the fonts."""
+
+    def __init__(self):
+        self.wrong, self.contrasts, self.fonts = [], {}, set()
+
+    def look(self, page, where):
+        """Look at a page as it is."""
+        page.mouse.move(0, 0)  # no tooltip opens where the pointer was left
+        page.wait_for_timeout(300)
+        self.wrong += violations(page, where)
+        self.contrasts[where] = page.evaluate(CONTRAST)
+        self.fonts |= set(page.evaluate(FONTS))
+        cut = page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
+        self.wrong += [f"{where}: {cut} pixels are cut"] * (cut > 0)
+
+    def check(self, *drawn):
+        """All can be read; in the places ``drawn``, there are axes."""
+        assert not self.wrong, "\n".join(self.wrong)
+        assert len(self.fonts) == 1, f"figures have the font of the page: {self.fonts}"
+        assert all(self.contrasts[where] for where in drawn)
+        assert min(value for page in self.contrasts.values() for value in page) >= 4.5
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)], ids=["first", "every section"])
-def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared, whole):
+@pytest.mark.long  # test_first_screens.py looks at what pages open with
+def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark_in_every_section(tab, prepared):
     one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=2)}")
     one.text("240 training and 60 test rows")
     one.text("ranks a true label first")
-    wrong, contrasts, fonts = [], {}, set()
-    for at, page in enumerate(PAGES):
+    looks = Looks()
+    for page in PAGES:
         one.page.set_viewport_size({"width": SCREENS[0][0], "height": 1000})  # where the links to pages are in sight
         one.go(page)
-        for width, scheme in SCREENS if whole else (SCREENS[(at + 1) % 2],):
+        for width, scheme in SCREENS:
             one.page.set_viewport_size({"width": width, "height": 1000})
             one.page.emulate_media(color_scheme=scheme)
             one.idle()
@@ -59,24 +86,14 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab, prepared,
             one.idle()
             titles = one.page.get_by_role("tab").all_inner_texts()
             sections = [text for text in titles if text] or [""]  # not folded ones
-            for section in sections if whole and width == 400 else sections[:1]:
+            for section in sections if width == 400 else sections[:1]:
                 if section:
                     one.section(section)
-                one.page.mouse.move(0, 0)  # no tooltip opens where the pointer was left
                 if page in DRAWN and section == sections[0] or (page, section) == ("Data", "Frequency"):
                     one.page.locator(".js-plotly-plot .ytick text").first.wait_for()
-                one.page.wait_for_timeout(1000 if whole else 300)  # until other figures and tables are there
-                where = f"{page} {section}, {width} pixels, {scheme}".replace(" ,", ",")
-                wrong += violations(one.page, where)
-                contrasts[where] = one.page.evaluate(CONTRAST)
-                fonts |= set(one.page.evaluate(FONTS))
-                cut = one.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
-                wrong += [f"{where}: {cut} pixels are cut"] * (cut > 0)
-    assert not wrong, "\n".join(wrong)
-    assert len(fonts) == 1, f"figures have the font of the page: {fonts}"
-    assert contrasts["Train Label by label, 1280 pixels, light"]
-    assert not whole or contrasts["Data Frequency, 400 pixels, dark"]
-    assert min(value for page in contrasts.values() for value in page) >= 4.5
+                one.page.wait_for_timeout(700)  # until other figures and tables are there
+                looks.look(one.page, f"{page} {section}, {width} pixels, {scheme}".replace(" ,", ","))
+    looks.check("Train Label by label, 1280 pixels, light", "Data Frequency, 400 pixels, dark")
 
 
 def test_the_menu_of_columns_and_buttons_that_are_pointed_at_can_be_read_in_the_dark(tab, prepared):
