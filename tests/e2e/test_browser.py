@@ -7,14 +7,15 @@ import re
 import struct
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from browsing import PAGES, WAIT, easy_data, easy_file, names
 
 from pages.shared import addresses
+from tests.pages import making
 from xmlcore import LdSM
-from xmlcore.datasets import read_dataset
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -131,13 +132,16 @@ def saved(page, button, name):
     return Path(caught.value.path()).read_bytes()
 
 
-def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_path):
+def test_after_a_broken_file_a_whole_one_is_uploaded_trained_on_downloaded_and_found_again(tab, tmp_path):
     one = tab()
-    one.upload(
-        Training_file=("fruits.txt", easy_file()),
-        Label_names=("labels.txt", names("fruit", 12)),
-        Feature_names=("words.txt", names("word", 24)),
-    )
+    one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
+    one.text(re.compile(r"broken\.txt, line 3, column \d+"))
+    one.choose("Training file", "fruits.txt", easy_file())
+    for said in ("broken.txt is XMLC text", "broken.txt, line 3"):
+        one.page.get_by_text(said).wait_for(state="hidden")
+    one.choose("Label names", "labels.txt", names("fruit", 12))
+    one.choose("Feature names", "words.txt", names("word", 24))
+    one.read()
     one.text("300 rows, 24 features, 12 labels")
     one.train()
     measures = one.measures()
@@ -273,17 +277,6 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page_and_can_be_stopped(
     one.text("No model has been trained")
 
 
-def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab):
-    one = tab()
-    one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
-    one.text(re.compile(r"broken\.txt, line 3, column \d+"))
-    one.choose("Training file", "whole.txt", easy_file(50))
-    for said in ("broken.txt is XMLC text", "broken.txt, line 3"):
-        one.page.get_by_text(said).wait_for(state="hidden")
-    one.read()
-    one.text("50 rows, 24 features, 12 labels")
-
-
 def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one = tab(f"/train{prepared(easy_data('busy', 75_000, 200))}")
     one.text("60,000 training and 15,000 test rows")
@@ -365,18 +358,11 @@ def test_on_a_phone_the_toolbar_and_the_lines_of_a_table_lie_on_nothing(tab, pre
     assert lines["y"] + lines["height"] <= room
 
 
-def test_trees_are_trained_clicked_through_and_downloaded(tab):
-    one = tab()
-    one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
-    one.text("400 rows, 24 features, 12 labels")
-    one.go("Trees")
-    one.text("How does a PLT group labels in its tree")
-    one.go("Train")
-    models = one.page.get_by_test_id("stSelectbox").filter(has_text="Model to train")
-    models.get_by_role("combobox").click()
-    one.page.get_by_role("option", name="LdSM", exact=True).click()
-    one.train()
-    one.go("Trees")
+def test_trees_are_clicked_through_and_downloaded(tab, prepared):
+    data = easy_data("groups", 400, named=True)
+    address = prepared(data)  # its cache is that of the dashboard from here on
+    making.train(SimpleNamespace(token=address[-32:]), "LdSM", data, n_estimators=2)
+    one = tab(f"/trees{address}")
     one.text("LdSM has grown")
     one.idle()
 
@@ -394,7 +380,6 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     name, content = one.download("All nodes, CSV")
     assert name.startswith("groups-LdSM-") and name.endswith("-tree1-nodes.csv")
     rows = list(csv.DictReader(io.StringIO(content.decode())))
-    data = read_dataset(easy_file(400))  # the page's defaults: a fifth of the rows, seed 0
     tree = LdSM(n_estimators=1).fit(data.X_train, data.Y_train).trees_[0]
     assert [int(r["parent"]) for r in rows] == tree.parent.tolist()
     assert [int(r["rows"]) for r in rows] == tree.n_samples.tolist()
