@@ -1,14 +1,19 @@
 """The same data and seed give the same model in every process: threads, BLAS threads and hash seeds change no bit."""
 
-import functools
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from xmlcore.parallel import one_blas_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = f"""
@@ -38,7 +43,6 @@ print(json.dumps(found))
 BY_PRODUCTS = ("DoubleSampling", "FALS")  # models that rest on matrix products of a library, which differ by processor
 
 
-@functools.cache
 def found_in(n_jobs, **variables):
     """Return what each model is in a process of its own: a hash of all bits, and some values."""
     done = subprocess.run(
@@ -50,7 +54,14 @@ def found_in(n_jobs, **variables):
 
 @pytest.fixture(scope="module")
 def expected():
-    return found_in(1, OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="1")
+    """What each model is in this process, with one thread."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said), warnings.catch_warnings():
+        patch.setattr(sys, "argv", ["", "1"])
+        patch.setattr(sys, "path", sys.path.copy())
+        with threadpool_limits(1, "blas"):
+            exec(CODE, {"__name__": "models"})
+    return json.loads(said.getvalue())
 
 
 def test_threads_blas_threads_and_hash_seeds_change_no_bit(expected):
@@ -67,10 +78,6 @@ def test_instructions_of_another_processor_change_only_the_rounding_of_models_th
 
 
 def test_the_library_of_products_has_one_thread_in_a_block_and_as_many_as_before_after_it():
-    from threadpoolctl import threadpool_info
-
-    from xmlcore.parallel import one_blas_thread
-
     def threads():
         return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
