@@ -176,8 +176,10 @@ def read_once():
     """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
 
     AppTest does the first for every session and the second for every run, though both stay as they are; while a run
-    goes on it looks each millisecond through all that the run has said.
+    goes on it looks each millisecond through all that the run has said. Plotly takes the same names of properties
+    apart for every figure.
     """
+    from plotly import basedatatypes
     from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import app_test, local_script_runner
 
@@ -187,8 +189,9 @@ def read_once():
         runner._script_thread.join(timeout)
         look(runner, 0.1)
 
+    once = ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache"))
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache")):
+        for module, name in (*once, (basedatatypes, "_str_to_dict_path_full")):
             patch.setattr(module, name, functools.cache(getattr(module, name)))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
