@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -72,10 +73,17 @@ def real_data() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory):
+    """Paths for the caches of tests. To make a folder for each, pytest would look through those of all tests before."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def own_cache(caches, monkeypatch):
     """Artifacts of a test go to its own folder; compiled kernels stay where they are."""
-    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XMLCORE_CACHE", str(next(caches)))
 
 
 @pytest.fixture(autouse=True)
