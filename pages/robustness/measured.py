@@ -44,12 +44,15 @@ class UnderNoise:
     def n_rows(self) -> dict[str, int]:
         return {name: result.n_rows for name, result in self.results.items()}
 
+    @functools.cached_property
+    def _of_all_labels(self) -> dict:
+        lines = self.summary[self.summary["bucket"] == "all"].itertuples()
+        return {(line.run, line.measure, line.k, f"{line.sigma:.9g}"): line for line in lines}
+
     def value(self, run: str, measure: str, k: int, level: float, column: str = "mean") -> float:
         """Return a number of the summary over all labels; nan where there is none."""
-        s = self.summary
-        at = s[(s["run"] == run) & (s["measure"] == measure) & (s["k"] == k) & (s["bucket"] == "all")]
-        at = at[np.isclose(at["sigma"], level, rtol=1e-9, atol=0)]
-        return float(at[column].iloc[0]) if len(at) else float("nan")
+        line = self._of_all_labels.get((run, measure, k, f"{level:.9g}"))
+        return float(getattr(line, column)) if line is not None else float("nan")
 
     @functools.cached_property
     def best(self) -> str:
@@ -61,13 +64,13 @@ class UnderNoise:
         results = {run: one for run, one in self.results.items() if one.first_right is not None}
         if self.best not in results:  # an earlier version measured it
             return {}
-        levels = [level for level in results[self.best].levels if level]
+        levels = [f"{level:.9g}" for level in results[self.best].levels if level]
         frame = robustness.losses({run: one.first_right for run, one in results.items()}, self.best)
         return {(line.run, levels[line.level - 1]): line for line in frame.itertuples()}
 
     def loss(self, run: str, level: float):
         """Return the line of :func:`xmlcore.robustness.losses`, beside the best result; None if that is not known."""
-        return next((line for (of, at), line in self._losses.items() if of == run and np.isclose(at, level)), None)
+        return self._losses.get((run, f"{level:.9g}"))
 
     def loses(self, run: str, level: float) -> bool:
         """Return whether a result surely loses P@1 at a level: other draws or other rows would hardly undo it."""
