@@ -13,7 +13,7 @@ from watching import LONG, is_alive, start, wait_until, within
 
 from xmlcore import system
 from xmlcore.jobs import Plan, Queue, memory
-from xmlcore.jobs.job import SHORT
+from xmlcore.jobs.job import SHORT, Job
 from xmlcore.jobs.pool import SHORT_NICENESS
 
 GB = 10**9
@@ -402,11 +402,31 @@ def test_an_unasked_job_goes_on_beside_short_jobs_and_in_its_second_half_and_aft
     assert again.wait(LONG) and again.state == "done"
 
 
-def test_an_unasked_job_gives_way_where_its_memory_is_needed(bounded, tmp_path):
+def test_an_unasked_job_gives_way_where_its_memory_is_needed(bounded, tmp_path, monkeypatch):
+    monkeypatch.setattr(Job, "gives_way", False)
     bounded.free = 4 * GB
-    old = start(bounded, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=0.0, bytes=2 * GB))
+    old = start(bounded, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, bytes=2 * GB))
     assert add(bounded, "fits", bytes=GB).result(LONG) == 2 and not old.cancelling
     assert add(bounded, "does not", bytes=3 * GB).result(LONG) == 2 and old.gave_way
+
+
+def test_an_unasked_job_gives_way_to_a_short_one_that_finds_no_worker_and_if_it_is_long_overdue(single, tmp_path):
+    unasked = start(single, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=1000))
+    lane = start(single, work.until, str(tmp_path / "go"), plan=Plan(seconds=4))
+    assert not unasked.cancelling, "the lane took the short one"
+    assert add(single, "short", seconds=1).wait(LONG) and unasked.gave_way
+    (tmp_path / "go").touch()
+    assert lane.wait(LONG)
+    overdue = start(single, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=0.01))
+    wait_until(lambda: overdue.elapsed > 0.05)
+    assert add(single, "asked", seconds=20).wait(LONG) and overdue.gave_way
+
+
+def test_unasked_jobs_that_wait_start_last(line, monkeypatch):
+    monkeypatch.setattr(Job, "gives_way", False)
+    unasked, asked = add(line, "a", unasked=True), add(line, "b")
+    line.go()
+    assert unasked.wait(LONG) and asked.wait(LONG) and asked.started < unasked.started
 
 
 def test_a_job_that_nobody_waits_for_is_not_short():

@@ -29,6 +29,7 @@ WORDS = {
     "gave way": "Gave way",
 }
 GIVES_WAY = 2  # how often an unasked job gives way to others: so it ends although somebody works
+OVERDUE = 4  # times the expected time after which an unasked job gives way however often it has
 SHORT = 5.0  # seconds: a job that is expected to take no longer may run beside those for which there are workers
 LOST = "The worker process ended unexpectedly (out of memory?)"
 
@@ -174,11 +175,13 @@ class Job:
     def gives_way(self) -> bool:
         """Whether the queue stops the job for one that is asked for and not short.
 
-        This happens to an unasked job twice at most, while it has run for less than half of the expected time; where
-        memory is short, always.
+        This happens to an unasked job twice at most while the program runs, before half of the expected time; after
+        four times that, and where memory is short, always.
         """
-        half = self.plan.seconds is None or self.elapsed < self.plan.seconds / 2
-        return self.plan.unasked and self.active and not self._cancelling and self._tries < GIVES_WAY and half
+        if not self.plan.unasked or self._cancelling or not self.active:
+            return False
+        of_expected = self.elapsed / self.plan.seconds if self.plan.seconds else 0.0
+        return of_expected > OVERDUE or (of_expected < 0.5 and self._tries < GIVES_WAY)
 
     @property
     def gave_way(self) -> bool:

@@ -151,13 +151,16 @@ class Queue:
                         self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
                         return job
             job = Job(self, key, title, owner, payload, plan)
-            job._tries = sum(other.gave_way for other in self._jobs.values() if key is not None and other.key == key)
+            tries = [other for other in self._jobs.values() if key is not None and other.key == key]
+            job._tries = sum(other.gave_way and other.started is not None for other in tries)
             make_queue_folder(self)
             job._folder.mkdir()
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
-            if not (job.plan.unasked or job.plan.is_short):
+            if job.plan.is_short:
+                self._start_what_can(raise_for=job)
+            if not job.plan.unasked and (not job.plan.is_short or job in self._line):
                 for other in [*self._jobs.values()][::-1]:  # before the parts that it needs
                     if other.gives_way:
                         self._stop(other, self._grace)
@@ -286,9 +289,9 @@ class Queue:
     # --- starting ---
 
     def _start_what_can(self, raise_for=None):
-        """Start waiting jobs, in their order, as long as workers and memory are free."""
+        """Start waiting jobs, in their order but unasked ones last, as long as workers and memory are free."""
         waits, look_again = [], False
-        for job in list(self._line):
+        for job in sorted(self._line, key=lambda one: one.plan.unasked):
             # One that ends or fails at once has this method called within it, which may start others of the list.
             if self._closed or job not in self._line or self.is_paused(job):
                 continue
