@@ -45,9 +45,9 @@ def sentence(name, measurements, settings) -> str:
     worst = max(lost, key=lost.get)
     first, fell = _falls_first(measurements, settings, run, level) or (None, level)
     named = {run, first}
-    if measurements.loses_more(worst, level) > 0:
+    if measurements.loses_more(worst, level) > 0 and lost[worst] > 0:
         named.add(worst)
-        text += f" **{format.plain(worst)}** loses most there: {_points(measurements, worst, level):.1f}."
+        text += f" **{format.plain(worst)}** loses the largest share there: {100 * lost[worst]:.1f}\u00a0%."
     if first is not None:
         at = format.plain(noise.level_text(settings.kind, fell))
         text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
@@ -96,19 +96,22 @@ def _is_far(measurements, run, level) -> bool:
 
 
 def beside_the_best(measurements, kind, runs, levels) -> str:
-    """Say who surely loses a larger or smaller share of P@1 than the best result, at the first level that shows it."""
+    """Say who surely loses a larger or smaller share of P@1 than the best result, at which level, and if that turns."""
     sure, unsure = [], []
     for run in runs:
-        at = next((level for level in levels if measurements.loses_more(run, level)), None)
-        name = f"**{format.plain(run)}**"
-        if at is None:
+        signs = [measurements.loses_more(run, level) for level in levels]
+        name, first = f"**{format.plain(run)}**", next(filter(None, signs), 0)
+        told = [signs.index(sign) for sign in (first, -first) if first and sign in signs]
+        shares = [
+            f"a {'larger' if signs[at] > 0 else 'smaller'} share at {format.plain(noise.level_text(kind, levels[at]))}"
+            for at in told
+        ]
+        if shares:
+            sure.append(f"{name} surely loses {format.listed(shares)}")
+        elif any(measurements.loss(run, level) for level in levels):
             unsure.append(name)
-            continue
-        size = "larger" if measurements.loses_more(run, at) > 0 else "smaller"
-        how = f"{name} a {size} one" if sure else f"{name} surely loses a {size} share"
-        sure.append(how if at == levels[0] else f"{how} at {format.plain(noise.level_text(kind, at))}")
     best = f"**{format.plain(measurements.best)}**"
-    said = f" Beside {best}, {format.listed(sure)}." if sure else ""
+    said = f" Of their P@1, beside {best}, {format.listed(sure)}." if sure else ""
     if unsure:
         lose = f"lose{'s' * (len(unsure) == 1)}"
         said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."

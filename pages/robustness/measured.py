@@ -61,11 +61,13 @@ class UnderNoise:
 
     @functools.cached_property
     def _losses(self) -> dict:
-        results = {run: one for run, one in self.results.items() if one.first_right is not None}
-        if self.best not in results:  # an earlier version measured it
+        counts = {run: one.first_right for run, one in self.results.items()}
+        of_best = counts[self.best]
+        if of_best is None:  # an earlier version measured it
             return {}
-        levels = [f"{level:.9g}" for level in results[self.best].levels if level]
-        frame = robustness.losses({run: one.first_right for run, one in results.items()}, self.best)
+        alike = {run: of for run, of in counts.items() if np.shape(of) == np.shape(of_best)}
+        levels = [f"{level:.9g}" for level in self.results[self.best].levels if level]
+        frame = robustness.losses(alike, self.best)
         return {(line.run, levels[line.level - 1]): line for line in frame.itertuples()}
 
     def loss(self, run: str, level: float):
@@ -75,12 +77,12 @@ class UnderNoise:
     def loses(self, run: str, level: float) -> bool:
         """Return whether a result surely loses P@1 at a level: other draws or other rows would hardly undo it."""
         loss = self.loss(run, level)
-        return loss is not None and loss.low > 0
+        return loss is not None and loss.lost > 0 and loss.p_lost < metrics.SURE
 
     def loses_more(self, run: str, level: float) -> int:
         """Return 1 if a result surely loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
         loss = self.loss(run, level)
-        return int(np.sign(loss.more)) if loss is not None and loss.p_holm < metrics.SURE else 0
+        return int(np.sign(loss.more)) if loss is not None and loss.p_more < metrics.SURE else 0
 
     @functools.cached_property
     def margin_of_rows(self) -> float:

@@ -33,23 +33,23 @@ def test_intervals_hold_the_true_loss_as_often_as_they_say_and_equal_models_are_
         both = {name: np.stack([3 * c, k]) for name, c, k in zip("AB", clean, kept)}
         a, b = losses(both).itertuples()
         held += a.low < 0.2 < a.high
-        told += b.p_holm < 0.05
-        assert (b.p_holm < 0.05) == (b.more_low * b.more_high > 0)  # one other model: nothing is corrected
+        told += b.p_more < 0.05
+        assert (b.p_more < 0.05) == (b.more_low * b.more_high > 0)  # one other model: nothing is corrected
     assert 0.92 < held / 400 < 0.98 and 0.02 < told / 400 < 0.08
 
 
 def test_models_that_fail_on_the_same_rows_are_compared_more_sharply_than_their_intervals_tell():
     a, b = counts(400, 80), counts(400, 100)
     first, second = losses({"A": a, "B": b}).itertuples()
-    assert first.high > second.low and second.more == pytest.approx(0.05) and second.p_holm < 0.001
-    assert losses({"A": a, "B": b[:, ::-1]})["p_holm"].iloc[1] > 0.05
+    assert first.high > second.low and second.more == pytest.approx(0.05) and second.p_more < 0.001
+    assert losses({"A": a, "B": b[:, ::-1]})["p_more"].iloc[1] > 0.05
 
 
 def test_what_is_not_known_is_nan_and_what_does_not_change_is_not_lost():
     wrong = np.zeros((2, 5), int)
     frame = losses({"A": counts(5, 0), "B": wrong})
     assert frame["lost"].iloc[0] == 0 and (frame["low"].iloc[0], frame["high"].iloc[0]) == (0, 0)
-    assert frame.loc[frame["run"] == "B", ["lost", "low", "more", "p_holm"]].isna().all(axis=None)
+    assert frame.loc[frame["run"] == "B", ["lost", "low", "more", "p_more"]].isna().all(axis=None)
 
 
 def test_first_labels_are_counted_while_rankings_are_evaluated():

@@ -53,9 +53,10 @@ def losses(first_right: Mapping[str, npt.ArrayLike], reference: str | None = Non
         - ``run`` (str); ``level`` (int), the number of the level, from 1
         - ``lost``: :math:`1 - \sum_i y_i / \sum_i x_i` of the counts x of the unchanged rows and y of the changed ones;
           negative for a gain; nan where no first label is right without the perturbation
-        - ``low``, ``high``: its 95 % interval over rows and draws
-        - ``more``, ``more_low``, ``more_high``: what is lost beyond the loss of the reference, and its interval
-        - ``p_holm``: p-value of ``more``, corrected by :func:`xmlcore.metrics.holm` for the number of models
+        - ``low``, ``high``: its 95 % interval over rows and draws; ``p_lost``: p-value of its being 0
+        - ``more``, ``more_low``, ``more_high``, ``p_more``: the same of what is lost beyond the loss of the reference
+
+        P-values are corrected by :func:`xmlcore.metrics.holm` for all models and levels; intervals are not.
 
     Raises
     ------
@@ -68,7 +69,8 @@ def losses(first_right: Mapping[str, npt.ArrayLike], reference: str | None = Non
     squares of the rows' influence :math:`v_i = ((1 - s) x_i - y_i) / \sum_j x_j` on it, that of a difference of two
     shares the sum of squares of the differences, because the same rows are compared. Intervals and p-values are
     Student's, with Satterthwaite's degrees of freedom: the effective number of rows :math:`(\sum v^2)^2 / \sum v^4`,
-    less one. So four rows that change are not enough to be sure, however many others there are.
+    less one. So four rows that change are not enough to be sure, however many others there are. For the influence, one
+    right row that is kept is added to those of each share: else nothing would be known of a model that loses all.
     """
     check_is(first_right, Mapping, "first_right", "a dict of arrays by the names of models")
     of_what = "numbers, a line for each level"
@@ -84,16 +86,15 @@ def losses(first_right: Mapping[str, npt.ArrayLike], reference: str | None = Non
     for level in range(1, next(iter(shapes))[0]):
         shares = {run: _share(of[0], of[level]) for run, of in counts.items()}
         lost_there, influence_there = shares[reference]
-        lines = []
         for run, (lost, influence) in shares.items():
-            reach, _ = _student(lost, influence)
-            more, (more_reach, p) = lost - lost_there, _student(lost - lost_there, influence - influence_there)
-            p = np.nan if run == reference else p
-            lines.append((run, level, lost, lost - reach, lost + reach, more, more - more_reach, more + more_reach, p))
-        corrected = holm([line[-1] for line in lines])
-        records += [(*line[:-1], p) for line, p in zip(lines, corrected)]
-    names = ["run", "level", "lost", "low", "high", "more", "more_low", "more_high", "p_holm"]
-    return pd.DataFrame(records, columns=names)
+            reach, p = _student(lost, influence)
+            more, (more_reach, p_more) = lost - lost_there, _student(lost - lost_there, influence - influence_there)
+            of_loss = (lost, lost - reach, lost + reach, p)
+            of_more = (more, more - more_reach, more + more_reach, np.nan if run == reference else p_more)
+            records.append((run, level, *of_loss, *of_more))
+    names = ["run", "level", "lost", "low", "high", "p_lost", "more", "more_low", "more_high", "p_more"]
+    frame = pd.DataFrame(records, columns=names)
+    return frame.assign(**{name: holm(frame[name]) for name in ("p_lost", "p_more")})
 
 
 def _share(clean, changed) -> tuple[float, np.ndarray]:
@@ -101,8 +102,9 @@ def _share(clean, changed) -> tuple[float, np.ndarray]:
     right = clean.sum()
     if right == 0:
         return np.nan, np.full(clean.size, np.nan)
-    kept = changed.sum() / right
-    return 1 - kept, (kept * clean - changed) / right
+    one = clean.max()
+    drawn_in = (changed.sum() + one) / (right + one)
+    return 1 - changed.sum() / right, (drawn_in * clean - changed) / right
 
 
 def _student(value, influence) -> tuple[float, float]:

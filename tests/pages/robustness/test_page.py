@@ -96,9 +96,9 @@ FAR = "**A** has lost 5 points somewhere between σ = 0.5 and σ = 1, and loses 
             150,
             0.90,
             1.0,
-            "**B** loses most there: 54.0. **B** falls first: by 27.0 already at σ = 0.5.",
+            "**B** loses the largest share there: 90.0 %. **B** falls first: by 27.0 already at σ = 0.5.",
         ),  # the level is not that of B
-        (200_000, 0.11, 0.5, f"**B** loses most there: 3.3. {FAR}"),
+        (200_000, 0.11, 0.5, f"**B** loses the largest share there: 5.5 %. {FAR}"),
         (200_000, 0.10, 0.5, f"Whether **B** loses a larger or smaller share than **A** is not sure. {FAR}"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_an
     text = said_plainly(answer.sentence("data", pair, settings))
     assert f"σ = {level:g} on all features, **A** surely loses **{6 * level:.1f} points** of P@1. {said}" in text
     assert (FAR in said) == (FAR in text)
-    assert ("loses most" in said) == ("loses most" in text) and ("not sure" in said) == ("not sure" in text)
+    assert ("largest share" in said) == ("largest share" in text) and ("not sure" in said) == ("not sure" in text)
 
 
 def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_fall():
@@ -128,7 +128,7 @@ def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_f
         levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
     )
     said = said_plainly(answer.sentence("data", pair, settings))
-    assert "**C** loses most there: 55.0. **B** falls first: by 50.0 already at σ = 0.25." in said
+    assert "**C** loses the largest share there: 91.7 %. **B** falls first: by 50.0 already at σ = 0.25." in said
     assert "not sure" not in said
 
 
