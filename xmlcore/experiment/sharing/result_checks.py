@@ -63,8 +63,11 @@ def check_result(value: dict, task, version: int) -> None:
     elif task.kind == "trial":
         _check_trial(value, task)
     elif task.kind == "robustness" and result.first_right is not None:
-        counts, n_levels = result.first_right, sum(level != 0 for level in result.levels)
-        if np.shape(counts) != (1 + n_levels, result.n_rows) or not _within(counts, 0, result.n_repeats + 1):
+        counts, asked = result.first_right, task.params
+        n_levels, n_rows = sum(level != 0 for level in asked["levels"]), facts["n_test"]
+        shape = 1 + n_levels, min(asked["n_rows"] or n_rows, n_rows)
+        are_counts = np.shape(counts) == shape and counts.dtype.kind in "iu" and result.levels == asked["levels"]
+        if not are_counts or not _within(counts, 0, asked["n_repeats"] + 1):
             raise ValueError("its counts of right labels are not those of its rows and repeats")
     elif task.kind == "select":
         selected = value["selected"]
