@@ -59,7 +59,9 @@ def compared(chosen, lines, choice, frame) -> Compared:
         chosen = chosen[chosen["P@1"].notna()]  # else no test row of the data set has a label
         fingerprint = _dataset(chosen if len(chosen) else lines)
         of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
-        wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
+        chosen = chosen[chosen["fingerprint"] == fingerprint]
+        chosen = chosen if len(chosen) > 1 else chosen.iloc[:0]  # one alone is compared with nothing
+        wanted = chosen if len(chosen) else of.head(FIRST)
         names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
         keys, unreadable = of_runs.readable(list(names), MOST)
         where = wanted["dataset"].iloc[0] if len(wanted) else ""
@@ -69,8 +71,7 @@ def compared(chosen, lines, choice, frame) -> Compared:
         if several or over:
             heading.header(f"{len(keys)} side by side on {format.plain(where)}" if len(keys) > 1 else "Comparison")
         _say_which_are_compared(keys, unreadable, names, wanted, choice.measure if chosen.empty else None)
-    ticked = len(chosen) > 0 and len(wanted) > 1
-    return Compared(fingerprint, of, wanted, names, keys, several, over, ticked)
+    return Compared(fingerprint, of, wanted, names, keys, several, over, len(chosen) > 1)
 
 
 def show(picked: Compared, lines, choice, pictures) -> None:
