@@ -38,9 +38,9 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     Returns
     -------
     DataFrame
-        A line for each parameter, largest share first: ``parameter``, ``share`` (in [0, 1]; NaN if it cannot be said),
-        ``p`` (of the F test: how often chance makes a share as large), ``n_settings``, ``n_groups`` and ``why`` (why
-        it cannot be said, or "").
+        A line for each parameter, largest share first, but after all others those that may be chance: ``parameter``,
+        ``share`` (in [0, 1]; NaN if it cannot be said), ``p`` (of the F test: how often chance makes a share as large),
+        ``n_settings``, ``n_groups`` and ``why`` (why it cannot be said, or "").
 
     Examples
     --------
@@ -62,7 +62,8 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
             share, p, why = np.nan, np.nan, SAME
         lines.append((name, share, p, len(means), int(groups.max(initial=-1)) + 1, why))
     found = pd.DataFrame(lines, columns=["parameter", "share", "p", "n_settings", "n_groups", "why"])
-    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    order = found["share"].add(found["p"] < SURE).sort_values(ascending=False, kind="stable", na_position="last")
+    return found.loc[order.index].reset_index(drop=True)
 
 
 def interaction_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":

@@ -22,8 +22,8 @@ OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
     "of variance over the means of settings) or two only together (their interaction). Of a grid, shares add up to "
-    f"100\u00a0%. “Perhaps chance”: the F test’s p-value is {metrics.SURE} or more, or unknown, as that of “only "
-    "together” with one seed and two parameters."
+    "100\u00a0%; of settings that were drawn, they overlap. “Perhaps chance”: the F test’s p-value is "
+    f"{metrics.SURE} or more, or unknown, as that of “only together” with one seed and two parameters."
 )
 
 
