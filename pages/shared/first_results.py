@@ -108,9 +108,10 @@ def go_on() -> None:
 def _list_or_begin(task, rank, is_listed):
     """List a result if it is kept, or else begin it if no job waits or runs; return whether it is listed now."""
     is_kept = is_listed or task.exists()
-    if not is_kept and _is_busy():
+    active = [job.key for job in job_queue.queue().jobs() if job.active]
+    if not is_kept and active and task.key not in active:  # one that another session has begun is joined
         st.session_state[_NEXT] = task
-        fragments.redraw_once(lambda: not _is_busy())
+        fragments.redraw_once(lambda: not any(job.active for job in job_queue.queue().jobs()))
         return False
     if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
         tasks.start(task, note=NOTE, asked=-float(rank))
@@ -126,7 +127,3 @@ def _stop():
         if jobs.is_unasked(record) and job is not None and job.active:
             job_queue.queue().cancel(record["id"], owner=workspace.token())
             tasks.begin_later(record)
-
-
-def _is_busy():
-    return any(job.active for job in job_queue.queue().jobs())

@@ -78,9 +78,15 @@ def test_a_first_result_that_a_server_did_not_finish_is_begun_again_without_a_wo
     with fields_of(trains) as changed:
         changed["jobs"][0]["id"] = "of a server that has ended"
     job_queue.job_records().clear()
-    assert "restarted" not in trains.run().text() and not written(trains)["jobs"] and not written(trains)["unasked"]
     server.cancel(unasked(server)[0].id)
-    trains.until(lambda s: len(unasked(server)) == 2)
+    assert "restarted" not in trains.until(lambda s: len(unasked(server)) == 2).text()
+
+
+def test_a_first_result_that_another_session_has_begun_is_joined(trains, server):
+    with fields_of(trains) as changed:
+        changed |= {"jobs": [], "unasked": {}}
+    trains.run()
+    assert [record["id"] for record in written(trains)["jobs"]] == [job.id for job in unasked(server)]
 
 
 def test_what_the_user_stops_is_not_begun_again(trains, server, held):
