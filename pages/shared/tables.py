@@ -127,10 +127,11 @@ def score_format(values) -> str:
     return f"%.{int(percent_format(100 * np.asarray(values, dtype=np.float64))[2:-1]) + 2}f"
 
 
-def moments(label: str, more: str = ""):
+def moments(label: str, *, hours: bool = False):
     """Return the column of a table with times, which are those of :func:`pages.shared.format.moment`."""
-    about = f"In the time zone {format.zone()}.{more}"
-    return st.column_config.DatetimeColumn(label, format="D MMM, HH:mm", width=105, help=about)
+    about = f"In the time zone {format.zone()}.{' To the hour.' * hours}"
+    shape = "D MMM, HH [h]" if hours else "D MMM, HH:mm"
+    return st.column_config.DatetimeColumn(label, format=shape, width=105, help=about)
 
 
 def time_format(values) -> str:
@@ -152,8 +153,9 @@ def about_features(frame: pd.DataFrame) -> str:
 
 
 def height(count: int, most: int, line: int = LINE) -> int:
-    """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
-    return min(most, line * count + 38)
+    """Return the height in pixels of a table of ``count`` lines: about ``most`` at most, and then of whole lines."""
+    whole = line * count + 38
+    return whole if whole <= most else most - (most - 38) % line + 9  # the edge of the next line says that it is there
 
 
 def widths(frame: pd.DataFrame, columns: dict, shown, most: int = WIDEST, room: int = PAGE) -> dict[str, int]:
