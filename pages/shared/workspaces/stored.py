@@ -148,7 +148,7 @@ def _is_visit(data) -> bool:
     lists, known = [data.get(name) or [] for name in ("runs", "selections", "made", "jobs")], data.get("known", {})
     if not isinstance(known, dict) or not all(isinstance(listed, list) for listed in lists):
         return False  # a damaged workspace is none of a mere visit
-    made = any(data.get(name) for name in ("sweeps", "forms", "look"))
+    made = any(data.get(name) for name in ("sweeps", "forms"))
     if made or not all(_is_unasked(entry, unasked) for listed in lists for entry in listed):
         return False
     return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())
