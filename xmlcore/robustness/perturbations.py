@@ -64,7 +64,8 @@ def _attack_in_words(options):
 
 
 def _ways_in_words(options):
-    return f" ({', '.join(text for name, text in WAYS.items() if options.get(name, True))})"
+    ways = [text for name, text in WAYS.items() if options.get(name, True)]
+    return f" ({'each ' * (len(ways) > 1)}{', '.join(ways)})"
 
 
 _SUPPORT = replace(
@@ -96,8 +97,8 @@ KINDS = {
     ),
     "words": PerturbationKind(
         WordNoise, "Changed words", "changed words",
-        "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
-        "training rows have them.",
+        "A share of a row’s features is dropped, as many are swapped for others, and as many are inserted, drawn as "
+        "often as the training rows have them.",
         "Share of words changed", "{1:g}\u00a0% of words changed", "", REFERENCE, _WAYS,
         _ways_in_words, repeats=3, most=1.0, default_size="", makes_negative=False, switches="Words are",
     ),
