@@ -127,7 +127,7 @@ def _usual_there(result, best) -> str:
     if usual is None:
         return ""
     line = of.loc[result.settings.index(usual)]
-    if line["rung"] != best["rung"] or not line["mean"] < best["mean"]:
+    if (line["rung"], line["n_seeds"]) != (best["rung"], best["n_seeds"]) or not line["mean"] < best["mean"]:
         return ""
     rows = (best["mean"] - line["mean"]) * result.n_held_out
     few = f", {format.count(round(rows), 'row')} less" if result.measure == "P@1" and line["n_seeds"] == 1 else ""
