@@ -64,7 +64,7 @@ def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_th
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 
 
-@pytest.mark.parametrize(("params", "said"), [({}, "Trained at 3 May 2020, 14:02."), ({"arity": 2}, "with Arity: 2.")])
+@pytest.mark.parametrize(("params", "said"), [({}, "Trained 3 May 2020, 14:02."), ({"arity": 2}, "with Arity: 2.")])
 def test_settings_that_a_model_chose_by_trials_are_not_said_to_be_the_default_ones(params, said):
     record = {"model": "PLT", "params": params, "created": "2020-05-03T14:02:00"}
     assert results.trained(record).replace("\\", "").endswith(said)
