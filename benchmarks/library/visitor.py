@@ -270,8 +270,17 @@ class Tab:
             raise TabError(f"no button {label!r}")
         return await self.run(states=[WidgetState(id=found.id, trigger_value=True)], timeout=timeout)
 
+    async def unfold(self, label):
+        """Open a folded box, which draws what is in it."""
+        boxes = [found.expandable for what, found, *_ in self.elements.values() if what == "block"]
+        for box in boxes:
+            if box.label == label and not box.expanded:
+                await self.run(states=[WidgetState(id=box.id, bool_value=True)])
+
     async def upload(self, label, name, content):
         """Put a file into the upload widget whose label begins so."""
+        if self.find("file_uploader", label) is None:
+            await self.unfold("Add a data set")
         widget = self.find("file_uploader", label)
         if widget is None:
             raise TabError(f"no upload widget {label!r}")
