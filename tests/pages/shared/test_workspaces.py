@@ -313,7 +313,6 @@ def write(row, fields, when):
     {"made": [["labels", "m"]]},
     {"jobs": [{"id": "j"}]},
     {"forms": {"PLT": {"C": 2.0}}},
-    {"look": "0" * 32},
     {"known": KNOWN | {"g": {"name": "mine", "source": "upload", "notes": []}}},
     {"known": [1]},
     {"known": {"f": [1]}},
@@ -325,7 +324,9 @@ def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
 
 
 def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when_old_enough():
-    old = made(15, known=KNOWN, dataset="f", rows={"f test": 3}, runs=[{"key": "r"}], unasked={"r": True})
+    old = made(
+        15, known=KNOWN, dataset="f", look="0" * 32, rows={"f test": 3}, runs=[{"key": "r"}], unasked={"r": True}
+    )
     young = made(13, known=KNOWN, dataset="f")
     assert stored.remove_visits(1000 * DAY) == 1
     assert young.read() and not old.read()
