@@ -12,7 +12,7 @@ from xmlcore.figures._axes import NEAR, steps
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 
 LEGEND, NAME = 40, 28  # letters of a name in a legend, and beside an axis: a model and two of its settings
-FAINT = 0.3  # opacity of a point that may be chance
+FAINT = 0.45  # opacity of a point that may be chance
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 
 

@@ -16,7 +16,7 @@ from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_c
 PANEL = 300  # height of a row of panels, in pixels
 LEGEND = 40  # letters of a name in the legend
 NARROWEST = 10  # least ratio of the ends of an axis of costs
-FAINT = 0.4  # opacity of runs that are not compared
+FAINT = 0.45  # opacity of runs that are not compared
 NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
