@@ -181,9 +181,9 @@ NOISE_PARAMETERS = (
     ),
     Parameter(
         "noise_support", "Noise in training, on",
-        "all: every feature of a copy gets noise, also features that are 0, as in the paper. Training then "
-        "takes memory and time for rows times features. nonzero: only the features that the row has get "
-        "noise, so that copies stay sparse; training takes about twice as long as without noise.",
+        "Noise on all features, also those that are 0, is the paper's: training then takes memory and time "
+        "for rows times features. Noise on the features that the row has keeps copies sparse, and training "
+        "takes about twice as long as without noise.",
         "choice", "all", options=("all", "nonzero"),
         option_names=("all features (as published)", "present features only"), in_form=False,
     ),
