@@ -30,7 +30,7 @@ def show(run, file_name: str) -> None:
         task,
         lambda curve: _draw(curve, file_name, task.key),
         automatic_below=0,  # some twenty trainings: few readers of a result want them
-        button="Train on growing samples",
+        button="See whether more data would help",
     )
 
 
