@@ -201,7 +201,7 @@ def _parameters(lines, choice) -> dict:
 
 
 def buttons(records: list, lines, frame, choice) -> None:
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if records:
             st.caption(f"{format.count(len(records), 'result')} ticked:", width="content")
             if len({(r["fingerprint"], r["model"]) for r in records}) == 1:

@@ -298,7 +298,7 @@ def _first(names: tuple, lines: int, letters: int) -> str:
     cut = [next(iter(cut_apart([name], letters - 3).values())) for name in names]
     for n in range(len(cut), 0, -1):
         text = ", ".join([*cut[:n], *[f"+{len(cut) - n}"] * (n < len(cut))])
-        if len(textwrap.wrap(text, letters)) <= lines:
+        if len(textwrap.wrap(text, letters - 2)) <= lines:  # a cell breaks lines earlier than the mean letter says
             break
     return text
 
