@@ -117,6 +117,8 @@ class Visitor:
         """Start a training with another seed."""
         if self.where != "train":
             await self.go("train")
+        if wait:  # the button may be disabled for a moment
+            await self.tab.until(lambda: self.tab.find("button", "Train"), "the button of a training")
         seed, states = self.tab.find("number_input", "Seed"), []
         if seed is not None:
             states = [WidgetState(id=seed.id, double_value=self.random.randrange(10**6))]
