@@ -173,7 +173,7 @@ class Job:
 
     @property
     def gives_way(self) -> bool:
-        """Whether the queue stops the job for one that is asked for and not short.
+        """Whether the queue stops the job for one that is asked for, and is not short or finds no worker.
 
         This happens to an unasked job twice at most while the program runs, before half of the expected time; after
         four times that, and where memory is short, always.
