@@ -12,7 +12,7 @@ from xmlcore.robustness.perturbations import KINDS
 
 ANSWERED = (
     "Of its own P@1 without noise, by the same rows under the same noise; sure if p, corrected for the number of "
-    f"results, is below {metrics.SURE:g}."
+    f"results and levels, is below {metrics.SURE:g}."
 )
 IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
@@ -22,8 +22,8 @@ def show(measurements, settings, files) -> None:
         level = choose_level("Level", "robustness.level", settings)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
     others = [run for run in measurements.results if run != measurements.best]
-    if others:
-        st.markdown(answer.beside_the_best(measurements, settings.kind, others, [level]), help=ANSWERED)
+    if said := answer.beside_the_best(measurements, settings.kind, others, [level]):
+        st.markdown(said, help=ANSWERED)
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, settings.kind, level)
     first = (*list(config)[:5], "ms per row clean", "ms per row")
