@@ -62,17 +62,19 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
         return best_in_words(lines, "P@1", [*"ABCD"], "4 results", "{}", tests)
 
     said = words(tests)
-    assert "It leads B by 1.0 points (0.2 to 1.8). It is surely better than C and D in P@1" in said
-    assert "and than D in P@5 and PSP@5; against B nothing is sure. But B has the highest PSP@5" in said
+    assert "It surely leads C and D; its lead over B by 1.0 points (0.2 to 1.8) may be chance. But B has the" in said
+    assert "It is surely better" not in said, "of those that are led the other measures are not told"
     three = words(tests[tests["run"] != "D"])
-    assert "surely better than C in P@1; against B nothing is sure" in three and "worse" not in three
-    assert "In all 3 measures nothing is sure. " in words(tests.assign(sure=False))
+    assert "It surely leads C; its lead over B by 1.0" in three
+    assert "may be chance. In all 3 measures nothing is sure. " in words(tests.assign(sure=False))
     assert "In P@1 nothing is sure. " in words(tests[tests["measure"] == "P@1"].assign(sure=False))
     worse = words(tests.assign(sure=True))
-    assert "surely better than B, C and D in P@1" in worse and worse.endswith("surely worse than B in P@5 and PSP@5.")
-    assert "surely better than D in all 3 measures" in words(tests[tests["run"] != "C"])
-    alone = words(tests[tests["run"] == "B"].assign(sure=True))
-    assert alone.endswith("surely better than B in P@1, surely worse in P@5 and PSP@5.")
+    assert "It surely leads B by 1.0 points (0.2 to 1.8), C and D." in worse
+    assert worse.endswith("But B is surely better in P@5 and PSP@5.")
+    both = words(tests.assign(sure=True, difference=tests["difference"].where(tests["measure"] == "P@1", 0.02)))
+    assert "But B, C and D are surely better in P@5 and PSP@5." in both
+    of_b = words(tests.assign(sure=tests["measure"] != "P@1", difference=-0.01))
+    assert "may be chance. It is surely better than B, C and D in P@5 and PSP@5. But B has" in of_b
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes_names():

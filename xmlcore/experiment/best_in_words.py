@@ -41,7 +41,7 @@ def best_in_words(
     have = "has" if len(leaders) == 1 else "share"
     text, behind = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", ()
     if len(leaders) == 1:
-        said, behind = _lead(names[1], _percent(lines[measure].iloc[1]), tests)
+        said, behind = _lead(measure, names[1], _percent(lines[measure].iloc[1]), tests)
         text += f" {said}"
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
@@ -52,41 +52,47 @@ def best_in_words(
     return text
 
 
-def _lead(following, value, tests) -> tuple[str, tuple]:
-    """Return how sure the first line leads the one that follows and others, and who is surely ahead in rare labels."""
+def _lead(measure, following, value, tests) -> tuple[str, tuple]:
+    """Return how sure the first line leads each other one, and who is surely ahead in rare labels."""
     if tests is None:
         return f"Next is {following}, {value}.", ()
-    test = tests[tests["run"] == following].iloc[0]
-    if not test["difference"] < 0:  # the mean of the seeds leads, the run in their middle does not
-        return f"Its lead over {following} may be chance.", ()
-    by = points(-test["difference"], -test["high"], -test["low"])
-    said, behind = _surely(tests.dropna(subset=["p_holm"]))
-    return " ".join(filter(None, [f"It leads {following} by {by}.", said])), behind
+    own = tests[tests["measure"] == measure].set_index("run")
+    test, surely = own.loc[following], own["sure"] & (own["difference"] < 0)
+    led, rest = list(own.index[surely]), list(own.index[~surely])
+    if test["difference"] < 0:  # else the mean of the seeds leads, the run in their middle does not
+        of = led if surely[following] else rest
+        of[of.index(following)] += f" by {points(-test['difference'], -test['high'], -test['low'])}"
+    leads = (("it surely leads {}", led), ("its lead over {} may be chance", rest))
+    said = "; ".join(words.format(_few(who)) for words, who in leads if who)
+    elsewhere, behind = _elsewhere(tests.dropna(subset=["p_holm"]), measure, own.index[surely])
+    return f"{said[0].upper()}{said[1:]}.{elsewhere}", behind
 
 
-def _surely(tests) -> tuple[str, tuple]:
-    """Return than which runs the first is surely better or worse, and in what; and who is ahead in rare labels."""
-    measures, runs = (list(dict.fromkeys(tests[name])) for name in ("measure", "run"))
-    said, of_runs = [], {}
-    for how, sign in (("better", -1), ("worse", 1)):
-        own, of_runs = tests[tests["sure"] & (sign * tests["difference"] > 0)], {}
-        for measure in measures:
-            of_runs.setdefault((*own.loc[own["measure"] == measure, "run"],), []).append(measure)
-        of_runs.pop((), None)
-        than = [f"in {_counted(what, measures)}" for what in of_runs.values()]
-        if len(runs) > 1 or not said:  # else the only other run was just named
-            than = [f"than {_few(who)} {what}" for who, what in zip(of_runs, than)]
-        said += [f"surely {how} {wording.enumeration(than)}"] if than else []
-    behind = next((who for who, what in of_runs.items() if RARE in what), ())
-    if not said:
-        return f"In {_counted(measures, measures)} nothing is sure." if measures else "", behind
-    unsure = [run for run in runs if not tests.loc[tests["run"] == run, "sure"].any()]
-    rest = f"against {_few(unsure)} nothing is sure" if unsure else "nothing else is sure"
-    return f"It is {', '.join(said)}{'' if tests['sure'].all() else f'; {rest}'}.", behind
+def _elsewhere(tests, measure, led) -> tuple[str, tuple]:
+    """Return what is sure in other measures: where results not led are behind, and who is ahead in rare labels."""
+    if not tests["sure"].any():
+        measures = list(dict.fromkeys(tests["measure"]))
+        return f" In {_counted(measures)} nothing is sure." if measures else "", ()
+    others = tests[tests["sure"] & (tests["measure"] != measure)]
+    better = _by_runs(others[(others["difference"] < 0) & ~others["run"].isin(led)])
+    ahead = _by_runs(others[others["difference"] > 0])
+    said = "".join(f" It is surely better than {_few(who)} in {what}." for who, what in better.items())
+    said += "".join(
+        f" But {_few(who)} {'is' if len(who) == 1 else 'are'} surely better in {what}." for who, what in ahead.items()
+    )
+    return said, next((who for who, what in ahead.items() if RARE in what), ())
 
 
-def _counted(some, measures) -> str:
-    return f"all {len(some)} measures" if len(some) == len(measures) > 2 else wording.enumeration(some)
+def _by_runs(tests) -> dict:
+    """Return the measures of some tests, in words, for each group of runs that has the same."""
+    measures = {}
+    for run, what in tests.groupby("run", sort=False, observed=True)["measure"]:
+        measures.setdefault(wording.enumeration(list(what)), []).append(run)
+    return {tuple(runs): what for what, runs in measures.items()}
+
+
+def _counted(measures) -> str:
+    return f"all {len(measures)} measures" if len(measures) > 2 else wording.enumeration(measures)
 
 
 def _few(names) -> str:
