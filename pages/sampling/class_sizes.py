@@ -13,9 +13,11 @@ def class_sizes(view) -> None:
     parts = [
         f"{view.n_copies:,} copies of {format.count(view.n_examples, 'example')}"
         + (f" and of {format.count(view.n_noisy, 'noisy copy', 'noisy copies')}" if view.n_noisy else ""),
-        f"{view.examples:g} of each label on average" if view.balanced else "every example equally often",
+        f"{view.examples:g} drawn {'of each label' if view.balanced else 'per label'} on average",
     ]
-    if view.near or view.run.params.get("leave_one_out"):
+    if view.near:
+        parts.append("those whose own label is no candidate left out")
+    elif view.run.params.get("leave_one_out"):
         parts.append("labels of one row left out")
     if meta["without_copies"]:
         parts.append(f"{meta['without_copies']:,} of {meta['total']:,} labels without a copy")

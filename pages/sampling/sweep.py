@@ -120,8 +120,8 @@ def _choose(view):
             "Other π, examples per label",
             f"sampling.examples {short}",
             first[1],
-            "Expected copies of examples that each label gives, with commas between them; the result’s own is always "
-            "measured. Published results use 1 or 2.",
+            "Copies of examples drawn per label, with commas between them; the result’s own is always measured. "
+            "Published results use 1 or 2.",
             whole=False,
             least=0.01,
             most=1000,

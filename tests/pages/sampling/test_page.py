@@ -332,9 +332,10 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
 
 
 @pytest.mark.parametrize(("params", "said"), [
-    ({"examples_per_class": 0.3}, "0.3 of each label on average"),
+    ({"examples_per_class": 0.3}, "0.3 drawn of each label on average"),
     ({"leave_one_out": True}, "labels of one row left out"),
-    ({"balanced": False}, "{copies} copies of 400 examples; every example equally often"),
+    ({"balanced": False}, "{copies} copies of 400 examples; 2 drawn per label on average"),
+    ({"balanced": False, "adversaries": "candidates"}, "those whose own label is no candidate left out"),
 ])  # fmt: skip
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said):
     model = experiment.load_run_model(train(ready, **params))

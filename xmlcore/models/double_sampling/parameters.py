@@ -32,9 +32,9 @@ ABOUT = About(
 PARAMETERS = (
     Parameter(
         "examples_per_class", "Examples per label, π",
-        "Expected number of training examples of each label: rows of small labels are drawn several times, "
-        "and of large labels only some rows are drawn. The paper uses 1 or 2; use more if there are few "
-        "labels.",
+        "Expected number of training examples drawn per label: of each label if every label is used equally often, "
+        "else on average. With other candidates as adversarial labels, examples whose own label is no candidate are "
+        "then left out. The paper uses 1 or 2; use more if there are few labels.",
         "float", 2.0, minimum=1e-6, maximum=1e6, offered=(0.01, 1000.0),
     ),
     Parameter(
