@@ -46,7 +46,6 @@ def _adversaries(view) -> str:
 def cards(view, study) -> None:
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
-    worked, of_processors = measured.processor(times)
     recall = _of_own_q(view, study, "recall")
     copies = format.count(view.n_copies, "copy", "copies")
     risk = format.probability(model.empirical_risk_)
@@ -71,8 +70,7 @@ def cards(view, study) -> None:
             f"From {model.n_pairs_:,} pairs: {copies} of examples, each against {_adversaries(view)}; κ = "
             f"{view.kappa:,}{view.fewer}. In {risk} of them the true label does not have the larger f: the empirical "
             f"risk. The model takes {format.size(view.run.size['model_bytes'])}, a prediction "
-            f"{format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row." + of_processors,
-            worked,
+            f"{format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row.",
         ),
     ]
     tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)

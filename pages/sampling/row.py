@@ -120,7 +120,7 @@ def _table(view, ranking, i):
             "label": tables.number("Id", 70, "%d"),
         },
         first=("rank", "name", "true", "f", "share", "nearness"),
-        most=480,
+        most=560,
     )
     count = format.count(len(whole), "line")
     of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
