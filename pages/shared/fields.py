@@ -169,7 +169,7 @@ def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None
             return [], f"“{part[:20]}” is not a number. Write {plural} as {example}."
         if wrong := fault(value):
             return [], wrong.format(part[:20])
-        numbers |= {value} - {skip}
+        numbers |= {float(f"{value:.9g}")} - {skip}  # results are told apart by as many digits
     if len(numbers) > most:
         return [], f"{len(numbers)} {plural} are more than the {most} this page measures at once."
     return sorted(numbers), None

@@ -340,7 +340,7 @@ def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     assert "P@k attacked" in table.columns and "ms/row attacked" in table.columns
     drawn = figure(page, "Feature values at"), figure(page, "Prediction time under attack")
     assert {trace.get("name") for trace in drawn[0]["data"]} >= {"without attack", "with attack"} and drawn[1]
-    assert "Test rows without and with attack" in page.text() and "noisy" not in table.columns
+    assert "noisy" not in table.columns
 
 
 def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready):
@@ -439,9 +439,10 @@ def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
     assert {"norm": 2, "support": "all", "random_start": False, "n_steps": 2} in kept
 
 
-@pytest.mark.parametrize(
-    ("text", "levels"), [("0.1", [0.1]), (" .5; 0.1,0,0.1,", [0.1, 0.5]), ("1e-3,2", [0.001, 2]), ("0,1", [1.0])]
-)
+@pytest.mark.parametrize(("text", "levels"), [
+    ("0.1", [0.1]), (" .5; 0.1,0,0.1,", [0.1, 0.5]), ("1e-3,2", [0.001, 2]), ("0,1", [1.0]),
+    ("0.1, 0.10000000001", [0.1]),
+])  # fmt: skip
 def test_levels_are_read(text, levels):
     assert noise.parse_levels(text, "gaussian") == (levels, None)
 
