@@ -15,7 +15,7 @@ class SampledRun:
     """A run of double sampling, its model, and the numbers that it was really trained with.
 
     ``kappa`` adversaries of an example and ``q`` candidates of a row are fewer than requested if there are not as many
-    classes, ``most_kappa`` is the most that an example can have, and ``examples`` are copies drawn per class, as expected.
+    classes, ``most_kappa`` is the most that an example can have, and ``examples`` copies are drawn per class.
     """
 
     def __init__(self, data, name, run, model, record):
