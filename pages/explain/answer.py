@@ -124,7 +124,7 @@ def largest_values(view) -> None:
     both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
     shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
     charts.show_figure(
-        figures.magnitude_bars(magnitude, explaining.BARS, top, title="Largest values"),
+        figures.magnitude_bars(magnitude, explaining.BARS, top, title=f"Values of test row {view.row:,}"),
         magnitude,
         f"{view.file}-magnitude",
         "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "

@@ -24,7 +24,6 @@ DIFFERENCE = {  # what contributions add up to, by the kind of score
 
 
 def contrast(view) -> None:
-    st.header("Why this and not that?")
     with st.columns([3, 2])[0]:
         other = choices.choose_other(view)
     if other is None:

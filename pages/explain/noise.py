@@ -17,7 +17,6 @@ MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute muc
 
 
 def under_noise(view) -> None:
-    st.header("Does it hold under noise?")
     gaussian, seed = _choose(view)
     noisy = gaussian.apply(view.x, rows=np.array([REPEATS * view.row]), seed=seed)  # the first copy of _stability
     changed = explain.contributions(view.model, noisy, view.label)

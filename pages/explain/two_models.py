@@ -12,7 +12,6 @@ from xmlcore import explain, figures
 
 
 def show(view, fingerprint: str, by_key: dict, titles: dict) -> None:
-    st.header("How does another result explain it?")
     key = choices.choose_second_run(fingerprint, by_key, titles, view.key)
     record, title = by_key[key], titles[key]
     both = results.run_and_model(record)

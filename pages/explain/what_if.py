@@ -14,7 +14,6 @@ STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 
 def what_if(view, by_key: dict, titles: dict) -> None:
-    st.header("What if the row were different?")
     st.caption(
         f"The row has {format.count(view.x.nnz, 'feature')}. Change a value, drop a feature or add one, and every "
         "model predicts again."

@@ -20,7 +20,6 @@ MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **
 
 
 def compare(view) -> None:
-    st.header("Are these features better than others?")
     chosen = _choose(view)
     if chosen is None:
         return

@@ -11,7 +11,6 @@ from xmlcore import experiment
 
 
 def show(view) -> None:
-    st.header("A model on the selected features")
     selection = view.selection
     model, params, m, per_label = _choose_training(view)
     used = experiment.union_of_features(selection.selected, m).size

@@ -15,7 +15,6 @@ LISTED_LABELS = 200  # most lines of the table
 
 
 def seeds(view) -> None:
-    st.header("Would another seed keep the same features?")
     selection = view.selection
     if "random_state" not in selection.params:
         st.caption(f"{selection.title} involves no chance: it always keeps the same features.")

@@ -19,7 +19,6 @@ FEATURES_SHOWN = 8  # features of each row
 
 def rows(data, runs, titles, settings, files) -> None:
     of = noise.called(settings.kind)
-    st.header(f"Test rows without and with {of}")
     first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]

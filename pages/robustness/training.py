@@ -23,12 +23,6 @@ def show(data, fingerprint, runs, past, titles, k, measured) -> None:
     if not plain:
         st.caption("There is no result without such training whose twin could be trained.")
         return
-    st.header(
-        "Training with noise",
-        help="A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
-        "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
-        "the twin is added to the figures and tables of this page.",
-    )
     compared = twins(runs)
     if compared:
         text = "; ".join(" and ".join(format.plain(titles[record["key"]]) for record in both) for both in compared)
@@ -67,7 +61,15 @@ def _choose(data, fingerprint, plain, titles):
     first_sigma = robustness.training_sigma(server.value_scale(fingerprint))
     least, most = min(LEAST_SIGMA, first_sigma), max(SIGMA.maximum, first_sigma)  # also of tiny or large values
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
-    key = first.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
+    key = first.selectbox(
+        "Twin of",
+        list(by_key),
+        format_func=titles.get,
+        key="robustness.twin.of",
+        help="A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
+        "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
+        "the twin is added to the figures and tables of this page.",
+    )
     sigma_key = f"robustness.twin.sigma {fingerprint[:8]}"
     sigma = fields.real("σ", least, most, sigma_key, first_sigma, place=second, help=SIGMA.help)
     ratio = fields.real(

@@ -16,7 +16,6 @@ LISTED = 100  # most lines of the table
 
 
 def row(view) -> None:
-    st.header("Why a test row gets its label")
     data, model = view.data, view.model
     answer = st.empty()
     with st.columns([3, 2])[0]:

@@ -10,7 +10,6 @@ from xmlcore.models.ldsm import frames as tree_frames
 
 
 def show(data, model, key, files) -> None:
-    st.header("Depth and objective")
     t, trees = looked_at.tree_number(model), model.trees_
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     everything = True

@@ -13,7 +13,6 @@ LISTED_NODES = 200  # nodes in the table at most
 def show(data, model, key, files) -> None:
     t = looked_at.tree_number(model)
     numbers = server.nodes(key, t)
-    st.header(f"Nodes of tree {t + 1}")
     orders = {
         "node": "in the order they were made",
         "rows": "most training rows first",
@@ -51,8 +50,7 @@ def show(data, model, key, files) -> None:
         first=("node", "depth", "kind", "rows", "purity", "labels", "objective"),
         most=360,
     )
-    whole = f" The CSV holds all {len(numbers):,}." if len(table) < len(numbers) else ""
-    st.caption(f"Showing {len(table):,} of {format.count(len(numbers), 'node')}, {orders[order]}.{whole}")
+    st.caption(f"Showing {len(table):,} of {format.count(len(numbers), 'node')} of tree {t + 1}, {orders[order]}.")
     charts.csv_button(
         "All nodes, CSV",
         lambda: tree_frames.with_names(numbers, data.label_name),

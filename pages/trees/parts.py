@@ -10,7 +10,6 @@ from xmlcore import experiment, figures
 
 def show(model, key, files) -> None:
     """Draw measures of parts of the model of the run ``key``, or show what it takes to measure them."""
-    st.header("What fewer or smaller trees would bring")
     task = experiment.task("prefixes", {"run": key})
     if not task.exists():
         st.markdown(

@@ -65,11 +65,6 @@ def show(data, run, model, key, files) -> None:
 
 
 def _quality(task, key, data, run, model, files):
-    st.header(
-        "How well nodes decide",
-        help="Each node has a classifier that says whether a row has a label below the node. It can be measured on the "
-        "test rows that have a label below the node’s parent.",
-    )
     found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
     if found is not None:
         plt_quality.show(WalkedTree(key, data, run, model, files, found))

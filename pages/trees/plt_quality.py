@@ -16,7 +16,15 @@ def show(view) -> None:
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         measures = [name for name in OF_QUALITY if name != "base_rate"]
-        measure = fields.choice("Worst nodes by", measures, "trees.quality.measure", "auc", format_func=OF_QUALITY.get)
+        measure = fields.choice(
+            "Worst nodes by",
+            measures,
+            "trees.quality.measure",
+            "auc",
+            format_func=OF_QUALITY.get,
+            help="A node’s classifier says whether a row has a label below the node. It is measured on the test rows "
+            "that have a label below the node’s parent.",
+        )
     least = min(max(now().positive or POSITIVE, 1), quality.n_rows)
     fields.number(
         "Only nodes with so many positive test rows",

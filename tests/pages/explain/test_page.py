@@ -44,7 +44,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     x = word_data().X_test[[0]]
     drawn = bars(figure(page, f"Contributions to topic *{label}*"))
     assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
-    sizes = np.abs(bars(figure(page, "Largest values")))
+    sizes = np.abs(bars(figure(page, "Values of test row")))
     assert (np.diff(sizes) <= 0).all()  # the paper's ranking stands beside it
     assert {"Figure, HTML", "Data, CSV", "Noisy copies, CSV"} <= page.downloads()
     table = page.frame("depth", "name", "factor", "product")
@@ -271,7 +271,7 @@ def test_of_a_row_of_few_equal_values_no_first_ones_are_told_from_the_others(rea
     sizes = np.diff(X_test.indptr)
     for row in sizes.argmax(), (sizes == 5).argmax():
         page, n = ready.go("explain").set("explain.row", int(row)), X_test[[row]].nnz
-        assert figure(page, "Largest values") is None and f"All {n} values of this row are 1" in page.text()
+        assert figure(page, "Values of test row") is None and f"All {n} values of this row are 1" in page.text()
         cards = page.metrics()
         assert "Rank correlation of features" in cards and ("Same top 10 features" in cards) == (n > 10)
         assert ("among the first 10 only with noise" in page.text()) == (n > 10)
