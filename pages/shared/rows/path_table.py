@@ -8,8 +8,8 @@ from pages.shared import tables
 COLUMNS = (  # column, title, number format or whether it is a score, width in pixels, help
     ("depth", "Depth", "%d", 50, None),
     ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
-    ("factor", "{} of node", True, 86, "What its classifier gives the node, given its parent."),
-    ("product", "{} so far", True, 78, "Product of the factors so far: at the end, that of the label."),
+    ("factor", "{} here", True, 78, "What its classifier gives the node, given its parent."),
+    ("product", "{} so far", True, 90, "Product of the factors so far: at the end, that of the label."),
     ("share", "P, %", True, 52, "Share of the node’s training rows that have the label."),
     ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),
     ("n_rows", "Rows", "localized", 52, "Training rows of the node."),
