@@ -16,12 +16,11 @@ def begin(data, fingerprint, name) -> None:
     nothing = data.Y_train.nnz == 0
     task = tasks.select_task(fingerprint, method, params=None)
     later, runs = first_results.waiting(), bool(jobs.active("select", fingerprint=fingerprint))
-    state = "have been selected in this workspace yet"
-    if runs or later is not None and later.key == task.key:
-        state = "are being selected" if runs else "will be selected once no other job runs"
+    waits = later is not None and later.key == task.key
+    state = "will be selected once no other job runs" if waits else "are not selected in this workspace yet"
     st.markdown(
         "Which features matter for which label, and which labels depend on the same? "
-        f"{'No features' if state.startswith('have') else 'Features'} of **{format.plain(name)}** {state}."
+        f"Features of **{format.plain(name)}** {'are being selected' if runs else state}."
     )
     if not runs:
         actions.button(
