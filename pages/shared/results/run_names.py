@@ -38,13 +38,17 @@ def looks(records: list[dict], names: dict[str, str]) -> pd.DataFrame:
 
 
 def names(records: list[dict]) -> dict[str, str]:
-    """Return a name for each run, by key: the user's, or the model and, where several are of it, how they differ."""
+    """Return a name for each run, by key: the user's, or the model and, where several are of it, how they differ.
+
+    Of several settings in which they differ, a name has those that are not the default.
+    """
     short = [r.get("name") or experiment.model_title(r["model"], r["params"]) for r in records]
     often, varied, by_key = Counter(short), _varied(records), {}
     for r, name in zip(records, short):
         differing = {p: value for p, value in r["params"].items() if p in varied.get(r["model"], ())}
-        if often[name] > 1 and differing:
-            name += f" ({settings.short_words(r['model'], differing)})"
+        words = settings.short_words if len(differing) == 1 else settings.short_changed
+        if often[name] > 1 and (told := words(r["model"], differing)):
+            name += f" ({told})"
         by_key[r["key"]] = name
     return starred(records, fields.told_apart(by_key))
 
