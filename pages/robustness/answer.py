@@ -97,7 +97,7 @@ def _is_far(measurements, run, level) -> bool:
 
 def beside_the_best(measurements, kind, runs, levels) -> str:
     """Say who surely loses a larger or smaller share of P@1 than the best result, at which level, and if that turns."""
-    sure, unsure = [], []
+    sure, unsure = {}, []
     for run in runs:
         signs = [measurements.loses_more(run, level) for level in levels]
         name, first = f"**{format.plain(run)}**", next(filter(None, signs), 0)
@@ -107,11 +107,12 @@ def beside_the_best(measurements, kind, runs, levels) -> str:
             for at in told
         ]
         if shares:
-            sure.append(f"{name} surely loses {format.listed(shares)}")
+            sure.setdefault(format.listed(shares), []).append(name)
         elif any(measurements.loss(run, level) for level in levels):
             unsure.append(name)
     best = f"**{format.plain(measurements.best)}**"
-    said = f" Of their P@1, beside {best}, {format.listed(sure)}." if sure else ""
+    parts = [f"{format.listed(names)} surely lose{'s' * (len(names) == 1)} {shares}" for shares, names in sure.items()]
+    said = f" Of their P@1, beside {best}, {format.listed(parts)}." if parts else ""
     if unsure:
         lose = f"lose{'s' * (len(unsure) == 1)}"
         said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."
@@ -147,7 +148,7 @@ def _rows(settings) -> str:
     return settings.rows_text.removesuffix(", drawn at random")
 
 
-def kept(measurements, settings) -> None:
+def kept(measurements, settings, widest) -> None:
     """Show P@1 of all results at every level in a small table."""
     summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
     wide = 100 * summary.pivot_table(index="run", columns="sigma", values="mean", sort=False)
@@ -160,7 +161,7 @@ def kept(measurements, settings) -> None:
     values = shown.drop(columns="run")
     spread = np.linspace(0, values.shape[1] - 1, min(values.shape[1], tables.COLUMNS - 1)).astype(int)  # with the last
     first = ("run", *(f"{sorted(wide.columns)[at]:g}" for at in spread))
-    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=first, most=220, widest=130)
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=first, most=480, widest=widest)
 
 
 def curves(measurements, settings, files, n_labels) -> None:

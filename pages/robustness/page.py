@@ -8,13 +8,13 @@ labels; prediction time), ``rows`` (test rows under noise), ``noise`` (kinds of 
 import streamlit as st
 
 from pages.robustness import all_measures, answer, choices, details, measured, noise, rows, training
-from pages.shared import begin, format, fragments, sections
+from pages.shared import begin, format, fragments, sections, tables
 from pages.shared.figures import examples
 from pages.shared.results import measured as of_results
 from pages.shared.results import results, run_names
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
-BESIDE = 3  # levels whose table fits beside the curves; one of more is below them
+BESIDE = 3  # levels whose table fits beside the curves; one of more, or of many results, is below them
 
 
 def main(used) -> None:
@@ -76,8 +76,9 @@ def main(used) -> None:
         with curves:
             fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
         if changes_rows:
-            with beside if len(drawn.levels) <= BESIDE else below:
-                answer.kept(measurements, drawn)
+            is_small = len(drawn.levels) <= BESIDE and len(measurements.results) <= choices.FIRST_RUNS
+            with beside if is_small else below:
+                answer.kept(measurements, drawn, widest=130 if is_small else tables.WIDEST)
     further = {}
     if measurements is not None and changes_rows:
         further = {

@@ -132,6 +132,13 @@ def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_f
     assert "not sure" not in said
 
 
+def test_results_that_lose_larger_shares_at_the_same_level_are_named_together():
+    shares = {"A": (0.6, 0.55), "B": (0.6, 0.1), "C": (0.6, 0.05)}
+    three = {name: measured_shares(400, (0.5,), *of) for name, of in shares.items()}
+    said = answer.beside_the_best(measured_runs.UnderNoise(three, LOOKS), "gaussian", ["B", "C"], [0.5])
+    assert "**B** and **C** surely lose a larger share at" in said
+
+
 @pytest.mark.parametrize(
     ("values", "spread", "said"),
     [
