@@ -53,7 +53,8 @@ def _reasons(view) -> str:
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
-        return "None of the row’s features contributes to the label’s score"
+        no_features = "This row has no features, so nothing contributes"
+        return no_features if contributions.empty else "None of the row’s features contributes to the label’s score"
     text = ""
     if not pushing.empty:
         named = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
@@ -97,8 +98,7 @@ def why(view) -> None:
 
 
 def contributions(view) -> None:
-    if view.contributions.empty:
-        st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")
+    if not view.contributions["contribution"].any():  # the sentence says so
         return
     file = f"{view.file}-label{view.label}"
     explaining.show_contributions(view.contributions, view.attrs, view.name, file, "explain.contributions")

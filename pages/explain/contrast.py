@@ -33,7 +33,7 @@ def contrast(view) -> None:
     found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
     st.markdown(_sentence(view, found, names, other))
-    if found.empty:
+    if not found["contribution"].any():
         return
     cut = figures.cut_apart(names, LEGEND)
     labels = [html.escape(cut[name], quote=False) for name in names]

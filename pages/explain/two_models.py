@@ -52,8 +52,8 @@ def _place_text(view, run) -> str:
 
 def _bars(view, whose, contributions, attrs, ends, place):
     """Draw the contributions by one of the two models; ``place`` is 1 or 2 and ``ends`` are the ends of the axis."""
-    if contributions.empty:
-        st.caption("This row has no features, so nothing contributes.")
+    if not contributions["contribution"].any():
+        st.caption(f"Nothing contributes by {format.plain(whose)}.")
         return
     charts.show_figure(
         figures.contribution_bars(

@@ -20,8 +20,8 @@ def of_a_label(view) -> None:
     label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
     learned = label_importance(view.key, label, ROWS_OF_LABEL)
     name = view.data.label_name(label)
-    if learned.frame.empty:
-        st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
+    if not learned.frame["mean_abs"].any():
+        st.caption(f"No feature of rows with **{format.plain(name)}** contributes to it.")
         return
     frame = explaining.named(learned.frame, view.data, view.kind)
     rows = format.count(learned.n_having, f"{learned.part} row")
@@ -89,7 +89,7 @@ def _results(view, explained):
                 key="explain.stability",
             )
     importance = explaining.named(explained.importance, view.data, view.kind)
-    if importance.empty:
+    if not importance["mean_abs"].any():
         return
     charts.show_figure(
         figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),

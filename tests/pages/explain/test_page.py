@@ -362,3 +362,10 @@ def test_the_row_that_is_looked_at_stays_when_another_model_is_chosen_on_any_pag
         for key in keys:
             ready.go(name).set(box, key)
         assert ready.go("explain").at.number_input(key="explain.row").value == shown
+
+
+@pytest.mark.sections("Another label", "Features of a label")
+def test_of_a_model_of_which_all_weights_are_0_no_bars_are_drawn(ready):
+    train(ready, weight_threshold=1e30)
+    page = ready.go("explain")
+    assert "None of the row’s features contributes" in page.text() and not titles(page)
