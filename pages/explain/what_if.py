@@ -14,10 +14,6 @@ STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 
 def what_if(view, by_key: dict, titles: dict) -> None:
-    st.caption(
-        f"The row has {format.count(view.x.nnz, 'feature')}. Change a value, drop a feature or add one, and every "
-        "model predicts again."
-    )
     _fewest(view)
     row = (view.run.fingerprint, view.row)
     editor = row_editor.Editor(STATE, view.data, view.x, row, row_edits.parsed(now().edit))
