@@ -47,8 +47,6 @@ def compare(view) -> None:
         curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
         if curve is not None:
             _curve(view, curve, measure)
-        else:
-            st.caption("This draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
     if comparison is not None:
         _table(view, comparison)
     warnings(view, [warning for result in (comparison, curve) if result is not None for warning in result.warnings])

@@ -85,7 +85,8 @@ def _caption(table, shared) -> str:
 
 
 def _cards(table, result):
-    cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", f"Mean over labels; by chance {result.chance:.2f}.")]
+    about = f"Features that both seeds keep, divided by those that either keeps; by chance {result.chance:.2f}."
+    cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", about)]
     if "spearman" in table:
         about = (
             "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the same "
@@ -120,9 +121,7 @@ def _shared_text(result, shared) -> str:
         if result.n_selected == 1
         else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
     )
-    jaccard = result.pairs["jaccard"].mean()
     return (
         f"{text}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
-        f"{100 * result.n_selected / result.n_features:.0f}\u00a0%. Below, the same is measured by the Jaccard "
-        f"similarity: features that both seeds keep, divided by those that either keeps ({jaccard:.2f} on average)."
+        f"{100 * result.n_selected / result.n_features:.0f}\u00a0%."
     )
