@@ -47,7 +47,6 @@ def cards(view, study) -> None:
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
     recall = _of_own_q(view, study, "recall")
-    copies = format.count(view.n_copies, "copy", "copies")
     risk = format.probability(model.empirical_risk_)
     values = [
         ("P@1", format.percent(view.p_at_1), "Share of test rows whose first label is right, as on the Train page."),
@@ -67,10 +66,9 @@ def cards(view, study) -> None:
         (
             "Training",
             format.duration(times["fit_s"]),
-            f"From {model.n_pairs_:,} pairs: {copies} of examples, each against {_adversaries(view)}; κ = "
-            f"{view.kappa:,}{view.fewer}. In {risk} of them the true label does not have the larger f: the empirical "
-            f"risk. The model takes {format.size(view.run.size['model_bytes'])}, a prediction "
-            f"{format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row.",
+            f"From {model.n_pairs_:,} pairs; κ = {view.kappa:,}{view.fewer}. In {risk} of them the true label does not "
+            f"have the larger f: the empirical risk. The model takes {format.size(view.run.size['model_bytes'])}, a "
+            f"prediction {format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row.",
         ),
     ]
     tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)

@@ -110,7 +110,7 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["Recall of 10 candidates"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
     about = measured.at.metric[4].help
-    assert f"From {model.n_pairs_:,} pairs" in about and "each against 10 other labels" in about
+    assert f"From {model.n_pairs_:,} pairs" in about and "each compared with 10 other labels" in said
     per_row = study(key, n_candidates=(1, 5, 10)).candidates.set_index("n_candidates")["predict_ms_per_row"][10]
     assert f"a prediction {format.duration(per_row / 1000)} a row" in about, "as the figure has it"
     said_of = {name: line for line in said.splitlines() for name in MEANINGS if line.startswith(f"**{name}** (")}
@@ -184,7 +184,7 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     model = experiment.load_run_model(key)
     assert f"copies of {data.Y_train.nnz} examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.at.metric[4].help
+    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
@@ -322,7 +322,7 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
-    assert "each against 9 other labels" in page.at.metric[4].help
+    assert "each compared with 9 other labels" in page.text()
     field = f"sampling.kappa {key[:8]}"
     why = "κ = 9 (10 asked for, 10 candidates leave 9)"
     assert f"The result has {why}." in page.at.text_input(key=field).help
@@ -377,6 +377,6 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
 def test_more_than_there_are_is_as_many_as_there_are(ready):
     train(ready, n_adversarial=100, n_candidates=100)
     page = ready.go("sampling").until(everything)
-    assert "each against 29 other labels; κ = 29 (100 asked for, only 29 others exist)" in page.at.metric[4].help
+    assert "κ = 29 (100 asked for, only 29 others exist)" in page.at.metric[4].help
     assert swept(page, "κ")[0] == [2, 29]
     assert page.metrics()["Recall of 30 candidates"] == "100.0 %"
