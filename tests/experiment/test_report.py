@@ -209,6 +209,15 @@ def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path
     assert all(key in content for key in keys)
 
 
+def test_a_report_begins_with_the_data_set_of_its_first_run_also_where_those_on_another_one_are_better(kept):
+    data, (key, *_) = kept
+    other = small_data("other", seed=5)
+    save_dataset(other)
+    of = {key: html.escape(data.name), make(1, other)[0]["key"]: "other"}
+    for keys in ([*of], [*of][::-1]):
+        assert re.findall("<h2>(.*?)</h2>", experiment.report(keys))[:2] == [of[key] for key in keys]
+
+
 def said(content):
     """What a report says before its figures, without markup."""
     return html.unescape(re.sub(r"<[^>]+>", "", content.split('id="figures"')[0].split("</head>")[1]))

@@ -77,7 +77,8 @@ def report(
     Parameters
     ----------
     keys : iterable of str
-        Keys of runs, of one or several data sets. Runs that differ only in their seed are grouped.
+        Keys of runs, of one or several data sets, in the order of the data sets. Runs that differ only in their seed
+        are grouped.
     path : str or path-like, optional
         Where to write the file.
     title : str
@@ -112,7 +113,8 @@ def report(
     lines = seeds_grouped(frame).sort_values(measure, ascending=False, kind="stable")
     lines = lines.assign(run=_names(lines, names))
     figures: dict = {}
-    parts = [missing] + [_part(own, measure, figures) for _, own in lines.groupby("fingerprint", sort=False)]
+    of_data = [lines[lines["fingerprint"] == fingerprint] for fingerprint in frame["fingerprint"].unique()]
+    parts = [missing] + [_part(own, measure, figures) for own in of_data]
     parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
     content = PAGE.format(
         version=__version__,
