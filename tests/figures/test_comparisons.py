@@ -114,7 +114,7 @@ def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_w
     assert list(cut) == names and len(set(cut.values())) == len(names)
     assert all(len(html.unescape(text)) <= 40 and "<" not in text for text in cut.values())
     assert all(text == name for name, text in cut.items() if len(name) <= 40)
-    few = names[:12]
+    few = names[:6]
     frame = pd.concat([measures(1).assign(run=name) for name in few])
     costs = pd.DataFrame({"run": few, "model": "PLT", "s": 1.0, "P@1": 50.0})
     buckets = pd.DataFrame({"run": few, "model": "PLT", "bucket": "head", "n_labels": 4, "recall": 0.5})
@@ -246,6 +246,16 @@ def test_an_axis_of_percent_has_three_numbers_wherever_it_begins():
         steps = [digit * 10.0**power for power in range(-2, 3) for digit in (1, 2, 5)]
         step = next(step for step in steps if step >= rough)  # as Plotly chooses it
         assert 3 <= (low + span) // step - -(-low // step) + 1 <= 9
+
+
+def test_a_legend_of_long_names_that_would_leave_points_no_room_names_what_is_compared_and_models():
+    long = pd.DataFrame({"run": [f"LdSM (Noise in training copies per row {n})" for n in range(12)], "model": "LdSM"})
+    long = long.assign(s=range(1, 13), **{"P@1": 60.0})
+    compared = long.assign(place=range(12))[:2]
+    legend = [trace.name for trace in figures.frontier(long, {"s": "s"}, ["P@1"], compared=compared).data[1:]]
+    assert legend[0] == "LdSM, others" and len(legend) == 3
+    assert len({*figures.run_marks(long, compared).values()}) == 2, "others have the mark of their model"
+    assert len(figures.frontier(long.assign(run=[*"abcdefghijkl"]), {"s": "s"}, ["P@1"]).data) == 13
 
 
 def test_a_point_of_a_frontier_has_its_interval_where_there_is_one():

@@ -18,6 +18,7 @@ LEGEND = 40  # letters of a name in the legend
 NARROWEST = 10  # least ratio of the ends of an axis of costs
 FAINT = 0.45  # opacity of runs that are not compared
 NAMED = 15  # most runs that have a mark and a line in the legend each
+LETTERS = 240  # most letters of their names together: a longer legend would leave points no room
 
 
 def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
@@ -31,6 +32,10 @@ def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
         elif known[i] and values[i] == best:  # a second point at the same place is as good
             on_it[i] = (on_it & (costs == costs[i]) & (values == best)).any()
     return on_it
+
+
+def too_many_to_name(frame: pd.DataFrame) -> bool:
+    return len(frame) > NAMED or frame["run"].astype(str).str.len().clip(upper=LEGEND).sum() > LETTERS
 
 
 def frontier(
@@ -48,8 +53,8 @@ def frontier(
     intervals, which are drawn of the runs that the legend names. Runs of ``compared`` have the
     colours and marks that they have in figures such as :func:`measures_compared`, for which ``place`` is the number of
     a run among those of its model, from 0, if the column is there; beside them, others are faint. The legend names up
-    to 15 runs. Of more, it names those that are compared and the models of the others, which are named when one points
-    at them.
+    to 15 runs whose names are short. Of more, it names those that are compared and the models of the others, which are
+    named when one points at them.
     ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
@@ -71,7 +76,7 @@ def frontier(
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
             named = own
-            if len(frame) > NAMED:
+            if too_many_to_name(frame):
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
                 _points_of_models(figure, own, named.index, cost, measure, row, column)
             faint = set() if compared is None or compared.empty else {*named["run"]} - {*compared["run"]}

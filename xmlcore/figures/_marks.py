@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from xmlcore.figures._frontier import NAMED
+from xmlcore.figures._frontier import too_many_to_name
 from xmlcore.figures._style import need_columns, run_colors, run_style
 
 SHAPES = {  # symbol of Plotly -> its outline, in a square of 20 units
@@ -23,7 +23,7 @@ def run_marks(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict
     """Return the mark that each run has in :func:`frontier` of the same frames, as the ``data:`` address of an SVG."""
     need_columns(frame, ["run", "model"], "run_marks")
     styles = run_colors(frame, compared)
-    if len(frame) > NAMED:
+    if too_many_to_name(frame):
         models = dict(zip(frame["run"], map(run_style, frame["model"])))
         others = models.keys() - set([] if compared is None else compared["run"])
         styles |= {run: {"color": models[run]["color"], "symbol": models[run]["mark"]} for run in others}
