@@ -48,7 +48,7 @@ def _bold(name) -> str:
 
 
 def _best(lines, choice, compared) -> None:
-    """Say which is best; a tooltip has those of the names in full that are cut in it, and what a star says."""
+    """Say which is best; a tooltip has names that are cut in it, the measures tested, and what a star says."""
     leads = len(lines) > 1 and lines[choice.measure].iloc[0] > lines[choice.measure].iloc[1]
     tests = _tests(lines, choice, compared) if leads else None
     names = figures.cut_apart([*lines["title"], *compared.names.values()], of_runs.NAME)
@@ -60,7 +60,8 @@ def _best(lines, choice, compared) -> None:
     text = best_in_words(lines, choice.measure, titles, among, "**{}**", tests)
     said = [name for name, cut in names.items() if _bold(cut) in text]
     whole = [format.plain(name) for name in said if names[name] != name]
-    about = "  \n".join(filter(None, [*whole, run_names.footnote(said)]))
+    tested = [] if tests is None else [f"Tested: {', '.join(tests['measure'].drop_duplicates())}."]
+    about = "  \n".join(filter(None, [*whole, *tested, run_names.footnote(said)]))
     st.markdown(f"On {_bold(lines['dataset'].iloc[0])}, {text}", help=about or None)
 
 

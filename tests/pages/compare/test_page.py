@@ -351,7 +351,8 @@ def test_names_that_users_gave_are_those_of_columns_and_figures_also_if_they_beg
     assert {"007", "7"} <= {trace["name"] for trace in figure(page, "P@1 against training time")["data"]}
 
 
-def test_long_names_are_cut_in_the_middle_of_the_first_sentence_and_its_tooltip_has_them_in_full(ready, words):
+@pytest.mark.sections("Is the difference real?")
+def test_long_names_are_cut_in_the_first_sentence_whose_tooltip_has_them_in_full_and_what_is_tested(ready, words):
     made = make(3, words, seeds=1)
     for number, record in enumerate(made):
         record["name"] = f"tree over labels, all words of titles and abstracts, {number}th of the trials"
@@ -360,7 +361,10 @@ def test_long_names_are_cut_in_the_middle_of_the_first_sentence_and_its_tooltip_
     names = re.findall(r"\*\*(tree.*?)\*\*", said.value.replace("\\", ""))
     assert len({*names}) >= 2 and all(len(name) <= of_runs.NAME and "…" in name for name in names)
     best = page.frame("run", "PSP@5")["run"].iloc[0]
-    assert {best} <= {*said.help.replace("\\", "").split("  \n")} <= {record["name"] for record in made}
+    *whole, tested = said.help.replace("\\", "").split("  \n")
+    assert {best} <= {*whole} <= {record["name"] for record in made}
+    measures = page.frame("p_holm", "first")["measure"].tolist()
+    assert tested == f"Tested: {', '.join(measures)}." and len(measures) == 6
 
 
 def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready, words):
@@ -476,7 +480,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert [*tested.index] == [*side_by_side.TESTED, "abandonment@5", "coverage@5"]
     assert np.allclose(tested["difference"], tested["value"] - tested["first"]) and (tested["p_holm"] <= 1).all()
     assert "Holm's method for 8 tests: 1 result against the first, in 8 measures" in page.text()
-    assert {"Measures, LaTeX", "Measures, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
+    assert {"Measures, LaTeX", "Data, CSV", "All results, CSV", "Report, HTML"} <= page.downloads()
     before = [element.proto.id for element in page.at.dataframe if "created" in element.value]
     page.press("compare.untick")
     assert "ticked:" not in page.text()
