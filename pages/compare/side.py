@@ -147,8 +147,7 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
     for key, reason in unreadable.items():
         st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption("Details of:", width="content")
+        with st.popover("Details", type="tertiary", icon=":material/info:"):
             for key in keys:
                 one.link(key, names[key])
 
@@ -167,20 +166,16 @@ def _measures(keys, names, compared, file_name, further) -> None:
         best=best,
         column_order=list(shown),  # all that are ticked
     )
-    with st.container(horizontal=True, gap="small"):
-        charts.csv_button(
-            "Measures, CSV", frame, f"{file_name}-measures", "With their intervals", key="compare.measures.csv"
-        )
-        charts.file_button(
-            "Measures, LaTeX",
-            lambda: experiment.latex_table(frame).encode("utf-8"),
-            f"{file_name}-measures.tex",
-            "A table with booktabs, with intervals",
-        )
+    charts.file_button(
+        "Measures, LaTeX",
+        lambda: experiment.latex_table(frame).encode("utf-8"),
+        f"{file_name}-measures.tex",
+        "A table with booktabs, with intervals",
+    )
     charts.show_figure(
         of_runs.measures_figure(keys, compared, further),
-        of_runs.drawn(frame),
-        f"{file_name}-side-by-side",
+        frame,
+        f"{file_name}-measures",
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
@@ -215,7 +210,7 @@ def _settings(keys, names, wanted) -> None:
         words, run = settings.words if present else settings.changed, server.run(key)
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)
-        text = "; ".join(filter(None, [by_hand, by_itself and f"chosen by the model: {by_itself}"]))
+        text = "; ".join(filter(None, [by_hand, by_itself and f"{'chosen by the model: ' * bool(by_hand)}{by_itself}"]))
         lists += [f"\n- **{format.plain(names[key])}**: {format.plain(text)}"] if text else []
         kinds |= {("differ" if present else "are not the defaults") if by_hand else "", by_itself and ITSELF} - {""}
     if lists:

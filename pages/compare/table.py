@@ -76,10 +76,7 @@ def show(lines, choice, frame, marks: dict) -> None:
     )
     shown = sum(len(keys) for keys in lines["keys"])
     grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
-    datasets = dict(zip(lines["fingerprint"], lines["dataset"]))
-    several = len(datasets) > 1 and choice.used in datasets
-    first = f", first those on {format.plain(datasets[choice.used])}, which is in use" if several else ""
-    st.caption(f"Showing {shown:,} of {format.count(total, 'result')}{grouped}{first}.")
+    st.caption(f"Showing {shown:,} of {format.count(total, 'result')}{grouped}.")
 
 
 def _order(columns, choice) -> list[str]:
