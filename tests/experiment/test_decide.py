@@ -113,11 +113,14 @@ def test_what_is_no_result_of_its_kind_is_found(found, change):
         found.check(13)
 
 
-def test_a_packed_model_predicts_by_its_decision(found, key, easy, tmp_path):
+def test_a_packed_model_predicts_by_its_decision_and_its_card_has_the_measure_that_it_is_for(found, key, easy):
     for name in ("macro F1@3", f"cut {float(found.cuts['cut'].iloc[9])}", "promise 0.5"):
         task = experiment.task("pack_model", {"run": key}, {"decision": name})
         experiment.keep(task)
-        model = read_packed(task.file()).model
+        packed, line = read_packed(task.file()), found.line(name)
+        model, of_card = packed.model, packed.card["decided"]
+        assert of_card["micro F1"] == line["micro F1"] and f"| labels | {line['labels']:.6g} |" in packed.describe()
+        assert of_card.get(name) == line.get("decided"), "of a cut or a promise there is no one measure"
         expected = found.rule(name).decided(experiment.load_run_model(key), easy.X_test).astype(bool)
         assert (model.predict(easy.X_test) != expected).nnz == 0 and expected.nnz
     assert experiment.load_run_model(key).rule_ is None

@@ -5,10 +5,10 @@ import re
 from xmlcore.wording import hundredths
 
 _LOAD_ROWS = """from xmlcore import load_model
-model = load_model("model.zip")
+model = load_model("model.zip")  # or what this file is called
 model.predict_topk(X, k=5)  # rows with the features of the training data, in the same order"""
 _LOAD_TEXTS = """from xmlcore import load_model
-model = load_model("model.zip")
+model = load_model("model.zip")  # or what this file is called
 model.suggest(["A text to label"], k=5)"""
 
 
@@ -28,6 +28,11 @@ def card_text(card: dict, is_text: bool, decision: str) -> str:
     if measures:
         lines += ["## Measures", "", "On the test rows, in %; in brackets 95 % intervals over test rows.", ""]
         lines += _measures(measures)
+    decided = _dict(card.get("decided"))
+    if decided:
+        values = [(name, value if name == "labels" else _percent(value)) for name, value in decided.items()]
+        lines += ["## Labels that predict returns", "", "On the test rows: their number for a row, the rest in %.", ""]
+        lines += _table(("measure", "value"), values)
     for title, part in (("Parameters", "parameters"), ("Chosen by the model", "chosen"), ("Times", "times"),
                         ("Size", "size"), ("Versions", "versions")):  # fmt: skip
         values = _dict(card.get(part))
@@ -55,9 +60,13 @@ def _measures(lines) -> list[str]:
 def _measure(line) -> str:
     """Return a value with its interval, as far as they are known."""
     known = all(isinstance(line.get(part), (int, float)) for part in ("low", "high"))
-    value = line.get("value")
-    written = hundredths(value if isinstance(value, (int, float)) else None, "not defined")
-    return written + (f" ({hundredths(line['low'])} to {hundredths(line['high'])})" if known else "")
+    return _percent(line.get("value")) + (
+        f" ({hundredths(line['low'])} to {hundredths(line['high'])})" if known else ""
+    )
+
+
+def _percent(value) -> str:
+    return hundredths(value if isinstance(value, (int, float)) else None, "not defined")
 
 
 def _count(value) -> str:

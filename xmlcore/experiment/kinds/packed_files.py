@@ -5,8 +5,8 @@ from pathlib import Path
 
 from xmlcore import archives, store
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.kinds.decide import DECISION, deciding
+from xmlcore.experiment.engine.task import Estimate, Task, load, register, task
+from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
 from xmlcore.parameters import REQUIRED, Parameter
@@ -45,7 +45,7 @@ def opened_model(key: str) -> PackedModel:
 class PackModel(Task):
     """Pack the model of a kept run with its card into a file. Inputs: ``run``."""
 
-    kind, folder, result, needs = "pack_model", "packed-models", Packed, ("run",)
+    kind, folder, result, needs, version = "pack_model", "packed-models", Packed, ("run",), 2
     doing = "Packing a model of {dataset}"
     on_cluster = False  # its result has a file
 
@@ -68,8 +68,12 @@ class PackModel(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the model", 0.0)
         packed = pack_run(self.inputs["run"], dataset_name=self.params["dataset_name"])
-        model = deciding(packed.model, self.inputs["run"], self.params["decision"], part_of(progress, 0.0, 0.5))
-        packed = replace(packed, model=model)
+        run, name = self.inputs["run"], self.params["decision"]
+        packed = replace(packed, model=deciding(packed.model, run, name, part_of(progress, 0.0, 0.5)))
+        if name is not None:
+            line = load("decide", task("decide", {"run": run}).key).line(name)
+            decided = {name: line["decided"]} if name in MEASURES else {}
+            packed = replace(packed, card=packed.card | {"decided": {**line[[*SETS]], **decided}})
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save
