@@ -111,10 +111,16 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     if "normalize" in frame and frame["normalize"].nunique() > 1:
         parts.append(frame["normalize"])
     names = [f"{number}: {', '.join(part)}" for number, part in enumerate(zip(*parts), 1)]
-    frame = frame.assign(trial=["<br>".join(textwrap.wrap(name, NAME)) for name in names], about=about)
+    names = ["<br>".join(textwrap.wrap(name, NAME)) for name in names]
     samples = np.full(len(frame), "", object)
     if {"rows", "labels"} <= set(frame):
         samples[:] = [f"on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]
+    begin = [at for at in range(len(samples)) if at == 0 or samples[at] != samples[at - 1]]
+    for at in begin if len(begin) > 1 else []:
+        names[at] = f"<b>{samples[at]}</b><br>{names[at]}"
+        line = {"color": GREY, "width": 1, "dash": "dot"}
+        figure.add_shape(type="line", x0=0, x1=1, y0=at - 0.5, y1=at - 0.5, line=line, xref="paper", yref="y")
+    frame = frame.assign(trial=names, about=about)
     values = [100 * frame[measure].to_numpy(float) for measure in measures]
     span = max(LEAST_SPAN * 100, max(map(np.ptp, values)))  # the same in all panels
     for column, (measure, mark, drawn) in enumerate(zip(measures, ("circle", "diamond", "square"), values), 1):
@@ -133,14 +139,6 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             showlegend=False,
             **place,
         )
-    begin = [at for at in range(len(samples)) if at == 0 or samples[at] != samples[at - 1]]
-    if len(begin) > 1:
-        for at in begin:
-            across = {"xref": "paper", "yref": "y"}
-            line = {"color": GREY, "width": 1, "dash": "dot"}
-            figure.add_shape(type="line", x0=0, x1=1, y0=at - 0.5, y1=at - 0.5, line=line, **across)
-            note = {"xanchor": "left", "yanchor": "top", "showarrow": False, "font_size": 11}
-            figure.add_annotation(text=samples[at], x=0, y=at - 0.5, **note, **across)
     line = LINE + 12 * max(trial.count("<br>") for trial in frame["trial"])
     figure.update_layout(height=AROUND + line * len(frame))
     figure.update_yaxes(type="category", categoryarray=frame["trial"], autorange="reversed", showgrid=False)
