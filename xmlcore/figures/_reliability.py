@@ -74,6 +74,6 @@ def _add(figure, rows, name, color, mark) -> None:
         yaxis="y2",
         name="number of predictions",
         legendgroup=name,
-        showlegend=color == BLUE,
+        showlegend=False,
         hovertemplate="%{y:,} predictions<extra></extra>",
     )
