@@ -157,6 +157,8 @@ def _values_field(model, parameter, chosen) -> None:
 
 def _typed(model, parameter):
     value = st.session_state[f"try.{model}.{parameter.name}"]
+    if not value and not isinstance(value, str):
+        raise ValuesError(f"{parameter.label}: choose values to try.")
     return parsed(parameter, value) if isinstance(value, str) else list(value)
 
 

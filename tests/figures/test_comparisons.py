@@ -334,6 +334,7 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     assert [len(trace.x) for trace in figure.data] == [1, 1, 2, 2, 1] and figure.layout.meta["shown"] == 3
     assert figure.data[0].marker.color != figure.data[2].marker.color
     figure = figures.sweep_values(trials(C=np.geomspace(0.1, 10, 40)), {"C": "C"}, "P@1")
+    assert figure.layout.xaxis.ticktext == ("0.1", "1", "10"), "powers of ten, with nothing between them"
     assert len(figure.data[0].x) == 40 and len(figure.data[1].x) == 6
     empty = figures.sweep_values(trials(beam=[None, 2.0, 8.0]), {"beam": "Beam"}, "P@1")
     assert list(empty.data[0].x) == ["automatic", "2", "8"], "None among numbers is no gap"

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xmlcore.figures._axes import far_apart, small_looks_small
+from xmlcore.figures._axes import far_apart, log_ticks, small_looks_small
 from xmlcore.figures._style import BLUE, ORANGE, PALETTE, RUN_DASHES, VIOLET, need_columns, new_figure, short
 
 PANEL = 280  # height of a row of panels, in pixels
@@ -141,11 +141,13 @@ def _axis(values, numbers) -> dict:
         }
     values = np.unique(values.to_numpy(float))
     wide = values.size > 1 and values[0] > 0 and values[-1] >= WIDE * values[0]
-    axis = {"type": "log"} if wide else {}
-    if values.size <= 8:  # a tick at each value
-        values = values[far_apart(np.log(values) if wide else values, NEAR)]
-        axis |= {"tickvals": values.tolist(), "ticktext": [f"{value:,g}" for value in values]}
-    return axis
+    if values.size > 8 and not wide:
+        return {}
+    if values.size > 8:  # else a tick at each value
+        values = np.array(log_ticks(values[0], values[-1])["tickvals"])
+    values = values[far_apart(np.log(values) if wide else values, NEAR)]
+    ticks = {"tickvals": values.tolist(), "ticktext": [f"{value:,g}" for value in values]}
+    return ticks | ({"type": "log"} if wide else {})
 
 
 def _ordered(values) -> list[str]:

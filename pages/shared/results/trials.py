@@ -17,12 +17,13 @@ from xmlcore.experiment.main_effects import SAME
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
+UNFOUND = "no influence found"  # by the test, among settings that were drawn: each has a share, whatever it matters
 LEAST = 0.01  # share of the differences that two parameters explain only together, or that is left: less is not said
 OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
     "of variance over the means of settings) or two only together (their interaction). Of a grid, shares add up to "
-    "100\u00a0%; of settings that were drawn, they overlap. “Perhaps chance”: the F test’s p-value is "
+    f"100\u00a0%; of settings that were drawn, they overlap. “Perhaps chance”, or “{UNFOUND}”: the F test’s p-value is "
     f"{metrics.SURE} or more, or unknown, as that of “only together” with one seed and two parameters."
 )
 
@@ -101,6 +102,8 @@ def draw(found: Tried, name: str, place: str) -> None:
         return
     measure, varied = found.task.params["measure"], found.varied
     effects = experiment.main_effects(found.trials, list(varied))
+    if found.task.params["method"] != "grid":
+        effects["why"] = effects["why"].mask((effects["why"] == "") & ~(effects["p"] < metrics.SURE), UNFOUND)
     together, rest = _together(found, effects)
     st.markdown(_sentence(found, effects, together, rest), help=HELP.format(measure))
     alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
@@ -177,6 +180,8 @@ def _sentence(found, effects, together, rest) -> str:
     values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
+    if unfound := [names[name] for name in effects.loc[effects["why"] == UNFOUND, "parameter"]]:
+        said.append(f"no influence of {format.listed(unfound)} is found")
     left = f" The other {format.percent(rest)} are chance, or of several together." if rest > LEAST else ""
     return f"{values} Of these differences, {format.listed(said)}.{left}{none}"
 

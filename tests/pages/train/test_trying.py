@@ -5,6 +5,7 @@ import re
 import time
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -44,6 +45,13 @@ def test_what_is_typed_wrongly_is_named(parameter, text, said):
     with pytest.raises(trying.ValuesError, match=said) as raised:
         trying.parsed(parameter, text)
     assert parameter.label in str(raised.value)
+
+
+def test_a_setting_of_which_no_value_is_chosen_is_called_as_in_the_form(monkeypatch):
+    parameter = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "normalize")
+    monkeypatch.setattr(trying.st, "session_state", {"try.PLT.normalize": []})
+    with pytest.raises(trying.ValuesError, match=parameter.label):
+        trying._typed("PLT", parameter)
 
 
 def test_suggested_values_of_every_parameter_can_be_tried():
@@ -158,7 +166,7 @@ def test_that_two_settings_matter_only_together_is_said_with_their_share_and_dra
     values = {"setting": range(8), "rung": 0, "seed": 0, "rows": 9, "key": "", "value": [0.2, 0.4, 0.6, 0.7]}
     for second, is_said in (([0.7, 0.6, 0.4, 0.2], True), ([0.3, 0.5, 0.7, 0.8], False)):
         frame = pd.DataFrame(lines).assign(**values | {"value": [*values["value"], *second]})
-        task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid})
+        task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid, "method": "grid"})
         trials.draw(trials.Tried(task, lines, None, None, frame, frame), "name", "place")
         text, shown = drawn[-2:]
         said = re.search(r" and both only together ([\d.]+).% \(perhaps chance\)\.", text)  # one seed tells no chance
@@ -173,6 +181,20 @@ def test_that_two_settings_matter_only_together_is_said_with_their_share_and_dra
     told = drawn[-2].partition("Of these differences")[2]
     assert re.search(r"\. The other [\d.]+.% are chance, or of several together\.", told)
     assert sum(map(float, re.findall(r"([\d.]+).%", told))) == pytest.approx(100, abs=0.2)
+
+
+def test_of_settings_that_were_drawn_only_an_influence_that_the_test_finds_has_a_share(monkeypatch):
+    drawn, rng = [], np.random.default_rng(0)
+    monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: drawn.append(figure))
+    monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
+    frame = pd.DataFrame({"C": np.geomspace(0.1, 10, 20), "arity": rng.permutation(20) + 2, "setting": range(20)})
+    frame = frame.assign(value=np.linspace(0.3, 0.6, 20), rung=0, seed=0, rows=9, key="")
+    grid = {name: {"low": 0.1, "high": 20} for name in ("C", "arity")}
+    task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid, "method": "random"})
+    trials.draw(trials.Tried(task, frame[["C", "arity"]].to_dict("records"), None, None, frame, frame), "name", "place")
+    told, shown = drawn[0].partition("Of these differences")[2], [axis.title.text for axis in drawn[1].select_xaxes()]
+    assert "no influence of **Arity** is found" in told and len(re.findall("%", told)) == 1
+    assert ["%" in text for text in shown] == [True, False] and "no influence found" in shown[1]
 
 
 @pytest.mark.sections("Several settings")
