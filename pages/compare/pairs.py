@@ -134,7 +134,6 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         return
     listed = frame.head(LISTED)
     drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
-    drawn["labels"] = [(*tables.label_names(data, tables.ids(data.Y_test, row)),) for row in listed["row"]]
     for name, run in (("first", first_run), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
     columns = {

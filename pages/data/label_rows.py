@@ -34,7 +34,12 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
         f"Showing {len(shown):,} of {format.count(len(every), 'row')}: {len(every) - test:,} for training, {test:,} "
         "for the test. The section Rows shows the features of a row."
     )
-    charts.csv_button("Rows, CSV", lambda: with_contents(data, every), name, "All of these rows", key=f"{name}-csv")
+
+    def in_full():
+        contents = with_contents(data, every)
+        return contents.assign(labels=contents["labels"].map(", ".join))
+
+    charts.csv_button("Rows, CSV", in_full, name, "All of these rows", key=f"{name}-csv")
 
 
 def with_contents(data, rows) -> pd.DataFrame:

@@ -50,7 +50,10 @@ def find_row(data):
         return
     listed = found[:LISTED]
     lines = tables.rows(data, "test", listed).to_dict("records")
-    titles = {r["row"]: f"{r['row']}: {r.get('name') or r.get('text') or r['labels'] or 'no labels'}" for r in lines}
+    titles = {
+        r["row"]: f"{r['row']}: {r.get('name') or r.get('text') or ', '.join(r['labels']) or 'no labels'}"
+        for r in lines
+    }
     widget = f"explain.found {query.strip()}"
     st.selectbox(
         f"{format.count(found.size, 'row')} found"

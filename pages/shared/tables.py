@@ -70,7 +70,7 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
         frame["name"] = [names[i] for i in frame["row"]]
     if whole is not None:
         frame["text"] = [shortened(whole[i]) for i in frame["row"]]
-    frame["labels"] = [", ".join(label_names(data, ids(Y, i))) for i in frame["row"]]
+    frame["labels"] = [(*label_names(data, ids(Y, i)),) for i in frame["row"]]
     frame["features"] = [int(X.indptr[i + 1] - X.indptr[i]) for i in frame["row"]]
     return frame
 

@@ -67,6 +67,25 @@ def test_cells_of_several_names_have_the_first_of_them_whole_and_say_how_many_ot
     assert cut.startswith("x") and cut.endswith(", b")
 
 
+def test_of_many_labels_of_a_row_the_first_ones_are_whole_in_the_table_of_rows():
+    def script():
+        from dataclasses import replace
+
+        import numpy as np
+        from scipy.sparse import csr_array
+
+        from pages.shared import tables
+        from tests.pages.small import small_data
+
+        names, few = [f"games and patterns {j}" for j in range(8)], small_data()
+        data = replace(few, label_names=names, Y_train=csr_array(np.ones(few.Y_train.shape, bool)))
+        tables.show(tables.rows(data, "training", [0, 1]), "rows", {"labels": tables.text("Labels", 270)}, most=400)
+
+    (shown,) = AppTest.from_function(script).run().dataframe
+    *whole, others = shown.value["labels"][0].split(", ")
+    assert whole == [f"games and patterns {j}" for j in range(len(whole))] and int(others) == 8 - len(whole) < 8
+
+
 def test_columns_are_as_wide_as_their_texts_and_titles_and_a_page_has_room_for_them():
     frame = pd.DataFrame({"name": ["ab", None], "text": ["word " * 99] * 2, "n": [1, 2]})
     columns = {"name": tables.text("A", 220), "text": tables.text("Text", 800), "n": tables.number("PLT is better")}
