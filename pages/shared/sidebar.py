@@ -13,6 +13,7 @@ from xmlcore import store
 
 MOST_WORKSPACES = 20  # of a user that are listed
 LINKS = "sidebar.links"  # key of st.session_state: whether the addresses of this view are shown
+LINK = "sidebar.link"  # likewise: which of them
 
 
 def show(page, folded: bool):
@@ -61,7 +62,7 @@ def _automatic():
 
 
 def _links(page):
-    """Show the addresses of this view: one to work with, and one for looking only."""
+    """Show the addresses of this view: one to work with and, in another tab, one for looking only."""
     # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
     st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_turn_links)
     st.session_state.pop(sections.LINKED, None)
@@ -73,13 +74,16 @@ def _links(page):
     if page.title == "Compare":
         fields[addresses.RUN] = st.query_params.get(addresses.RUN)
     query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
-    looking = workspace.address() if workspace.only_looks() else workspace.look_token()
-    links = [("For looking only", looking, "Whoever opens it can start and change nothing.")]
-    if not workspace.only_looks():
-        links.append(("To work with", workspace.address(), "Whoever opens it can do all that you can."))
-    for name, token, about in links:
-        st.caption(name, help=about)
-        st.code(f"{url}?{workspace.QUERY}={token}{query}", language=None)
+    only_looks = workspace.only_looks()
+    look = workspace.address if only_looks else workspace.look_token  # which makes it: so only where it is asked for
+    links = {"For looking only": (look, "Whoever opens it can start and change nothing.")}
+    if not only_looks:
+        links = {"To work with": (workspace.address, "Whoever opens it can do all that you can.")} | links
+    for tab, (token, about) in zip(st.tabs(list(links), key=LINK, on_change="rerun"), links.values()):
+        if tab.open:
+            with tab:
+                st.caption(about)
+                st.code(f"{url}?{workspace.QUERY}={token()}{query}", language=None)
 
 
 def _turn_links():

@@ -44,7 +44,7 @@ def test_another_page_is_opened_while_the_links_are_shown(tab, prepared):
     one.text("ranks a true label first")
     one.page.get_by_test_id("stSidebar").get_by_text("Copy a link").click()
     for name in ("Explain", "Storage", "Compare"):  # the links stay in sight
-        one.text("For looking only")
+        one.page.get_by_role("tab", name="For looking only").wait_for()
         one.link(name).click()
         one.page.get_by_role("heading", name=name, exact=True).wait_for()
         one.page.wait_for_timeout(1000)  # a page that went blank did so after its title

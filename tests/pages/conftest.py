@@ -142,6 +142,8 @@ class Session:
     def look_only(self):
         """Copy a link for looking only; return the token in it."""
         self.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
+        assert self.run().at.session_state["workspace.snapshot"]["look"] is None, "nobody has asked for it"
+        self.at.session_state["sidebar.link"] = "For looking only"
         self.run()
         return self.at.session_state["workspace.snapshot"]["look"]
 
