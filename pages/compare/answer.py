@@ -116,8 +116,9 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         "time adds up the threads; training time is by the clock, and longer beside other work. Training memory is by "
         "how much the process grew at most, beyond the program and the data."
     )
+    figure = figures.frontier(frame, {cost: axis}, [measure], f"{measure} against {name.lower()}", compared)
     charts.show_figure(
-        of_runs.frontier(frame, compared, cost, axis, measure, f"{measure} against {name.lower()}"),
+        figure.update_layout(height=of_runs.HEIGHT),
         frame,
         f"{file_name}-frontier",
         caption + left_out,

@@ -1,6 +1,5 @@
 """What is computed from the predictions of several results; each answer is kept for all sessions."""
 
-import io
 import json
 from collections import OrderedDict
 
@@ -16,7 +15,7 @@ from xmlcore.experiment import side_by_side
 _reasons = OrderedDict()
 MOST_REASONS = 1000  # that are kept; the oldest are forgotten
 HEIGHT = 380  # of the first figures, in pixels
-NAME = 40  # letters of a name in a title
+NAME, HEAD = 40, 20  # letters of a name in a title, and above a column
 
 
 def middle(line, measure: str) -> str:
@@ -91,15 +90,12 @@ def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
 def _measures_figure(keys: str, further: str, compared: str):
     styled = pd.DataFrame(json.loads(compared))
     named = dict(zip(keys.split(), styled["run"]))
-    return figures.measures_compared(drawn(measures(list(named), named, further.split("\n"))), compared=styled)
+    frame = measures(list(named), named, further.split("\n"))
+    return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=styled)
 
 
 def measures_figure(keys: list[str], compared, further):
     return _measures_figure(" ".join(keys), "\n".join(further), json.dumps(compared.to_dict("list")))
-
-
-def drawn(frame) -> pd.DataFrame:
-    return frame[frame["measure"].isin(side_by_side.DRAWN)]
 
 
 @server.shared()
@@ -123,20 +119,6 @@ def labels(a: str, b: str, k: int):
 def rows(a: str, b: str, k: int):
     data, runs = _read(f"{a} {b}")
     return side_by_side.rows_compared(data, *runs.values(), k)
-
-
-@server.shared(most=20)
-def _frontier(lines: str, compared: str, cost: str, axis: str, measure: str, title: str):
-    texts = {"run": str, "model": str}  # otherwise a result that the user has named 007 would be called 7
-    frame, others = (
-        pd.read_json(io.StringIO(table), orient="split", precise_float=True, dtype=texts) for table in (lines, compared)
-    )
-    return figures.frontier(frame, {cost: axis}, [measure], title, others).update_layout(height=HEIGHT)
-
-
-def frontier(lines, compared, cost: str, axis: str, measure: str, title: str):
-    texts = (frame.to_json(orient="split", double_precision=15) for frame in (lines, compared))
-    return _frontier(*texts, cost, axis, measure, title)
 
 
 @server.shared("Testing the differences")

@@ -11,7 +11,6 @@ from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
-HEAD = 20  # letters of a name above a column
 P = (
     "Corrected for all tests of the results side by side: if all were equally good, the probability that any of these "
     "differences would be so clear (permutation tests, Holm's correction)."
@@ -45,7 +44,7 @@ def show(keys, names, choice, file_name) -> None:
 
 
 def _measures(frame, a, b, names) -> None:
-    one, other = figures.cut_apart([names[a], names[b]], HEAD).values()
+    one, other = figures.cut_apart([names[a], names[b]], of_runs.HEAD).values()
     percents = ["first", "value", "difference", "low", "high"]
     tables.show(
         frame[["measure", *percents, "p_holm"]].assign(**{name: 100 * frame[name] for name in percents}),
@@ -66,7 +65,7 @@ def _measures(frame, a, b, names) -> None:
 def _details(a, b, names, file_name) -> None:
     ks = of_runs.ks(a)
     k = fields.radio("Labels predicted for a row, in the tables below", ks, "compare.pair.k", ks[-1])
-    heads = figures.cut_apart([names[a], names[b]], HEAD).values()
+    heads = figures.cut_apart([names[a], names[b]], of_runs.HEAD).values()
     _labels_compared(a, b, k, names, heads, file_name)
     _rows(a, b, k, names, heads, file_name)
 

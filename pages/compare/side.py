@@ -13,7 +13,6 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment import side_by_side
 
-HEAD = 20  # letters of a name above a column
 MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
@@ -156,7 +155,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.measures(keys, names, further)
     shown, best = _wide(frame)
-    heads = figures.cut_apart(best.columns, HEAD)
+    heads = figures.cut_apart(best.columns, of_runs.HEAD)
     tables.show(
         shown,
         "compare.measures",
