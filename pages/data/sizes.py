@@ -42,15 +42,12 @@ def show(described, examination, fingerprint, name) -> None:
         f"once, the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: "
         "the logarithm of features × labels × label sets."
     )
-    with st.container(horizontal=True, gap="small"):
-        charts.csv_button("Table, CSV", lambda: described.spread, f"{name}-sizes", "The table above")
-        charts.csv_button(
-            "All statistics, CSV",
-            lambda: statistics(described, examination),
-            f"{name}-statistics",
-            "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
-        )
-
+    charts.csv_button(
+        "All statistics, CSV",
+        lambda: statistics(described, examination),
+        f"{name}-statistics",
+        "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
+    )
     left, right = st.columns(2, gap="medium")
     for box, noun in ((left, "label"), (right, "feature")):
         with box:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
-from pages.shared.figures import charts
 from pages.shared.results import results, trials
 from pages.shared.workspaces import workspace
 from pages.train import listed, next_model, trying
@@ -262,4 +261,3 @@ def _show_tables(found, file_name, key):
         first=(*varied, "mean", "low", "high", "chosen", "state", "error"),
         most=320,
     )
-    charts.csv_button("All trainings, CSV", found.trials, f"{name}-trainings", "A line for each training")

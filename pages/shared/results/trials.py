@@ -114,7 +114,7 @@ def draw(found: Tried, name: str, place: str) -> None:
     both = together and (together.first, together.second, f"only together {_share(together)}")
     charts.show_figure(
         figures.sweep_values(_in_words(found), labels, measure, notes, both),
-        found.trials.drop(columns="key"),
+        found.trials,
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
