@@ -177,9 +177,8 @@ def _log(record) -> None:
     if run is None:
         jobs.watch(jobs.active(key=record["key"]))
         return
-    st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
-    if not run.warnings:
-        st.caption("There were none.")
+    if run.warnings:
+        st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
     results.say_warnings(run)
 
 

@@ -40,8 +40,6 @@ def _sentences(data, summary):
     if new:
         verb, them = ("occurs", "it") if new == 1 else ("occur", "them")
         lines.append(f"**{format.count(new, 'feature')}** {verb} in test rows only: no model can learn about {them}.")
-    if summary["n_test_seen_in_train"] or summary["n_labels_only_in_test"]:
-        lines.append("Test rows that occur in training, and labels of test rows only, are named under *Problems*.")
     return lines
 
 

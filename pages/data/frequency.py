@@ -166,8 +166,6 @@ def _about_frequency(meta, counts):
             text += f" Each has {format.count(meta['most'], 'training row')}."
         else:
             text += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
-    elif answer.has_long_tail(counts):
-        text += " There is a long tail: a few labels have many rows, most have few."
     without = meta["without_rows"]
     missing = f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
     if counts.size >= answer.TAIL_LABELS:

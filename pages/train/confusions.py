@@ -70,10 +70,7 @@ def confused(key, k, query):
 def _sentence(pair) -> str:
     missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
     rows = f"{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')} that miss {missed}"
-    return (
-        f"{wrong} is predicted instead of {missed} most: **{pair['swaps']:.1f} swaps**, in {rows}. A row with many "
-        "mistakes counts less."
-    )
+    return f"{wrong} is predicted instead of {missed} most: **{pair['swaps']:.1f} swaps**, in {rows}."
 
 
 def _table(pairs, found, key, choose) -> None:
