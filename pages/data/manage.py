@@ -71,7 +71,7 @@ def _list(opened, used):
             "Labels": [fact["n_labels"] for fact in facts],
             "On disk": [format.size(fact["bytes"]) for fact in facts],
             "From": [sources.words(entry) for entry in opened.values()],
-            "Results": [_results(fp) for fp in opened],
+            "Results": [len(_results(fp)) for fp in opened],
             "In use": [fp == used for fp in opened],
         }
     )
@@ -91,9 +91,9 @@ def _list(opened, used):
     )
 
 
-def _results(fingerprint) -> int:
+def _results(fingerprint) -> list[str]:
     listed = [record for kind in result_list.FIELDS for record in workspace.get(kind)]
-    return sum(record["fingerprint"] == fingerprint for record in listed)
+    return [record["key"] for record in listed if record["fingerprint"] == fingerprint]
 
 
 def _compare(opened):
@@ -107,9 +107,8 @@ def _compare(opened):
             key=f"manage.compared.{len(opened)}",  # a new box when there is another data set
             placeholder="Choose data sets",
         )
-    asked = {
-        opened[fp]["name"]: experiment.task("description", {"dataset": fp}) for fp in chosen
-    }  # names are different: records.free_name
+    # Names are different: records.free_name.
+    asked = {opened[fp]["name"]: experiment.task("description", {"dataset": fp}) for fp in chosen}
     if not asked:
         st.caption("Choose data sets to see their statistics beside each other.")
         return
@@ -155,10 +154,7 @@ def one(opened: dict, used) -> None:
     name = opened[fingerprint]["name"]
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        key, most = (
-            f"manage.name.{fingerprint}.{name}",
-            max(dataset_list.LONGEST_NAME, len(name)),
-        )  # numbers may be added
+        key, most = f"manage.name.{fingerprint}.{name}", max(dataset_list.LONGEST_NAME, len(name))  # a number is added
         new = st.text_input("New name", value=name, max_chars=most, key=key)
         actions.button(
             "Rename",
@@ -198,7 +194,7 @@ def _remove(fingerprint, name):
 
 @st.dialog("Remove a data set")
 def _confirm(fingerprint, name):
-    results, running = _results(fingerprint), jobs.active(fingerprint=fingerprint)
+    results, running = len(_results(fingerprint)), jobs.active(fingerprint=fingerprint)
     if running:
         st.markdown(
             f"{format.count(len(running), 'job')} of **{format.plain(name)}** still run. Stop them first: the sidebar "
@@ -224,7 +220,5 @@ def _removed(fingerprint, name):
     if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
-    results = [record for kind in result_list.FIELDS for record in workspace.get(kind)]
-    also = tuple(record["key"] for record in results if record["fingerprint"] == fingerprint)
-    removed.remove("datasets", [fingerprint], name, also)
+    removed.remove("datasets", [fingerprint], name, tuple(_results(fingerprint)))
     workspace.notify(f"{name} is removed from this workspace.")

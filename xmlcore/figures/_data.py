@@ -186,12 +186,8 @@ def _group_axis(least, most, width, last):
     starts = list(range(int(least), int(most) + 1, width))
     step = -(-len(starts) // 8)
     shown = starts[:-step:step] + starts[-1:]
-    return {"tickvals": [start // width for start in shown], "ticktext": [_brief(s, width, last) for s in shown]}
-
-
-def _brief(start, width, last):
-    """Return the text below a bar: as :func:`_number_of_labels`, but short."""
-    return f"≥ {start:,}" if start == last else _number_of_labels(start, width, last)
+    texts = [f"≥ {start:,}" if start == last else _number_of_labels(start, width, last) for start in shown]
+    return {"tickvals": [start // width for start in shown], "ticktext": texts}
 
 
 def _mark_buckets(figure, drawn, sizes):

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from xmlcore.figures._axes import small_looks_small
 from xmlcore.figures._style import BUCKET_COLORS, BUCKET_MARKS, GREEN, need_columns, new_figure
 
-_ALL = {"color": GREEN, "mark": "triangle-up"}
 _APART = 1.8  # least ratio of two numbers of rows that are written at the axis
 _POINTS = 60  # of a fitted line
 
@@ -49,8 +48,8 @@ def learning_curve(
 
 
 def _add(figure, part, forecast, bucket, measure):
-    color = BUCKET_COLORS.get(bucket, _ALL["color"])
-    mark = BUCKET_MARKS.get(bucket, _ALL["mark"])
+    color = BUCKET_COLORS.get(bucket, GREEN)
+    mark = BUCKET_MARKS.get(bucket, "triangle-up")
     title = "all labels" if bucket == "all" else f"{bucket} labels"
     figure.add_scatter(
         x=part["rows"], y=100 * part["value"], mode="markers", name=f"{title}, a training", legendgroup=bucket,

@@ -72,7 +72,6 @@ def _add(figure, rows, name, color, mark) -> None:
         width=100 * (rows["high"] - rows["low"]),
         marker={"color": shade(color, 0.45), "line": {"width": 0}},
         yaxis="y2",
-        name="number of predictions",
         legendgroup=name,
         showlegend=False,
         hovertemplate="%{y:,} predictions<extra></extra>",

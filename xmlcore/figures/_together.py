@@ -35,7 +35,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         )
     figure = new_figure("Labels on the same rows", shown=n, total=n)
     largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
-    texts = names.tolist()
+    texts, ticks = names.tolist(), [0.0, largest / 2, largest]
     heat_map(
         figure,
         values,
@@ -43,10 +43,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         texts,
         wording.ravel().tolist(),
         "Share of the left label's rows",
-        {
-            "tickvals": [0.0, largest / 2, largest],
-            "ticktext": [probability(0.0), probability(largest / 2), probability(largest)],
-        },
+        {"tickvals": ticks, "ticktext": [*map(probability, ticks)]},
         (0.0, largest),
     )
     return figure
@@ -77,16 +74,9 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
         hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows<extra></extra>",
         showlegend=False,
     )
-    notes = [
-        {
-            "text": short(name, LETTERS),
-            "x": 1.08 * x[at],
-            "y": 1.06 * y[at],
-            "xanchor": "left" if x[at] > 0 else "right",
-        }
-        for at, name in enumerate(labels["first_name"])
-    ]
-    figure.update_layout(annotations=[{"showarrow": False, "font": {"size": 12}, **note} for note in notes])
+    for name, right, up in zip(labels["first_name"], x, y):
+        place = {"x": 1.08 * right, "y": 1.06 * up, "xanchor": "left" if right > 0 else "right"}
+        figure.add_annotation(text=short(name, LETTERS), font_size=12, showarrow=False, **place)
     axis = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[-2.15, 2.15], **axis)
     figure.update_yaxes(range=[-1.12, 1.12], **axis)

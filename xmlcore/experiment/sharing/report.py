@@ -5,6 +5,7 @@ import gzip
 import html
 import json
 import platform
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
@@ -155,15 +156,11 @@ def _names(lines, names) -> list[str]:
         text = changed_params(info, differing) if info and differing else ""
         title = line["model"] if info else side_by_side.model_title(line["model"], line["params"])
         found.append(given or (f"{title} ({text})" if text else title))
-    again = {(f, name) for f, name in zip(lines["fingerprint"], found) if _count(lines, found, f, name) > 1}
+    often = Counter(zip(lines["fingerprint"], found))
     return [
-        f"{name} [{key[:4]}]" if (f, name) in again else name
+        f"{name} [{key[:4]}]" if often[f, name] > 1 else name
         for f, name, key in zip(lines["fingerprint"], found, lines["key"])
     ]
-
-
-def _count(lines, found, fingerprint, name) -> int:
-    return sum(f == fingerprint and other == name for f, other in zip(lines["fingerprint"], found))
 
 
 def _part(lines, measure, figures) -> str:
