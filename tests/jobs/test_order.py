@@ -402,11 +402,13 @@ def test_an_unasked_job_goes_on_beside_short_jobs_and_in_its_second_half_and_aft
     assert again.wait(LONG) and again.state == "done"
 
 
-def test_an_unasked_job_gives_way_where_its_memory_is_needed(bounded, tmp_path, monkeypatch):
+def test_an_unasked_job_gives_way_where_its_memory_is_needed_and_suffices(bounded, tmp_path, monkeypatch):
     monkeypatch.setattr(Job, "gives_way", False)
     bounded.free = 4 * GB
     old = start(bounded, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, bytes=2 * GB))
     assert add(bounded, "fits", bytes=GB).result(LONG) == 2 and not old.cancelling
+    too_large = add(bounded, "too large", bytes=5 * GB)
+    assert too_large.state == "queued" and not old.cancelling, "without it too little would be free, too"
     assert add(bounded, "does not", bytes=3 * GB).result(LONG) == 2 and old.gave_way
 
 

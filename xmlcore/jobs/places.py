@@ -82,10 +82,13 @@ def lacks_memory(job, free, running) -> str:
     """Return how much memory of this machine a job waits for, or an empty text if it is free."""
     if free is None:
         return ""
-    for other in running:
-        other._poll()
-        grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
-        free -= max(0, other._bytes - max(0, grown))
+    free -= sum(max(0, other._bytes - grown(other)) for other in running)
     if job._bytes <= free:
         return ""
     return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"
+
+
+def grown(job) -> int:
+    """Return the bytes of memory that a job which runs has taken until now."""
+    job._poll()
+    return max(0, (job._record.get("memory") or 0) - (job._record.get("memory_at_start") or 0))

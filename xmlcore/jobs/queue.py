@@ -14,7 +14,7 @@ from pathlib import Path
 from xmlcore import wording
 from xmlcore.jobs import memory, parts, worker
 from xmlcore.jobs.job import SHORT, Job, Plan
-from xmlcore.jobs.places import ThisMachine, lacks_memory
+from xmlcore.jobs.places import ThisMachine, grown, lacks_memory
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool, default_workers
 from xmlcore.jobs.records import PastJob, Records, make_queue_folder, remove_dead_queues
 from xmlcore.system import cache_root
@@ -310,12 +310,15 @@ class Queue:
             if not job._waits_for and is_here and not job._insisted:
                 lack = self.lacks(job)
                 free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
-                job._waits_for = lack or lacks_memory(job, free, self._running_here())
+                running = self._running_here()
+                job._waits_for = lack or lacks_memory(job, free, running)
                 if lack is None and job._waits_for:
                     waits.append(job)
-                    for other in () if job.plan.unasked else self._running_here():
-                        if other.plan.unasked and not other._cancelling:
-                            self._stop(other, self._grace)
+                    unasked = {other for other in running if other.plan.unasked and not job.plan.unasked}
+                    if not lacks_memory(job, free + sum(map(grown, unasked)), running - unasked):
+                        for other in unasked:
+                            if not other._cancelling:
+                                self._stop(other, self._grace)
             if job._waits_for:
                 look_again = look_again or is_here and not place.lacks_worker()
                 continue
