@@ -19,7 +19,7 @@ from xmlcore.jobs.job import WORDS
 MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
-    "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it. It starts again by itself."),
+    "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it."),
     "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
     "Job": tables.text("Job"),
     "Ended": tables.text("Ended", 110),
@@ -130,7 +130,7 @@ def _timeline(pairs, titles, took) -> None:
     frame[["start", "end"]] = frame[["start", "end"]].apply(_local)
     caption = (
         "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line. "
-        "What gave way to another job starts again by itself; its last try is drawn."
+        "Of what gave way to another job, the last try is drawn."
     )
     charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
 

@@ -93,8 +93,7 @@ def go_on() -> None:
     if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         return
     listed = listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
-    under_way = any(jobs.is_unasked(record) for record in workspace.get("jobs"))
-    if under_way or begun.keys() - listed or (not begun and len(workspace.get("runs")) > FEW):
+    if _records() or begun.keys() - listed or (not begun and len(workspace.get("runs")) > FEW):
         return
     every = table(fingerprint)
     if not begun:
@@ -108,10 +107,10 @@ def go_on() -> None:
 def _list_or_begin(task, rank, is_listed):
     """List a result if it is kept, or else begin it if no job waits or runs; return whether it is listed now."""
     is_kept = is_listed or task.exists()
-    active = [job.key for job in job_queue.queue().jobs() if job.active]
+    active = _active()
     if not is_kept and active and task.key not in active:  # one that another session has begun is joined
         st.session_state[_NEXT] = task
-        fragments.redraw_once(lambda: not any(job.active for job in job_queue.queue().jobs()))
+        fragments.redraw_once(lambda: not _active())
         return False
     if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
         tasks.start(task, note=NOTE, asked=-float(rank))
@@ -122,8 +121,17 @@ def _list_or_begin(task, rank, is_listed):
 
 def _stop():
     """Stop what nobody asked for; it is begun again if it is wanted again."""
-    for record in workspace.get("jobs"):
-        job = jobs.find(record)
-        if jobs.is_unasked(record) and job is not None and job.active:
+    for record in _records():
+        if record["key"] in _active():
             job_queue.queue().cancel(record["id"], owner=workspace.token())
             tasks.begin_later(record)
+
+
+def _records() -> list[dict]:
+    """Return the records of the jobs that nobody asked for."""
+    return [record for record in workspace.get("jobs") if jobs.is_unasked(record)]
+
+
+def _active() -> set[str]:
+    """Return the keys of all jobs that wait or run."""
+    return {job.key for job in job_queue.queue().jobs() if job.active}
