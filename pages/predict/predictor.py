@@ -10,13 +10,13 @@ from pages.shared import fields, format, selectors, server
 from pages.shared.results import decided, results, run_names
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.tab_view import FILES
 from xmlcore import datasets, experiment, explain, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.models.rules import decision_of
 
-FILES = "predict.files "  # in the workspace's "widgets", how the name of the list of a predictor's files begins
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
 
 

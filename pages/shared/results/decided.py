@@ -4,16 +4,15 @@ import pandas as pd
 
 from pages.shared import server
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
 from xmlcore.experiment.kinds.decide import PROMISE, is_decision
 from xmlcore.models.rules import CUT
 
-KEPT = "predict.decision"  # in the workspace's "widgets", how the name of a result's kept decision begins
-
 
 def kept(run_key: str, widgets: dict | None = None) -> str | None:
     """Return the decision that is kept with the model of a result: a measure, a cut, or a promise."""
-    name = (workspace.get("widgets") if widgets is None else widgets).get(f"{KEPT} {run_key}")
+    name = (workspace.get("widgets") if widgets is None else widgets).get(f"{DECISION}{run_key}")
     return name if is_decision(name) else None
 
 
@@ -36,9 +35,9 @@ def keep(run_key: str, name: str | None) -> None:
     """Keep a decision with the model of a result; None: keep none."""
 
     def change(data):
-        data["widgets"].pop(f"{KEPT} {run_key}", None)
+        data["widgets"].pop(f"{DECISION}{run_key}", None)
         if name is not None:
-            data["widgets"][f"{KEPT} {run_key}"] = name
+            data["widgets"][f"{DECISION}{run_key}"] = name
 
     workspace.update(change)
 

@@ -9,6 +9,7 @@ longer in the view. The address alone could not say so: it does not have the tim
 from copy import deepcopy
 
 FIELDS = ("dataset", "shown", "widgets")  # of the workspace, see pages.shared.workspaces.workspace
+DECISION, FILES = "predict.decision ", "predict.files "  # how names in "widgets" begin that are the same in all tabs
 
 
 def of(data: dict) -> dict:
@@ -33,11 +34,14 @@ def merged(data: dict, view: dict, since: dict, selection_prefix: str) -> dict:
 
 
 def drop_removed(data: dict, view: dict) -> None:
-    """Take from a view, which is changed, the data set and the results that a workspace does not have any more."""
+    """Take from a view, which is changed, what a workspace does not have any more; decisions and files are its own."""
     if view["dataset"] not in data["known"]:
         view["dataset"] = data["dataset"]
     listed = {record["key"] for record in data["runs"]}
     view["shown"] = {name: key for name, key in view["shown"].items() if key in listed}
+    of_all = {name: value for name, value in data["widgets"].items() if name.startswith((DECISION, FILES))}
+    own = {name: value for name, value in view["widgets"].items() if not name.startswith((DECISION, FILES))}
+    view["widgets"] = own | of_all
 
 
 def note(before: dict, after: dict, since: dict, now: float) -> None:

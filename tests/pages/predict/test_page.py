@@ -283,7 +283,6 @@ def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_prom
 def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, key):
     with fields_of(page) as fields:
         fields["widgets"][f"predict.decision {key}"] = "macro F2@3"
-    page.at.session_state["workspace.view"]["widgets"][f"predict.decision {key}"] = "macro F2@3"
     page.run()
     assert "labels with a score of at least" in page.text()
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))

@@ -199,6 +199,13 @@ def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
     assert tabs(1) == "f2f2f2f2"
 
 
+def test_a_decision_is_kept_and_forgotten_in_every_tab(tabs):
+    for name in ("cut 0.25", None):
+        decided.keep(OLD, name)
+        assert tabs(2) and decided.kept(OLD) == name
+        assert tabs(1) and decided.kept(OLD) == name
+
+
 def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
