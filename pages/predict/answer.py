@@ -11,7 +11,7 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
-from xmlcore.models.rules import calibrated, cuts_another_number, decided_scores, decided_sets
+from xmlcore.models.rules import cuts_another_number, decided_sets, row_decided, rule_of
 
 NAMED = 3  # labels in the sentence
 
@@ -40,19 +40,26 @@ class Answer:
         return {*decided_sets(self.predictor.model, self.x).indices.tolist()}
 
     @functools.cached_property
-    def scores(self) -> np.ndarray:
-        return explain.label_values(self.predictor.model, self.x, self.ranked)
+    def scale(self) -> str:
+        """The kind of the scores that are shown: where the model has no others that decide, its own."""
+        model = self.predictor.model
+        decides = rule_of(model) is not None or self.of_pairs and cuts_another_number(model)  # its scores are f
+        return explaining.DECIDES if decides else self.kind
 
     @functools.cached_property
-    def decisions(self) -> list[str]:
-        """Whether each ranked label is predicted, with the probability where that decides and is no score."""
-        model = self.predictor.model
-        found = calibrated(model, self.x)
-        if found is None and self.of_pairs and cuts_another_number(model):  # the scores are f
-            found = decided_scores(model, self.x)
-        of = {} if found is None else {j: f"{100 * p:.0f} %" for j, p in zip(found.indices.tolist(), found.data)}
-        both = (("yes" if j in self.decided else "no" if of else "", of.get(j)) for j in self.ranked.tolist())
-        return [", ".join(filter(None, parts)) for parts in both]
+    def scores(self) -> np.ndarray:
+        if self.scale == explaining.DECIDES:
+            return self._deciding[0][self.ranked]
+        return explain.label_values(self.predictor.model, self.x, self.ranked)
+
+    @property
+    def cuts(self) -> np.ndarray:
+        """What the score of each ranked label is compared with; nan where it is with nothing."""
+        return self._deciding[1][self.ranked]
+
+    @functools.cached_property
+    def _deciding(self) -> tuple[np.ndarray, np.ndarray]:
+        return row_decided(self.predictor.model, self.x)
 
     def name(self, label: int) -> str:
         return self.predictor.packed.label_name(int(label))
@@ -66,7 +73,7 @@ def sentence(answer: Answer) -> str:
     if not answer.ranked.size:
         return f"{title} predicts no label for {question}."
     parts = [
-        f"**{format.plain(answer.name(label))}** ({explaining.score(answer.kind, score)})"
+        f"**{format.plain(answer.name(label))}** ({explaining.score(answer.scale, score)})"
         for label, score in zip(answer.ranked[:NAMED], answer.scores)
     ]
     these = "this label" if len(parts) == 1 else "these labels"
@@ -103,16 +110,17 @@ def _labels(answer, explained) -> None:
         {
             "rank": np.arange(1, answer.ranked.size + 1),
             "name": [answer.name(label) for label in answer.ranked],
-            "decided": answer.decisions,
-            "score": explaining.column(answer.kind, answer.scores),
+            "decided": ["yes" if j in answer.decided else "no" for j in answer.ranked.tolist()],
+            "cut": explaining.column(answer.scale, answer.cuts),
+            "score": explaining.column(answer.scale, answer.scores),
             "label": answer.ranked,
         }
     )
     if true is not None:
         right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
         frame.insert(2, "correct", right)
-    explaining.show_labels(frame, answer.kind, "predict.labels", explained)
-    if answer.predictor.run is not None:
+    explaining.show_labels(frame, answer.scale, "predict.labels", explained)
+    if answer.predictor.run is not None and answer.scale == answer.kind:
         explaining.say_far_off(answer.predictor.key, answer.kind)
     if answer.ranked.size < answer.k:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""

@@ -12,6 +12,7 @@ from decisions.held_out_examples import parts
 from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
 from xmlcore.datasets import TextVectorizer
 from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore.models.rules import Calibration, Rule
 from xmlcore.models.saving import ModelFormatError
 
 
@@ -100,6 +101,17 @@ def test_a_measure_that_is_alone_in_a_dict_is_as_its_name():
 def test_a_k_beyond_all_labels_takes_no_memory():
     model, (X, Y), _ = parts()
     assert decisions.learn(model, X, Y, "PSP@2000000000").about["value"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("k", "fill"), [(0, False), (3, False), (3, True)])
+def test_a_label_is_predicted_where_its_probability_reaches_its_cut(k, fill):
+    rng = np.random.default_rng(0)
+    calibration = Calibration(np.array([0.0, 1.0]), np.tile([0.01, 0.99], (5, 1)), "isotonic")
+    rule = Rule(None, rng.uniform(0.5, 2, (2, 9)), rng.uniform(-1, 0, (2, 9)), k, fill, calibration, shares=(0.4, 0.6))
+    for _ in range(50):
+        P = sp.csr_array(rng.random((1, 9)))
+        taken = rule.take(P)
+        assert (taken == (rule.cuts(P) <= P.data)).all() and (not fill or taken.sum() == k)
 
 
 def test_coverage_is_best_by_a_mixture_whose_parts_decide_for_their_shares_of_rows(tmp_path):

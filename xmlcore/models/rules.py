@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.decisions import take_by_gains
+from xmlcore._kernels.decisions import DIGITS, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
 from xmlcore.models.saving import ModelFormatError, check_parts, check_types
@@ -203,6 +203,20 @@ class Rule:
         of_parts = self.slopes, self.offsets, np.cumsum(self.shares)
         take_by_gains(ptr, labels, values, *of_parts, self.k, self.fill, gains, taken)
         return taken
+
+    def cuts(self, candidates: sp.csr_array) -> np.ndarray:
+        """Return, for the probabilities of one row, the smallest with which each label would be predicted here."""
+        drawn = np.cumsum(DIGITS * candidates.data)[-1:] % 1
+        part = int(np.searchsorted(np.cumsum(self.shares)[:-1], drawn, side="right").sum())
+        slopes, offsets = self.slopes[part, candidates.indices], self.offsets[part, candidates.indices]
+        bound = np.zeros(candidates.nnz)
+        if self.k:  # the best label that is left out, or for others the worst that is predicted
+            gains, taken = slopes * candidates.data + offsets, self.take(candidates)
+            least = -np.inf if self.fill else 0.0
+            worst = gains[taken].min() if taken.sum() == self.k else least
+            bound = np.where(taken, max(least, gains[~taken].max(initial=least)), worst)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.clip((bound - offsets) / slopes, 0, 1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
@@ -403,6 +417,18 @@ def decision_of(model) -> str:
     if cuts_another_number(inner):
         return f"labels with a calibrated probability of at least {-100 * inner.rule_.offsets[0, 0]:.4g} %"
     return f"the best labels for {measure}"
+
+
+def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+    """Return, by label, the probabilities that decide for one row where scores do not, and the cuts of what decides."""
+    found, rule = calibrated(model, X), rule_of(model)
+    if found is None:
+        inner = innermost(model)
+        cuts = np.full(inner.n_labels_, np.nan if _predicts_one(inner) else inner.threshold_)
+        return (model.predict_proba(X).toarray()[0] if cuts_another_number(model) else np.full_like(cuts, np.nan)), cuts
+    values, cuts = np.full((2, found.shape[1]), np.nan)
+    values[found.indices], cuts[found.indices] = found.data, rule.cuts(found)
+    return values, cuts
 
 
 def cuts_another_number(model) -> bool:

@@ -20,15 +20,17 @@ ROWS = 500  # test rows on which LdSM's shares are looked at
 HALF = 504  # room for the columns of a table in half of the page on a laptop, in pixels
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
+DECIDES = "decides"  # kind of a probability that is no score of the model, but decides what it predicts
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
          "share": "P, percentage points", "score": "f"}  # fmt: skip
 # The same in a sentence on what raises and lowers it, and what of its steps that is about.
 RAISED = UNITS | {"log_score": "the log score", "share": "P"}
 ON_THE_WAY = {"share": " on the way down the trees, in percentage points"}
-PERCENT = ("log_proba", "margin", "share")  # kinds of score that are probabilities, in percent
+PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
-NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f"}
+NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
+         DECIDES: "P"}  # fmt: skip
 COLUMN = {kind: {"P": "P, %", "score": "Score"}.get(name, name) for kind, name in NAMES.items()}
 HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
 SCALE = {
@@ -43,6 +45,7 @@ SCALE = {
     "add up to its natural logarithm.",
     "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
     "the margin.",
+    DECIDES: "The probabilities, in percent, by which the model decides which labels it predicts.",
     "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
     "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
 }
@@ -89,23 +92,36 @@ def _form(kind, values) -> str:
     return (tables.percent_format if kind in PERCENT else tables.score_format)(values)
 
 
+def _beside_cuts(form, scores, cuts) -> str:
+    """Return a format with the digits that it takes to see which of a score and its cut is larger."""
+    for digits in range(int(form[2:-1]), 10):
+        if ((scores.round(digits) < cuts.round(digits)) == (scores < cuts)).all():
+            break
+    return f"%.{digits}f"
+
+
 def signs(kind: str, *columns: str) -> dict:
     """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
 
 
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
-    """Show labels that are ranked: ``rank, name, score, label`` and, if it is known, ``correct`` and ``decided``."""
-    told = tables.without_repeated(frame, "label", "name", "label")
+    """Show labels that are ranked: ``rank, name, score, label`` and, if known, ``correct``, ``decided`` and ``cut``."""
+    told, form = tables.without_repeated(frame, "label", "name", "label"), _form(kind, frame["score"])
+    if "cut" in told:
+        form = _beside_cuts(form, told["score"], told["cut"])
+        cuts = ["" if np.isnan(cut) else form % cut for cut in told.pop("cut")]
+        signs_of = told["decided"].map({"yes": "≥", "no": "<"})
+        told["decided"] += [cut and f" {sign} {cut}" for cut, sign in zip(cuts, signs_of)]
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     columns = {  # a phone shows all to the score, whatever it shows after it
         "rank": tables.number("Rank", 50, "%d"),
         "name": tables.text("Label"),
         "score": column_config(kind, frame["score"])
         if kind == "score"
-        else tables.bar(COLUMN[kind], 110, SCALE[kind], _form(kind, frame["score"]), 100 if kind in PERCENT else 1),
+        else tables.bar(COLUMN[kind], 96, SCALE[kind], form, 100 if kind in PERCENT else 1),
         "correct": tables.text("Right?", 66),
-        "decided": tables.text("Predicted", 76, "By the model's decision; in percent the probability that decides."),
+        "decided": tables.text("Predicted", 90, "Whether the model predicts the label, and the cut that decides that."),
         "label": tables.number("Id", 52, "%d"),
     }
     room = HALF - sum(columns[name]["width"] or 0 for name in columns.keys() & told.columns)

@@ -101,8 +101,8 @@ def test_a_table_of_labels_fits_into_half_of_the_page_with_all_its_columns(name)
 
         from pages.shared.rows import explaining
 
-        frame = pd.DataFrame({"rank": [1], "name": [name], "correct": ["✗ wrong"], "decided": ["yes, 83 %"]})
-        explaining.show_labels(frame.assign(score=0.123, label=12345), "log_score", "labels", 12345)
+        frame = pd.DataFrame({"rank": [1], "name": [name], "correct": ["✗ wrong"], "decided": ["yes"]})
+        explaining.show_labels(frame.assign(score=0.123, cut=0.09, label=12345), "log_score", "labels", 12345)
 
     page = AppTest.from_function(script, args=(name,)).run()
     assert [*page.dataframe[0].value] == ["rank", "name", "score", "correct", "decided", "label"]
