@@ -17,8 +17,8 @@ from starlette.routing import Route
 from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
 from xmlcore.serve import annif, bodies, openapi
-from xmlcore.serve.lanes import RequestLanes
-from xmlcore.serve.limits import LARGE_BYTES, Limits, Refused
+from xmlcore.serve.lanes import Lane
+from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
 
@@ -71,7 +71,8 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
     async def lifespan(app):
         """Stop the threads when the server stops."""
         yield
-        service.lanes.close()
+        for lane in service.lanes:
+            lane.pool.shutdown(wait=False, cancel_futures=True)
 
     watched = Middleware(Counted, service.numbers, log)
     app = Starlette(routes=routes, middleware=[watched], exception_handlers=handlers, lifespan=lifespan)
@@ -114,8 +115,9 @@ class _Service:
         self.by_name = {}
         self.limits = limits
         self.arriving = bodies.Arriving(limits)
-        self.lanes = RequestLanes(limits)
-        self.numbers = Numbers(lambda: self.lanes.busy)
+        large = Lane(1, max(limits.waiting // 4, 1), limits.seconds)  # small requests never wait for large ones
+        self.lanes = Lane(limits.at_once, limits.waiting, limits.seconds), large
+        self.numbers = Numbers(self._busy)
 
     def replace(self, models):
         """Serve other models from the next request on."""
@@ -141,6 +143,12 @@ class _Service:
             raise Refused(404, f"{problem}: use {places}")
         return self.by_name[name]
 
+    def _lane(self, n_bytes, n_labels=0):
+        return self.lanes[n_bytes > LARGE_BYTES or n_labels > LARGE_LABELS]
+
+    def _busy(self):
+        return sum(lane.busy for lane in self.lanes)
+
     async def home(self, request):
         places = {
             "health": "/health",
@@ -155,13 +163,11 @@ class _Service:
         return JSONResponse({"xmlcore": __version__, **places})
 
     async def health(self, request):
-        return JSONResponse(
-            {"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self.lanes.busy}
-        )
+        return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self._busy()})
 
     async def ready(self, request):
         """Say whether a further request would be taken, for what shares requests out among servers."""
-        full = self.lanes.small.is_full
+        full = self.lanes[0].is_full
         return JSONResponse({"status": "full" if full else "ready"}, 503 if full else 200)
 
     async def metrics(self, request):
@@ -207,7 +213,7 @@ class _Service:
                 more["unknown"] = unknown
             return _written(served, labels, scores, more, progress)
 
-        return _sent(await self.lanes.of(len(body), n_labels).run(request, work))
+        return _sent(await self._lane(len(body), n_labels).run(request, work))
 
     async def projects(self, request):
         return JSONResponse({"projects": [annif.project(model) for model in self.by_name.values()]})
@@ -224,7 +230,7 @@ class _Service:
             decided = served.packed.model.rule_ is not None
             return annif.suggestions(*wanted, served, lambda rows, k: self._ranking(served, rows, k, progress, decided))
 
-        content = _json(await self.lanes.of(len(body)).run(request, work))
+        content = _json(await self._lane(len(body)).run(request, work))
         return Response(content, media_type="application/json")
 
     def _ranking(self, served, rows, k, progress, decided):

@@ -1,4 +1,4 @@
-"""Threads on which requests are worked on: large ones have one of their own, so that small ones never wait for them."""
+"""Threads on which requests are worked on."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from xmlcore.progress import Cancelled
-from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Limits, Refused
+from xmlcore.serve.limits import Refused
 
 
 class Lane:
@@ -48,25 +48,6 @@ class Lane:
         finally:
             self.busy -= 1
             gone.cancel()
-
-
-class RequestLanes:
-    """The two lanes of a server: ``small`` and ``large``."""
-
-    def __init__(self, limits: Limits):
-        self.small = Lane(limits.at_once, limits.waiting, limits.seconds)
-        self.large = Lane(1, max(limits.waiting // 4, 1), limits.seconds)
-
-    def of(self, n_bytes: int, n_labels: int = 0) -> Lane:
-        return self.large if n_bytes > LARGE_BYTES or n_labels > LARGE_LABELS else self.small
-
-    @property
-    def busy(self) -> int:
-        return self.small.busy + self.large.busy
-
-    def close(self) -> None:
-        for lane in (self.small, self.large):
-            lane.pool.shutdown(wait=False, cancel_futures=True)
 
 
 async def _gone(request) -> None:
