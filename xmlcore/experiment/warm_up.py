@@ -85,18 +85,16 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
 
 def share_left(done: float, task: Task | None = None) -> float:
     """Return the share of all compiling that a task still waits for, after the share ``done``; without one, all."""
-    every = pieces()
-    waited = {piece.turn for piece in every} if task is None else waits_for(task)
-    ends = np.cumsum([piece.percent for piece in every])
-    left = (piece.percent for piece, end in zip(every, ends) if piece.turn in waited and end > 100 * done + 0.5)
-    return sum(left) / 100
+    every, waited = pieces(), None if task is None else waits_for(task)
+    left = np.cumsum([piece.percent for piece in every]) > 100 * done + 0.5
+    return sum(every[i].percent for i in np.flatnonzero(left) if waited is None or every[i].turn in waited) / 100
 
 
-def waits_for(task: Task) -> set[str]:
-    """Return the turns of the pieces that a task waits for, beside those of the model whose result it looks at."""
+def waits_for(task: Task) -> set[str] | None:
+    """Return the turns of the pieces that a task waits for, beside those of its model; None if it may be all."""
     of = task.params.get("model", task.params.get("method"))
     if task.kind in NEEDED_BY_KIND or of is None:
-        return NEEDED_BY_KIND.get(task.kind, {piece.turn for piece in pieces()})
+        return NEEDED_BY_KIND.get(task.kind)
     return NEEDED.get(of, set()) | ({"measures"} if "model" in task.params else set())  # other selections wait for none
 
 
