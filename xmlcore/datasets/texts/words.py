@@ -48,7 +48,8 @@ class WordFinder:
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         prepared = self._prepared(text)
-        (spans,) = self._search(self._spans, [prepared])
+        searched = map if isinstance(self._pattern, re.Pattern) else self._search
+        (spans,) = searched(self._spans, [prepared])
         words = [prepared[start:end] for start, end in spans]
         starts, ends = (np.array([span[i] for span in spans], np.int64) for i in (0, 1))
         if self._lowercase or self._strip is not None:
@@ -64,9 +65,6 @@ class WordFinder:
 
     def _search(self, find, texts):
         """Yield what ``find`` returns for each text; a user's pattern has one limit of time for all; threads run on."""
-        if isinstance(self._pattern, re.Pattern):
-            yield from map(find, texts)
-            return
         start, pattern = time.monotonic(), self._pattern.pattern
         try:
             for text in texts:
