@@ -21,6 +21,7 @@ from xmlcore.jobs import memory, shipping, worker
 from xmlcore.jobs.job import reason
 from xmlcore.jobs.pool import WorkerPool
 from xmlcore.jobs.promises import Promise
+from xmlcore.state import database, holders
 from xmlcore.system import cache_root
 
 LOOK = 0.1  # seconds between two looks at a job
@@ -29,7 +30,6 @@ SILENT = 60.0  # seconds without a piece of an input after which the client is t
 
 _jobs = {}  # id of a job -> _Job, of those that this process looks after
 _lock = threading.Lock()
-_fetching = {}  # (kind, key) -> a lock, held while the artifact arrives
 _pool = None
 
 
@@ -131,16 +131,11 @@ def _shares_store(request) -> bool:
 
 
 def _fetch(job, kind, key, tell, is_wanted):
-    """Have the client send an artifact, unless this machine has it or another job fetches it."""
-    with _lock:
-        mine = _fetching.setdefault((kind, key), threading.Lock())
-    while not mine.acquire(timeout=LOOK):
+    """Have the client send an artifact, unless this machine has it; no two jobs of a store fetch it at once."""
+    while (turn := holders.take(database(), f"arriving/{kind}/{key}")) is None:
         _go_on(job, is_wanted)
-    turn = shipping.Turn(kind, key)  # other workers of this machine may have the same store
+        time.sleep(LOOK)
     try:
-        while not turn.take():
-            _go_on(job, is_wanted)
-            time.sleep(LOOK)
         if store.exists(kind, key):
             return
         job.arrival, job.heard = shipping.Arrival(kind, key), time.monotonic()
@@ -156,8 +151,7 @@ def _fetch(job, kind, key, tell, is_wanted):
         if job.arrival is not None:
             job.arrival.drop()
         job.arrival = None
-        turn.end()
-        mine.release()
+        turn.release()
 
 
 def _go_on(job, is_wanted):

@@ -12,7 +12,6 @@ import uuid
 from pathlib import Path, PurePosixPath
 
 from xmlcore import store
-from xmlcore.state import database, holders
 from xmlcore.system import cache_root
 
 PIECE = 8_000_000  # bytes of a piece at most
@@ -49,25 +48,6 @@ def _arriving() -> Path:
     folder = cache_root() / "jobs" / "arriving"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
-
-
-class Turn:
-    """The right to have an artifact sent, of one process at a time among those of a machine that share a store."""
-
-    def __init__(self, kind, key):
-        store.folder(kind, key)  # raises for a name that is none
-        self._name, self._hold = f"arriving/{kind}/{key}", None
-
-    def take(self) -> bool:
-        """Take the turn, and return whether it was free. It becomes free when its process ends."""
-        if self._hold is None:
-            self._hold = holders.take(database(), self._name)
-        return self._hold is not None
-
-    def end(self) -> None:
-        if self._hold is not None:
-            self._hold.release()
-            self._hold = None
 
 
 class Arrival:
