@@ -114,7 +114,7 @@ def _pause(paused, job_id=None):
 def _running(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        fragments.live(lambda place: place.progress(jobs.share(job), text=format.plain(_doing(job))))
+        fragments.live(lambda place: place.progress(job.fraction, text=format.plain(_doing(job))))
         fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
@@ -126,7 +126,7 @@ def _running(job, record):
 def _doing(job) -> str:
     if job.cancelling or not job.phase:
         return job.words
-    return f"{job.phase}: {100 * jobs.share(job):.0f}\u00a0%" + (f" ({job.detail})" if job.detail else "")
+    return f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" + (f" ({job.detail})" if job.detail else "")
 
 
 def _facts(job, record):
@@ -154,7 +154,7 @@ def _waiting(job, record, place, count):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
         fragments.live(lambda place: place.caption(format.plain(", ".join([jobs.waiting(job), *_expected(job)]))))
         if job.plan.after:
-            fragments.live(lambda place: place.progress(jobs.share(job)))
+            fragments.live(lambda place: place.progress(job.fraction))
         if not job.fits:
             st.warning(
                 "This job does not fit into the memory of this machine, so it does not start. Choose a smaller sample "

@@ -191,17 +191,12 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     return f"longer than expected ({format.seconds(expected)})" if over else ""
 
 
-def share(job) -> float:
-    """Return how far a job is, from 0 to 1."""
-    return min(max(job.fraction, 0.0), 1.0)
-
-
 def _doing(job, record, compact) -> str:
     if job.cancelling:
         return "Stopping"
     if job.state == "queued":
         return waiting(job)
-    text = f"{job.phase}: {100 * share(job):.0f}\u00a0%" if job.phase else "Starting: loading the program"
+    text = f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else "Starting: loading the program"
     if compact:
         return text
     text += f" ({job.detail})" if job.detail else ""
@@ -220,12 +215,12 @@ def _show_job(job, name, compact, record):
     with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
             fragments.live(caption)
-            fragments.live(lambda place: place.progress(share(job)))
+            fragments.live(lambda place: place.progress(job.fraction))
             return
         st.markdown(f"**{format.plain(name)}**")
         if note := record.get("note"):
             st.caption(format.plain(note))
-        fragments.live(lambda place: place.progress(share(job), text=format.plain(_doing(job, record, compact))))
+        fragments.live(lambda place: place.progress(job.fraction, text=format.plain(_doing(job, record, compact))))
         if workspace.token() in job.owners:
             _stop_button(job, "Stop", compact)
 
