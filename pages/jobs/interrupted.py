@@ -62,7 +62,7 @@ def _sweep(record):
 def _one(record, job):
     with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
         st.markdown(f"**{format.plain(record['title'])}**")
-        text = f"Interrupted {format.when(_iso(record['interrupted']))}"
+        text = f"Interrupted {format.since(record['interrupted'])}"
         if job is not None and job.started is not None:
             text = f"Interrupted after {format.seconds(job.elapsed)}"
             text += f", in {job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else ""
@@ -74,12 +74,6 @@ def _one(record, job):
                 "Start again", key=f"jobs.again.{record['id']}", on_click=_again, args=([record],), type="secondary"
             )
             actions.button("Forget", key=f"jobs.forget.{record['id']}", on_click=_forget, args=([record],))
-
-
-def _iso(seconds):
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _again(records):

@@ -22,12 +22,15 @@ def _of(record) -> list[str]:
     return []
 
 
+def _kept(record, inventory) -> list[store.Artifact]:
+    return [inventory.artifacts[FOLDER, key] for key in _of(record) if (FOLDER, key) in inventory.artifacts]
+
+
 def groups(inventory: store.Inventory, records, by: str) -> list[store.Artifact]:
     """Return a line for each sweep that has trainings on the disk, as if they were one artifact."""
     lines = []
     for record in records:
-        own = [inventory.artifacts[FOLDER, key] for key in _of(record) if (FOLDER, key) in inventory.artifacts]
-        if own:
+        if own := _kept(record, inventory):
             about = {"task": "trial", "inputs": {"dataset": record["fingerprint"]}, "count": len(own)}
             about |= {"fingerprint": record["fingerprint"], "model": record["params"].get("model")}
             created, used = max(artifact.created for artifact in own), max(artifact.used for artifact in own)
@@ -43,12 +46,7 @@ def spread(lines, inventory: store.Inventory, records) -> list[store.Artifact]:
     all_of = {}
     for artifact in lines:
         if artifact.key in by_key:
-            own = [
-                inventory.artifacts[FOLDER, key]
-                for key in _of(by_key[artifact.key])
-                if (FOLDER, key) in inventory.artifacts
-            ]
-            all_of |= {other.name: other for other in own}
+            all_of |= {other.name: other for other in _kept(by_key[artifact.key], inventory)}
         else:
             all_of[artifact.name] = artifact
     return list(all_of.values())

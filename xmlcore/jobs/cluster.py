@@ -114,7 +114,6 @@ class Cluster(Place):
 
     @property
     def words(self):
-        """Name of the place, with the number of its workers."""
         count = len(self._threads)
         return f"the cluster at {self.address}, which has {count} worker{'' if count == 1 else 's'}"
 
@@ -122,17 +121,14 @@ class Cluster(Place):
         return self._hosts.get(job.id, ("", self.words))[1]
 
     def slots(self):
-        """Return the number of threads of all workers: each runs one job."""
-        return sum(self._threads.values())
+        return sum(self._threads.values())  # each runs one job
 
     def lacks_worker(self):
-        """Return what a job waits for, in words, or an empty text if a worker is free."""
         return super().lacks_worker() if self._threads else "a worker of the cluster"
 
     # --- jobs ---
 
     def start(self, job):
-        """Have a worker run a job, and return a future of its outcome."""
         if self._client is None:
             raise BrokenExecutor("the connection to the scheduler was lost")
         request = {
@@ -156,7 +152,6 @@ class Cluster(Place):
         return outcome
 
     def stop(self, job, grace):
-        """Have a worker stop a job, and kill its process after the grace period."""
         self._in_new_thread(self._cancel, job)
 
     def _in_new_thread(self, function, *args):

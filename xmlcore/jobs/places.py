@@ -44,14 +44,12 @@ class ThisMachine(Place):
     def __init__(self, executor, own):
         super().__init__()
         self._executor, self._own = executor, own
-        self._slots = getattr(executor, "_max_workers", None) or math.inf  # all executors of the standard library
+        self._slots = getattr(executor, "_max_workers", None) or math.inf  # jobs wait in others
 
     def slots(self):
-        """Return how many jobs run at the same time at most; jobs wait in an executor that does not tell."""
         return self._slots
 
     def start(self, job):
-        """Call :func:`xmlcore.jobs.worker.run` by the executor."""
         # Positional arguments only: some keywords have a meaning for Dask.
         return self._executor.submit(worker.run, job._payload, str(job._folder), str(cache_root()), worker.where_am_i())
 
@@ -60,7 +58,6 @@ class ThisMachine(Place):
         self._executor.submit(worker.unpickled, job._payload)
 
     def stop(self, job, grace):
-        """Kill the process of a job after the grace period, if the executor can."""
         future = job._future
         # A cluster's future can be cancelled although a worker has begun the job: if it has begun, wait for the worker.
         if job.state == "queued" and future.cancel():

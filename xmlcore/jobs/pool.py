@@ -69,20 +69,14 @@ class WorkerPool(ThreadPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False, kill: bool = False) -> None:
         """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`."""
-        if kill:
-            self._kill_all()
         with self._guard:
-            slots = list(self._slots)
+            self._closed, slots = self._closed or kill, list(self._slots)
+            for slot in slots if kill else ():
+                slot.kill()
         super().shutdown(wait=wait, cancel_futures=cancel_futures or kill)
         if wait:
             for slot in slots:
                 slot.join()
-
-    def _kill_all(self):
-        with self._guard:
-            self._closed = True
-            for slot in list(self._slots):
-                slot.kill()
 
     def _carry_out(self, call, fn, args, kwargs):
         """Run a call in the process of the present thread, wait for its end, and return its result."""
