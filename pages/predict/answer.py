@@ -30,10 +30,6 @@ class Answer:
         except ValueError as error:  # such as a negative value, which not every model takes
             self.problem = str(error)
 
-    @property
-    def of_pairs(self) -> bool:
-        return self.kind == "score"
-
     @functools.cached_property
     def decided(self) -> set[int]:
         """The labels that the model predicts, by its decision."""
@@ -43,22 +39,18 @@ class Answer:
     def scale(self) -> str:
         """The kind of the scores that are shown: where the model has no others that decide, its own."""
         model = self.predictor.model
-        decides = rule_of(model) is not None or self.of_pairs and cuts_another_number(model)  # its scores are f
+        decides = rule_of(model) is not None or self.kind == "score" and cuts_another_number(model)
         return explaining.DECIDES if decides else self.kind
 
     @functools.cached_property
     def scores(self) -> np.ndarray:
         if self.scale == explaining.DECIDES:
-            return self._deciding[0][self.ranked]
+            return self.deciding[0][self.ranked]
         return explain.label_values(self.predictor.model, self.x, self.ranked)
 
-    @property
-    def cuts(self) -> np.ndarray:
-        """What the score of each ranked label is compared with; nan where it is with nothing."""
-        return self._deciding[1][self.ranked]
-
     @functools.cached_property
-    def _deciding(self) -> tuple[np.ndarray, np.ndarray]:
+    def deciding(self) -> tuple[np.ndarray, np.ndarray]:
+        """By label, the probability that decides, and the cut; nan where the score decides, and where nothing cuts."""
         return row_decided(self.predictor.model, self.x)
 
     def name(self, label: int) -> str:
@@ -111,7 +103,7 @@ def _labels(answer, explained) -> None:
             "rank": np.arange(1, answer.ranked.size + 1),
             "name": [answer.name(label) for label in answer.ranked],
             "decided": ["yes" if j in answer.decided else "no" for j in answer.ranked.tolist()],
-            "cut": explaining.column(answer.scale, answer.cuts),
+            "cut": explaining.column(answer.scale, answer.deciding[1][answer.ranked]),
             "score": explaining.column(answer.scale, answer.scores),
             "label": answer.ranked,
         }
@@ -123,7 +115,11 @@ def _labels(answer, explained) -> None:
     if answer.predictor.run is not None and answer.scale == answer.kind:
         explaining.say_far_off(answer.predictor.key, answer.kind)
     if answer.ranked.size < answer.k:
-        why = "It ranks candidates only; *Candidates, q* on the Train page is their number." if answer.of_pairs else ""
+        why = (
+            "It ranks candidates only; *Candidates, q* on the Train page is their number."
+            if answer.kind == "score"
+            else ""
+        )
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
         st.caption(f"These are {asked}: the model ranks no others here. {why}")
     missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))

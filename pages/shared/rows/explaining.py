@@ -45,7 +45,8 @@ SCALE = {
     "add up to its natural logarithm.",
     "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
     "the margin.",
-    DECIDES: "The probabilities, in percent, by which the model decides which labels it predicts.",
+    DECIDES: "The probabilities, in percent, by which the model decides which labels it predicts. They are made of its "
+    "own scores, which are what is explained, and by which files are listed.",
     "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
     "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
 }
