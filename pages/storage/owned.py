@@ -81,14 +81,12 @@ def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, b
             "source": _source(artifact, titles, fields),
             "users": users.get(artifact.key, 0),
             "pinned": "pinned" if by in artifact.pins else "",
-            "again": inventory.can_be_made_again(artifact),
             "folder": artifact.kind,
             "key": artifact.key,
         }
         for artifact in sorted(own, key=lambda artifact: (-artifact.bytes, artifact.key))
     ]
-    columns = ["kind", "title", "bytes", "mb", "created", "used", "source", "users", "pinned", "again", "folder", "key"]
-    return pd.DataFrame(lines, columns=columns)
+    return pd.DataFrame(lines)
 
 
 def _to_the_hour(artifact) -> float:

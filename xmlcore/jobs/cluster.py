@@ -32,7 +32,7 @@ class Cluster(Place):
         self._topic = ""
         self._jobs = {}  # id -> job, of those that run
         self._hosts = {}  # id of a job -> address and name of its worker
-        self._tried = threading.Event()
+        self.is_tried = False  # whether the scheduler has answered, or has had the time to
         self._ended = threading.Event()
         self._sending = ThreadPoolExecutor(2, thread_name_prefix="xmlcore-send")
         threading.Thread(target=self._keep_in_touch, name="xmlcore-cluster", daemon=True).start()
@@ -44,7 +44,7 @@ class Cluster(Place):
         while not self._ended.is_set():
             if self._client is None:
                 self._connect()
-                self._tried.set()
+                self.is_tried = True
                 self._changed()
             if self._client is not None:
                 self._check_connection()
@@ -96,11 +96,6 @@ class Cluster(Place):
         if problem != self.problem:
             log.warning("%s Until then, jobs run on this machine.", problem)
         self.problem, self._threads = problem, {}
-
-    @property
-    def is_tried(self) -> bool:
-        """Whether the scheduler has answered, or has had the time to."""
-        return self._tried.is_set()
 
     @property
     def is_there(self) -> bool:

@@ -65,18 +65,18 @@ class WorkerPool(ThreadPoolExecutor):
             if call is not None:
                 call.killed = True
                 if call.slot is not None:
-                    call.slot.kill()
+                    call.slot.end(kill=True)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False, kill: bool = False) -> None:
         """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`."""
         with self._guard:
             self._closed, slots = self._closed or kill, list(self._slots)
             for slot in slots if kill else ():
-                slot.kill()
+                slot.end(kill=True)
         super().shutdown(wait=wait, cancel_futures=cancel_futures or kill)
         if wait:
             for slot in slots:
-                slot.join()
+                slot.end(kill=False)
 
     def _carry_out(self, call, fn, args, kwargs):
         """Run a call in the process of the present thread, wait for its end, and return its result."""
@@ -93,7 +93,7 @@ class WorkerPool(ThreadPoolExecutor):
             return inner.result()
         except BrokenExecutor:  # the process has died: what its pool has of the system goes now
             with self._guard:
-                slot.kill()
+                slot.end(kill=True)
             raise
         finally:
             with self._guard:
@@ -140,16 +140,11 @@ class _Slot:
                 if is_last_attempt:
                     raise
 
-    def kill(self):
+    def end(self, kill):
+        """Kill the process, or end it after its present call and wait for that."""
         pool, self._loky = self._loky, None
         if pool is not None:
-            pool.shutdown(wait=False, kill_workers=True)
-
-    def join(self):
-        """End the process after its present call, and wait for that."""
-        pool, self._loky = self._loky, None
-        if pool is not None:
-            pool.shutdown(wait=True)
+            pool.shutdown(wait=not kill, kill_workers=kill)
 
 
 def prepare_worker(parent: int, niceness: int) -> None:

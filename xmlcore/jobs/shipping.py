@@ -44,19 +44,14 @@ def pieces(kind: str, key: str):
     yield "", 0, json.dumps(facts).encode()
 
 
-def _arriving() -> Path:
-    folder = cache_root() / "jobs" / "arriving"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
-
-
 class Arrival:
     """Collects the pieces of an artifact and keeps it in the store of this machine."""
 
     def __init__(self, kind, key, replace=False):
         store.folder(kind, key)  # raises for a name that is none
         self._kind, self._key, self._again = kind, key, replace
-        parent = _arriving()
+        parent = cache_root() / "jobs" / "arriving"
+        parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         for old in parent.iterdir():
             if old.is_dir() and time.time() - old.stat().st_mtime > STALE_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)

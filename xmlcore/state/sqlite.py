@@ -222,7 +222,9 @@ class Database:
                 connection.close()  # its file was deleted, or set aside
         if identity is None:
             make_private(secure_cache() if self.path.parent == cache_root() else self.path.parent)
-            self._begin()
+            with self._only_process():
+                if not os.path.lexists(self.path):  # no other process was faster
+                    self._put_in_place((), os.unlink)
             identity = _identity(self.path)
         connection = self._opened(self.path)
         try:
@@ -260,13 +262,6 @@ class Database:
             connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
-
-    def _begin(self):
-        """Make the file, unless there is one."""
-        with self._only_process():
-            if os.path.lexists(self.path):  # another process was faster
-                return
-            self._put_in_place((), os.unlink)
 
     def _put_in_place(self, rows, remove):
         """Make a file with rows: table, key, text, time. When it is whole, ``remove`` takes the old ones away."""
