@@ -99,8 +99,7 @@ DATA = {
     "one test row": lambda: part(120, 1),
     "one label": lambda: part(120, 30, 1),
     "test rows without labels": lambda: part(120, 30, silent=True),
-    "strange names": lambda: named(STRANGE, 3 * STRANGE, "**a** [b](http://c) `"),
-    "a long name": lambda: named([f"label {j}" for j in range(8)], None, LONG),
+    "strange names": lambda: named(STRANGE, 3 * STRANGE, f"**a** [b](http://c) `{LONG}"),
     "two rows in all": lambda: part(1, 1),
     "four rows in all": lambda: part(3, 1),
     "one feature": lambda: valued(lambda X: X[:, :1]),
@@ -111,6 +110,7 @@ DATA = {
     "training rows without labels": unlabelled,
 }
 QUICK = ("one training row", "strange names")
+LONG_WALKS = ("one test row", "four rows in all", "one feature", "tiny values", "huge values")  # others are like them
 
 
 def compare_with_one_seed(page):
@@ -125,7 +125,11 @@ ALL_MODELS = [pytest.mark.slow, pytest.mark.long]
 @pytest.mark.timeout(600)  # every model is trained and explained
 @pytest.mark.parametrize("models", ["one model", pytest.param("all models", marks=ALL_MODELS)])
 @pytest.mark.parametrize(
-    "state", [pytest.param(state, marks=[] if state in QUICK else [pytest.mark.slow]) for state in DATA]
+    "state",
+    [
+        pytest.param(state, marks=[pytest.mark.slow] * (state not in QUICK) + [pytest.mark.long] * (state in LONG_WALKS))
+        for state in DATA
+    ],
 )
 def test_a_strange_data_set_with_results(ready, server, state, models):
     data, turn = DATA[state](), list(DATA).index(state)
@@ -178,8 +182,10 @@ def test_a_result_that_is_only_predictions(ready, server, state):
     assert ("No model has been trained on" in said) == (state != "beside a model")
 
 
-@pytest.mark.slow  # test_damaged.py has the pages that show the result
-@pytest.mark.parametrize("what", ["runs", "selections", "model", "data set"])
+@pytest.mark.slow
+@pytest.mark.parametrize(  # test_damaged.py has the pages that show the damaged result
+    "what", [*(pytest.param(what, marks=pytest.mark.long) for what in ("runs", "selections", "model")), "data set"]
+)
 def test_what_is_gone_or_damaged(ready, server, what):
     data = word_data()
     run, selection = train(ready, "PLT", data), select(ready, "ChiSquared", data, n_features=2)
