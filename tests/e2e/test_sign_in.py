@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import http.client
 import json
+import signal
+import time
 from types import SimpleNamespace
 
 import httpx
@@ -111,3 +113,14 @@ def test_the_log_says_who_uploaded_how_much_and_who_was_refused_and_no_file_is_t
     assert [line["event"] for line in hers][-2:] == ["upload", "refused"]
     assert hers[-2]["bytes"] > 3 and hers[-1]["status"] == 413 and len(hers[-1]["workspace"]) == 16
     assert "abc" not in json.dumps(lines) and "a.txt" not in json.dumps(lines)
+
+
+def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(lab):
+    end, before = time.monotonic() + 60, {}
+    # Its two workers and their two trackers, at rest: one that is being made leaves a semaphore to its tracker.
+    while (len(now := lab.server.ticks()) < 4 or now != before) and time.monotonic() < end:
+        before = now
+        time.sleep(1)
+    assert lab.server.stop(signal.SIGTERM) == []
+    assert lab.server.process.returncode == 0
+    assert [line for line in lab.server.bad_lines() if "AuthlibDeprecationWarning" not in line] == []

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import mmap
-import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +18,6 @@ import pytest
 import scipy.sparse as sp
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
-from benchmarks.library.dashboard_server import Server
 from pages.shared import fragments, frame, server
 from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
@@ -248,20 +246,6 @@ def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with(own_cach
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split("\n")[:3] == ["begun", "True True", str(has_results)], done.stderr
-
-
-def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(own_cache, tmp_path):
-    server_ = Server(tmp_path, cache=own_cache).start()
-    try:
-        end = time.monotonic() + 60
-        # Its two workers and their two trackers, at rest: one that is being made leaves a semaphore to its tracker.
-        before = {}
-        while (len(now := server_.ticks()) < 4 or now != before) and time.monotonic() < end:
-            before = now
-            time.sleep(1)
-    finally:
-        left = server_.stop(signal.SIGTERM)
-    assert server_.process.returncode == 0 and left == [] and server_.bad_lines() == []
 
 
 def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
