@@ -76,31 +76,8 @@ def unlike_the_rule(one, page, scheme, width):
     return [f"{page}, {scheme}, {width} pixels: {seen}"]
 
 
-@pytest.fixture(scope="module")
-def data():
-    return datasets.load("api-docs")
-
-
-def test_every_page_is_looked_at_before_it_is_read_and_can_be_read(tab, prepared, data):
-    one = tab(f"/train{prepared(data, trained=1)}")
-    one.text("ranks a true label first")
-    one.page.set_viewport_size({"width": 1440, "height": 900})
-    wrong, looks = [], Looks()
-    for at, page in enumerate(PAGES):
-        one.go(page)
-        scheme = ("light", "dark")[at // 2 % 2]  # schemes differ in colours, which take no room
-        for width in (400, 1440):  # last the one in which the links to pages are in sight
-            wrong += unlike_the_rule(one, page, scheme, width)
-            if width == (400, 1440)[at % 2]:
-                if page in DRAWN:
-                    one.page.locator(".js-plotly-plot .ytick text").first.wait_for()
-                looks.look(one.page, f"{page}, {width} pixels, {scheme}")
-    assert wrong == []
-    looks.check("Train, 1440 pixels, light")
-
-
-def test_pages_of_a_first_visit_are_looked_at_before_they_are_read(tab, prepared, data):
-    address = prepared(data, trained=1)  # its cache is that of the dashboard from here on
+def first_visit(address, data):
+    """Give a workspace what a first visit makes unasked, beside a result of PLT; return what pages say then."""
     workspace = SimpleNamespace(token=address[-32:])
     making.train(workspace, "DoubleSampling", data)
     making.train(workspace, "LdSM", data, n_estimators=2)  # with fewer trees and epochs than first results have
@@ -112,12 +89,26 @@ def test_pages_of_a_first_visit_are_looked_at_before_they_are_read(tab, prepared
         for record in kept["runs"] + kept["selections"]:
             record["asked"] = -1.0  # nobody asked for it
         kept["widgets"] |= fields
+    return {"Train": "P@1 against", "Data": "New here?", "Compare": "3 side by side", "Robustness": "of P@1",
+            "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes"}  # fmt: skip
+
+
+def test_every_page_of_a_first_visit_is_looked_at_before_it_is_read_and_can_be_read(tab, prepared):
+    data = datasets.load("api-docs")
+    address = prepared(data, trained=1)  # its cache is that of the dashboard from here on
+    says = first_visit(address, data)
     one = tab(f"/train{address}")
-    wrong = []
-    for page, said in (("Train", "P@1 against"), ("Data", "New here?"), ("Compare", "3 side by side"),
-                       ("Robustness", "of P@1"), ("Features", "matter most for"), ("Sampling", "sampled rows"),
-                       ("Trees", "nodes")):  # fmt: skip
+    one.page.set_viewport_size({"width": 1440, "height": 900})
+    wrong, looks = [], Looks()
+    for at, page in enumerate(PAGES):
         one.go(page)
-        one.text(said)
-        wrong += unlike_the_rule(one, page, "light", 1440)
+        one.text(says.get(page, page))
+        scheme = ("light", "dark")[at // 2 % 2]  # schemes differ in colours, which take no room
+        for width in (400, 1440):  # last the one in which the links to pages are in sight
+            wrong += unlike_the_rule(one, page, scheme, width)
+            if width == (400, 1440)[at % 2]:
+                if page in DRAWN:
+                    one.page.locator(".js-plotly-plot .ytick text").first.wait_for()
+                looks.look(one.page, f"{page}, {width} pixels, {scheme}")
     assert wrong == []
+    looks.check("Train, 1440 pixels, light")
