@@ -47,6 +47,8 @@ def data(tmp_path, monkeypatch):
 COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAGES if page.name != "architecture.md"}
 # Pages whose examples need more than the data set have tests of their own below; the recipes, in test_recipes.py.
 OTHERS = {"docs/formats.md": 3, "docs/pages/train.md": 1, "docs/text.md": 1}
+# They repeat what benchmarks/ measures; other pages use all that they use.
+LONG = {f"docs/tutorials/claim_{name}.md" for name in ("label_trees", "double_sampling", "ldsm")}
 
 
 def test_no_example_is_left_out():
@@ -55,7 +57,14 @@ def test_no_example_is_left_out():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", [page for page, count in COUNTS.items() if count and page not in OTHERS])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.long] * (page in LONG))
+        for page, count in COUNTS.items()
+        if count and page not in OTHERS
+    ],
+)
 def test_examples_run_as_they_are_written(page, data, monkeypatch):
     with ThreadPoolExecutor(1) as threads:  # in place of worker processes
         queue = jobs.Queue(threads)

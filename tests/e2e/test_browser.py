@@ -272,6 +272,7 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page_and_can_be_stopped(
     one.text("No model has been trained")
 
 
+@pytest.mark.long  # test_tasks.py has looks at jobs wait for downloads, test_streamlit_fixes.py why they must
 def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
     one = tab(f"/train{prepared(easy_data('busy', 75_000, 200))}")
     one.text("60,000 training and 15,000 test rows")

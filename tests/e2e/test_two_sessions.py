@@ -5,7 +5,8 @@ import time
 import pytest
 from browsing import easy_file, playwright_error
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+# In one process, tests/pages/test_app.py has two sessions that train at once, and the pages of two workspaces.
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 SECONDS = 20
 OWN = ("apricot", "bramble")  # words in the names of all data of a session
 PAGES = ("Jobs", "Compare", "Storage", "Explain", "Trees", "Features", "Robustness", "Sampling", "Predict", "Train")

@@ -125,7 +125,7 @@ def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_
     assert listening.state == deaf.state == "cancelled" and waiting.result(LONG) == 3
 
 
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, tmp_path, whole):
     job = begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait"))
     process = job._record["pid"]
