@@ -82,7 +82,9 @@ np.save(sys.argv[3], np.concatenate(found))
 """
 
 
-@pytest.mark.parametrize("leaf, C, unlabelled", [(1, 0.1, 0), pytest.param(2, 1.0, 20, marks=[pytest.mark.slow, pytest.mark.long])])
+@pytest.mark.parametrize(
+    "leaf, C, unlabelled", [(1, 0.1, 0), pytest.param(2, 1.0, 20, marks=[pytest.mark.slow, pytest.mark.long])]
+)
 def test_nothing_is_read_or_written_outside_an_array(tmp_path, monkeypatch, leaf, C, unlabelled):
     """Without the compiler, in another process, an index outside an array is an error.
 

@@ -64,7 +64,9 @@ def test_what_is_chosen_has_the_largest_sum_of_its_part(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["choose", "extensions", "beside", "scaling"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("choose", marks=[pytest.mark.slow, pytest.mark.long]), "extensions", "beside", "scaling"]
+)
 def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
     if name != "choose":  # one part as it is measured, each point in a process of its own
         request.getfixturevalue("in_this_process")

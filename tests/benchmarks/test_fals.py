@@ -98,7 +98,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     ("scaling", lambda one: one.named["axes"] == ["H"]),
     ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
     ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
-    ("similarity", lambda one: one.named["data"] == "20ng"),
+    pytest.param("similarity", lambda one: one.named["data"] == "20ng", marks=[pytest.mark.slow, pytest.mark.long]),
     ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
 ])  # fmt: skip
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):

@@ -159,7 +159,11 @@ FURTHER_ARRAYS = {"n_estimators", "features", "rerank_beta", "scoring"}
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if case in each_once.args[1] or FURTHER_ARRAYS & case.params.keys()],
+    [
+        case if case in each_once.args[1] else pytest.param(case, marks=[pytest.mark.slow, pytest.mark.long])
+        for case in CASES
+        if case in each_once.args[1] or FURTHER_ARRAYS & case.params.keys()
+    ],
     ids=lambda case: case.id,
 )
 def test_a_damaged_or_missing_array_is_a_format_error(case, tmp_path):

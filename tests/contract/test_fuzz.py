@@ -9,7 +9,7 @@ import pytest
 from contract.estimators import CASES, every_case
 from contract.fuzzing import fit_and_predict, measure
 
-FEW, FEW_MEASURES = 65, 800
+FEW, FEW_MEASURES = 25, 300
 MANY = int(os.environ.get("XMLCORE_FUZZ_FILES", 0))  # hostile matrices of each estimator, and for measures
 ROOT = Path(__file__).resolve().parents[2]
 CODE = f"""

@@ -68,6 +68,8 @@ def test_threads_blas_threads_and_hash_seeds_change_no_bit(expected):
     assert found_in(2, OPENBLAS_NUM_THREADS="2", PYTHONHASHSEED="2") == expected
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_instructions_of_another_processor_change_only_the_rounding_of_models_that_rest_on_products(expected):
     other = found_in(3, OPENBLAS_NUM_THREADS="2", OPENBLAS_CORETYPE="Nehalem")
     for name, (digest, values) in expected.items():

@@ -63,12 +63,26 @@ CHECKED = [
     (selection.MutualInformationSelection(), ALL),
 ]
 
+# They take what is checked from the class of another one above: label trees, linear models, or selections.
+RELATED = (ExtendedPLT, OneVsRest, selection.RandomForestSelection, selection.MutualInformationSelection)
+
 if HAS_EXPECTED_FAILURES:
     EXPECTED = {str(model): expected for model, expected in CHECKED}
 
+    def checks_of(are_related):
+        models = [model for model, _ in CHECKED if isinstance(model, RELATED) == are_related]
+        return parametrize_with_checks(models, expected_failed_checks=lambda model: EXPECTED[str(model)])
+
     @pytest.mark.filterwarnings("ignore")
-    @parametrize_with_checks([model for model, _ in CHECKED], expected_failed_checks=lambda model: EXPECTED[str(model)])
+    @checks_of(are_related=False)
     def test_scikit_learns_check_passes(estimator, check):
+        check(estimator)
+
+    @pytest.mark.slow
+    @pytest.mark.long
+    @pytest.mark.filterwarnings("ignore")
+    @checks_of(are_related=True)
+    def test_scikit_learns_check_passes_on_related_estimators(estimator, check):
         check(estimator)
 
 

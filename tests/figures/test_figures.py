@@ -343,7 +343,7 @@ def test_times_below_bars_of_jobs_are_round_and_three_to_six(seconds, step):
     )
     axis = figures.timeline(frame).layout.xaxis
     assert axis.dtick == 1000 * step and axis.tick0 == pd.Timestamp("2026-01-01")
-    for later in range(0, 3600, 77):
+    for later in range(0, 3600, 290):
         ends = [frame[end] + pd.Timedelta(seconds=later) for end in ("start", "end")]
         axis = figures.timeline(frame.assign(start=ends[0], end=ends[1])).layout.xaxis
         low, high = ((end - axis.tick0).total_seconds() * 1000 // axis.dtick for end in axis.range)

@@ -110,7 +110,7 @@ DATA = {
     "training rows without labels": unlabelled,
 }
 QUICK = ("one training row", "strange names")
-LONG_WALKS = ("one test row", "four rows in all", "one feature", "tiny values", "huge values")  # others are like them
+LIKE_OTHERS = ("one test row", "four rows in all", "one feature", "tiny values", "huge values")
 
 
 def compare_with_one_seed(page):
@@ -119,15 +119,15 @@ def compare_with_one_seed(page):
         fields["widgets"]["features.seeds"] = 1
 
 
-ALL_MODELS = [pytest.mark.slow, pytest.mark.long]
+LONG_WALK = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.timeout(600)  # every model is trained and explained
-@pytest.mark.parametrize("models", ["one model", pytest.param("all models", marks=ALL_MODELS)])
+@pytest.mark.parametrize("models", ["one model", pytest.param("all models", marks=LONG_WALK)])
 @pytest.mark.parametrize(
     "state",
     [
-        pytest.param(state, marks=[pytest.mark.slow] * (state not in QUICK) + [pytest.mark.long] * (state in LONG_WALKS))
+        pytest.param(state, marks=[] if state in QUICK else LONG_WALK if state in LIKE_OTHERS else [pytest.mark.slow])
         for state in DATA
     ],
 )
