@@ -86,6 +86,20 @@ def dashboard(tmp_path_factory):
             server.wait()
 
 
+@pytest.fixture(scope="session")
+def with_data(dashboard):
+    """Give the cache of a further server the data set that comes with xmlcore, as it takes seconds to make."""
+
+    def give(cache):
+        made, end = dashboard.cache / "artifacts" / "catalog", time.monotonic() + 120
+        while not [*made.glob("[!.]*")] and time.monotonic() < end:
+            time.sleep(0.1)
+        shutil.copytree(made, cache / "artifacts" / "catalog", ignore=shutil.ignore_patterns(".*"))
+        return cache
+
+    return give
+
+
 def _wait_for(server, url, log, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:

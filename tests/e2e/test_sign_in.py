@@ -24,10 +24,11 @@ EVE = {"sub": "3", "email": "eve@evil.example", "email_verified": True}
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def lab(tmp_path_factory, with_data):
     """A dashboard whose users sign in, at example.org only, and its provider."""
     folder, provider = tmp_path_factory.mktemp("sign-in"), Provider()
-    server = Server(folder, variables={"XMLCORE_USERS": "@example.org", "XMLCORE_UPLOAD_SIZE": "3 MB"})
+    variables = {"XMLCORE_USERS": "@example.org", "XMLCORE_UPLOAD_SIZE": "3 MB"}
+    server = Server(folder, variables=variables, cache=with_data(folder / "cache"))
     file = secrets_file(folder / "secrets.toml", provider, f"http://localhost:{server.port}")
     server.add_options("--secrets.files", str(file))
     with provider.running():
