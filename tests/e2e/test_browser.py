@@ -405,6 +405,7 @@ def test_trees_are_clicked_through_and_downloaded(tab, prepared):
     one.text("Tree 1 below the root: 3 of")
 
 
+@pytest.mark.long  # tests of both pages draw the same without a browser
 def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab, prepared):
     one = tab(f"/robustness{prepared(easy_data('fruit', 400, seed=5, named=True), trained=True)}")
     one.text("320 training and 80 test rows")
@@ -473,6 +474,7 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@1"], abs=0.06)
 
 
+@pytest.mark.long  # tests of the page do the same without a browser
 def test_rows_of_a_file_are_predicted_and_downloaded(tab, prepared):
     one = tab(f"/predict{prepared(easy_data('fruits', named=True), trained=1)}")
     one.text("first for test row 0")

@@ -83,7 +83,10 @@ def test_equal_models_are_not_told_apart_and_p_is_never_zero():
     assert metrics.paired_bootstrap(Y, a, nothing, "P@k", 1, n_resamples=500).p_value == 2 / 501
 
 
-@pytest.mark.parametrize("name", ["nDCG@k", "PSP@k", "macro F1@k"])
+@pytest.mark.parametrize(
+    "name",
+    ["nDCG@k", *(pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long]) for name in ("PSP@k", "macro F1@k"))],
+)
 def test_p_values_of_models_that_are_alike_are_even(name):
     random = np.random.default_rng(5)
     p_values = []
