@@ -115,11 +115,7 @@ def _labels(answer, explained) -> None:
     if answer.predictor.run is not None and answer.scale == answer.kind:
         explaining.say_far_off(answer.predictor.key, answer.kind)
     if answer.ranked.size < answer.k:
-        why = (
-            "It ranks candidates only; *Candidates, q* on the Train page is their number."
-            if answer.kind == "score"
-            else ""
-        )
+        why = "It ranks candidates only; *Candidates, q* on the Train page is their number." * (answer.kind == "score")
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
         st.caption(f"These are {asked}: the model ranks no others here. {why}")
     missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))

@@ -111,9 +111,9 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     told, form = tables.without_repeated(frame, "label", "name", "label"), _form(kind, frame["score"])
     if "cut" in told:
         form = _beside_cuts(form, told["score"], told["cut"])
-        cuts = ["" if np.isnan(cut) else form % cut for cut in told.pop("cut")]
-        signs_of = told["decided"].map({"yes": "≥", "no": "<"})
-        told["decided"] += [cut and f" {sign} {cut}" for cut, sign in zip(cuts, signs_of)]
+        sign = {"yes": "≥", "no": "<"}
+        both = zip(told["decided"], told.pop("cut"))
+        told["decided"] = [word if np.isnan(cut) else f"{word} {sign[word]} {form % cut}" for word, cut in both]
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     columns = {  # a phone shows all to the score, whatever it shows after it
         "rank": tables.number("Rank", 50, "%d"),
