@@ -144,10 +144,6 @@ def _far(measurements, settings, run, said) -> list:
     return [f"has lost {FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
 
 
-def _rows(settings) -> str:
-    return settings.rows_text.removesuffix(", drawn at random")
-
-
 def kept(measurements, settings, widest) -> None:
     """Show P@1 of all results at every level in a small table."""
     summary = measurements.summary.query("bucket == 'all' and measure == 'P@k' and k == 1")
@@ -185,7 +181,7 @@ def curves(measurements, settings, files, n_labels) -> None:
         f"{title(measure)}: {MEASURES[measure]}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
-    figure.update_layout(title_subtitle_text=_rows(settings) + below, margin_t=92)
+    figure.update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
         if rising := rises(measurements, settings, measure, k):

@@ -51,7 +51,6 @@ def buckets(measurements, settings, files, n_labels) -> None:
 
 
 def times(measurements, settings, files) -> None:
-    st.caption("Times also depend on what else the machine did: bands that overlap tell nothing apart.")
     of = noise.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
     placed = mine.join(measurements.looks["place"], on="run")
@@ -62,7 +61,7 @@ def times(measurements, settings, files) -> None:
         mine,
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the {of}; bands are "
-        f"95\u00a0% intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also "
-        f"depends on what else the machine did. {noise.IN_BLOCKS}",
+        f"95\u00a0% intervals over {settings.n_repeats} repeats; those that overlap tell nothing apart. "
+        f"{noise.IN_BLOCKS}",
         key="robustness.times",
     )

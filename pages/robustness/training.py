@@ -11,7 +11,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import robustness
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
-from xmlcore.experiment.twins import trained_with_noise, twins
+from xmlcore.experiment.twins import trained_with_noise
 
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
 SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
@@ -23,10 +23,6 @@ def show(data, fingerprint, runs, past, titles, k, measured) -> None:
     if not plain:
         st.caption("There is no result without such training whose twin could be trained.")
         return
-    compared = twins(runs)
-    if compared:
-        text = "; ".join(" and ".join(format.plain(titles[record["key"]]) for record in both) for both in compared)
-        st.caption(f"Compared above: {text}.")
     record, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
     params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
     task = tasks.train_task(fingerprint, record["model"], params, k)
