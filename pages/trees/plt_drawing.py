@@ -32,7 +32,7 @@ OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_
 
 def show(view, label: int, place) -> None:
     """Draw the tree in a place above the fields that say what is drawn; a flat one as a map of its labels."""
-    if int(view.tree.depth[-1]) == 1:
+    if int(view.tree.depth[-1]) < 2:
         with place:
             _map(view)
         return
@@ -112,8 +112,6 @@ def _choose(view):
     part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=how)
     with how:
         value = choose_value(view, "Colour", "trees.whole.color")
-    if deepest < 2:  # the root and its children
-        return part, value, (0, deepest)
     kept = workspace.keep(
         f"trees.whole.depths {view.key[:8]} {view.t}",
         (0, _first_depth(view.tree)),

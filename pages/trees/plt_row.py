@@ -31,7 +31,7 @@ def show(key, data, run, model, files) -> None:
     if label not in found["label"].to_list():
         label = int(found["label"].iloc[0])
     st.markdown(_sentence(view, found))
-    _labels(view, found, row, label)
+    _labels(view, found, row)
     path = frames.paths_frame(view.classifiers, x, [label])
     path = path.assign(tree=view.t, depth=view.tree.depth[path["node"]], name=[view.name(v) for v in path["node"]])
     left, right = st.columns(2, gap="large")
@@ -80,7 +80,7 @@ def _sentence(view, lines):
     )
 
 
-def _labels(view, lines, row, label):
+def _labels(view, lines, row):
     key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
     percent, full = view.are_probabilities, 100 if view.are_probabilities else 1
     shown = lines.assign(
@@ -115,8 +115,7 @@ def _labels(view, lines, row, label):
     left_out = f" {missing:,} more true labels are not listed." if missing else ""
     st.caption(
         f"{format.count(int(lines['true'].sum()), 'true label')} and the {int(lines['place'].notna().sum())} predicted "
-        f"ones; true labels that are not predicted come first.{left_out} Tick a label to see its path. Shown: "
-        f"**{format.plain(view.data.label_name(label))}**."
+        f"ones; true labels that are not predicted come first.{left_out} Tick a label to see its path."
     )
 
 
