@@ -85,7 +85,7 @@ def test_the_page_has_intervals_and_all_measures_and_calibration_of_probabilitie
     value = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
     assert headline["P@k"].startswith(f"{100 * value:.2f} (") and page.metrics()["P@1"].startswith(f"{100 * value:.1f}")
     page.until(lambda s: "Calibrated, it is" in s.text())
-    assert "calibrated" in [trace["name"] for trace in figure(page, "Are scores right as probabilities?")["data"]]
+    assert "calibrated" in [trace.get("name") for trace in figure(page, "Are scores right as probabilities?")["data"]]
     [card] = [metric for metric in page.at.metric if metric.label == "Expected error"]
     learnt = experiment.task("decide", {"run": key}).load().rule("micro F1").calibration
     probabilities = metrics.reliability(word_data().Y_test, run.ranking._replace(scores=learnt(run.ranking.scores)), 5)
