@@ -75,6 +75,8 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
     assert "But B, C and D are surely better in P@5 and PSP@5." in both
     of_b = words(tests.assign(sure=tests["measure"] != "P@1", difference=-0.01))
     assert "may be chance. It is surely better than B, C and D in P@5 and PSP@5. But B has" in of_b
+    lowered = best_in_words(lines.assign(**{"P@3": lines["P@1"]}), "P@3", [*"ABCD"], "4 results", "{}", tests)
+    assert "A has the highest P@3" in lowered and "lead over B by 1.0 points" in lowered, "tests of few labels are at 1"
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes_names():

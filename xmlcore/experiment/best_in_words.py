@@ -31,7 +31,8 @@ def best_in_words(
         Markup around the highest value.
     tests : DataFrame, optional
         Of the first line against others, the second among them, as :func:`differences` returns them, in the measures to
-        tell of; ``run`` is the name. Without them, nothing is sure.
+        tell of, first in ``measure`` or in what :func:`at_most` makes of it; ``run`` is the name. Without them, nothing
+        is sure.
     """
     first = lines[measure].iloc[0]
     leaders = lines[lines[measure] == first]
@@ -41,7 +42,7 @@ def best_in_words(
     have = "has" if len(leaders) == 1 else "share"
     text, behind = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", ()
     if len(leaders) == 1:
-        said, behind = _lead(measure, names[1], _percent(lines[measure].iloc[1]), tests)
+        said, behind = _lead(names[1], _percent(lines[measure].iloc[1]), tests)
         text += f" {said}"
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
@@ -52,10 +53,11 @@ def best_in_words(
     return text
 
 
-def _lead(measure, following, value, tests) -> tuple[str, tuple]:
+def _lead(following, value, tests) -> tuple[str, tuple]:
     """Return how sure the first line leads each other one, and who is surely ahead in rare labels."""
     if tests is None:
         return f"Next is {following}, {value}.", ()
+    measure = tests["measure"].iloc[0]  # of few labels P@3 in place of P@5
     own = tests[tests["measure"] == measure].set_index("run")
     test, surely = own.loc[following], own["sure"] & (own["difference"] < 0)
     led, rest = list(own.index[surely]), list(own.index[~surely])
