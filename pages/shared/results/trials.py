@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from typing import Any
 
 import pandas as pd
@@ -102,9 +103,11 @@ def draw(found: Tried, name: str, place: str) -> None:
         return
     measure, varied = found.task.params["measure"], found.varied
     effects = experiment.main_effects(found.trials, list(varied))
-    if found.task.params["method"] != "grid":
-        effects["why"] = effects["why"].mask((effects["why"] == "") & ~(effects["p"] < metrics.SURE), UNFOUND)
     together, rest = _together(found, effects)
+    if _drawn(found):
+        told = effects["parameter"].isin([together.first, together.second] if together else [])
+        unsure = (effects["why"] == "") & ~(effects["p"] < metrics.SURE) & ~told
+        effects["why"] = effects["why"].mask(unsure, UNFOUND)
     st.markdown(_sentence(found, effects, together, rest), help=HELP.format(measure))
     alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
     notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
@@ -146,6 +149,12 @@ def _margin(result) -> str:
     return (
         f" Other rows held out than these {result.n_held_out:,} might move the best by ±{50 * (high - low):.1f} points."
     )
+
+
+def _drawn(found) -> bool:
+    """Return whether the settings are some of the combinations of several parameters, and not all."""
+    values = [len({str(setting.get(name)) for setting in found.settings}) for name in found.varied]
+    return len(values) > 1 and len(found.settings) < math.prod(values)
 
 
 def _together(found, effects) -> tuple[Any, float]:

@@ -197,6 +197,22 @@ def test_of_settings_that_were_drawn_only_an_influence_that_the_test_finds_has_a
     assert ["%" in text for text in shown] == [True, False] and "no influence found" in shown[1]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_of_all_combinations_every_share_is_said_whatever_the_method(monkeypatch, seed):
+    drawn, rng = [], np.random.default_rng(seed)
+    monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: None)
+    monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
+    frame = pd.DataFrame([(c, arity) for c in (0.1, 1.0, 10.0) for arity in (2, 32)], columns=["C", "arity"])
+    frame = frame.assign(value=rng.random(6), setting=range(6), rung=0, seed=0, rows=9, key="")
+    grid = {name: frame[name].unique().tolist() for name in ("C", "arity")}
+    task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid, "method": "halving"})
+    trials.draw(trials.Tried(task, frame[["C", "arity"]].to_dict("records"), None, None, frame, frame), "name", "place")
+    told = drawn[0].partition("Of these differences")[2]
+    assert (
+        sum(map(float, re.findall(r"([\d.]+).%", told))) == pytest.approx(100, abs=0.2) and "no influence" not in told
+    )
+
+
 @pytest.mark.sections("Several settings")
 @pytest.mark.parametrize(
     ("model", "grid"), [("DoubleSampling", {"n_adversarial": [1, 2]}), ("PLT", {"C": [1.0, 3.0], "beam": [None, 2]})]
