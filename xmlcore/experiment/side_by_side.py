@@ -222,12 +222,12 @@ def model_title(model: str, params: dict[str, Any]) -> str:
 
 
 def _share(p):
-    """Return a probability as a number of cases: ``12 of 100``."""
+    """Return a probability by Holm's method, which is the largest it can be: ``at most 12 of 100``."""
     if p < 0.001:
         return "less than 1 of 1,000"
-    return (
-        f"{max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"{min(99, round(100 * p))} of 100" if p < 1 else "all"
-    )
+    if p >= 1:
+        return "all"
+    return f"at most {max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"at most {min(99, round(100 * p))} of 100"
 
 
 def _training_rows(dataset):
