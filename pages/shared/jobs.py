@@ -173,20 +173,18 @@ def expected_now(job) -> float | None:
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
     # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
-    # it goes on as fast as until now. The latter is said to be the least, as other phases may follow. Where it is known
-    # what comes after the phase, the second one counts more and more, and from the middle of the phase alone: so an
-    # expectation that was too long is corrected, too.
+    # it goes on as fast as until now. Where it is known what comes after the phase, the second one counts more and
+    # more, and from the middle of the phase alone: so an expectation that was too long is corrected, too.
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
     measured = done >= 0.05 and spent >= 1
     of_phase = spent * (1 - done) / done if measured else 0.0
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
-    word = "about" if of_all >= of_phase else "at least"
     if measured and job.phase in MAIN_PHASES.get(kind, ()):
         weight, of_phase = min(1.0, 2 * done), of_phase + AFTER.get(job.phase, 0.0) * spent / done
-        left, word = weight * of_phase + (1 - weight) * left, "about"
+        left = weight * of_phase + (1 - weight) * left
     if left >= 1:
-        return f"{word} {format.seconds(left)} left"
+        return f"about {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
     return f"longer than expected ({format.seconds(expected)})" if over else ""
 
