@@ -94,11 +94,11 @@ def _form(kind, values) -> str:
 
 
 def _beside_cuts(form, scores, cuts) -> str:
-    """Return a format with the digits that it takes to see which of a score and its cut is larger."""
+    """Return a format with the digits that it takes to see which of a score and its cut is larger, if nine show it."""
     for digits in range(int(form[2:-1]), 10):
         if ((scores.round(digits) < cuts.round(digits)) == (scores < cuts)).all():
-            break
-    return f"%.{digits}f"
+            return f"%.{digits}f"
+    return form
 
 
 def signs(kind: str, *columns: str) -> dict:
