@@ -94,8 +94,9 @@ def _form(kind, values) -> str:
 
 
 def _beside_cuts(form, scores, cuts) -> str:
-    """Return a format with the digits that it takes to see which of a score and its cut is larger, if nine show it."""
-    for digits in range(int(form[2:-1]), 10):
+    """Return a format whose digits show which of a score and its cut is larger, or the usual if few more do not."""
+    usual = int(form[2:-1])
+    for digits in range(usual, usual + 5):
         if ((scores.round(digits) < cuts.round(digits)) == (scores < cuts)).all():
             return f"%.{digits}f"
     return form
@@ -231,6 +232,11 @@ def adds_up(attrs: dict) -> str:
 
 def divided(kind: str) -> str:
     """Return a sentence on what bars are not, after a space; nothing where they are what a feature adds by itself."""
+    if kind in ("log_proba", "log_score"):
+        return (
+            " They divide the way from a row without features to this one: without some of them, the score may change "
+            "by more or less. See *What if*."
+        )
     if kind != "share":
         return ""
     return (

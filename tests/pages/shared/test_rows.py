@@ -151,20 +151,21 @@ def test_of_many_labels_that_move_the_first_are_named_in_columns_wide_enough():
     assert tables.NARROWEST == sizes[0] < sizes[1] < sizes[2] == tables.WIDEST
 
 
-def test_a_score_and_its_cut_have_as_many_digits_as_it_takes_to_see_which_is_larger():
-    def script():
+@pytest.mark.parametrize(("below", "said", "digits"), [(3e-5, "0.09671", 5), (1e-9, "0.097", 3)])
+def test_a_score_and_its_cut_have_as_many_digits_as_show_which_is_larger_but_not_many(below, said, digits):
+    def script(below):
         import pandas as pd
 
         from pages.shared.rows import explaining
 
         frame = pd.DataFrame(
-            {"rank": [1, 2], "name": ["cat", "dog"], "decided": ["yes", "no"], "score": [0.5, 0.09668]}
+            {"rank": [1, 2], "name": ["cat", "dog"], "decided": ["yes", "no"], "score": [0.5, 0.09671 - below]}
         )
         explaining.show_labels(frame.assign(label=[7, 8], cut=[0.09671, 0.09671]), "log_score", "labels", 7)
 
-    (table,) = AppTest.from_function(script).run(timeout=30).dataframe
-    assert table.value["decided"].tolist() == ["yes ≥ 0.09671", "no < 0.09671"]
-    assert json.loads(table.proto.columns)["score"]["type_config"]["format"] == "%.5f"
+    (table,) = AppTest.from_function(script, args=(below,)).run(timeout=30).dataframe
+    assert table.value["decided"].tolist() == [f"yes ≥ {said}", f"no < {said}"]
+    assert json.loads(table.proto.columns)["score"]["type_config"]["format"] == f"%.{digits}f"
 
 
 def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores():
