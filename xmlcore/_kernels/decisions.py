@@ -47,7 +47,7 @@ def _take(gains, labels, start, end, k, fill, taken):
 
 
 @inlined
-def _part_of(values, start, end, reach):
+def part_of(values, start, end, reach):
     """Return which part of a mixture decides for a row: drawn by its probabilities, so that it is always the same."""
     drawn, part = 0.0, 0
     for i in range(start, end):
@@ -66,7 +66,7 @@ def take_by_gains(ptr, labels, values, slopes, offsets, reach, k, fill, gains, t
     ``values`` are the probabilities of the entries of a CSR matrix; ``gains`` has room for the longest row.
     """
     for row in range(ptr.size - 1):
-        part = _part_of(values, ptr[row], ptr[row + 1], reach)
+        part = part_of(values, ptr[row], ptr[row + 1], reach)
         for i in range(ptr[row], ptr[row + 1]):
             gains[i - ptr[row]] = slopes[part, labels[i]] * values[i] + offsets[part, labels[i]]
         _take(gains, labels, ptr[row], ptr[row + 1], k, fill, taken)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.decisions import DIGITS, take_by_gains
+from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
 from xmlcore.models.saving import ModelFormatError, check_parts, check_types
@@ -206,8 +206,7 @@ class Rule:
 
     def cuts(self, candidates: sp.csr_array) -> np.ndarray:
         """Return, for the probabilities of one row, the smallest with which each label would be predicted here."""
-        drawn = np.cumsum(DIGITS * candidates.data)[-1:] % 1
-        part = int(np.searchsorted(np.cumsum(self.shares)[:-1], drawn, side="right").sum())
+        part = part_of(csr_parts(candidates)[2], 0, candidates.nnz, np.cumsum(self.shares))
         slopes, offsets = self.slopes[part, candidates.indices], self.offsets[part, candidates.indices]
         bound = np.zeros(candidates.nnz)
         if self.k:  # the best label that is left out, or for others the worst that is predicted
