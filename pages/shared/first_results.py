@@ -122,7 +122,7 @@ def _list_or_begin(task, rank, is_listed):
 def _stop():
     """Stop what nobody asked for; it is begun again if it is wanted again."""
     for record in _records():
-        if record["key"] in _active():
+        if (job := jobs.find(record)) is not None and job.active:
             job_queue.queue().cancel(record["id"], owner=workspace.token())
             tasks.begin_later(record)
 
