@@ -13,6 +13,7 @@ from pages.explain.view import Explained
 from pages.shared import begin, format, sections, selectors
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
+from pages.shared.rows import explaining
 
 
 def main(used) -> None:
@@ -47,7 +48,7 @@ def main(used) -> None:
     view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
     with of_label:
         view.label = choices.choose_label(view)
-    sentence.markdown(answer.sentence(view))
+    sentence.markdown(answer.sentence(view), help=explaining.divided(view.kind).strip() or None)
     with picture:
         answer.why(view)
     with ranked:
