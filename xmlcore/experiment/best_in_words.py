@@ -46,7 +46,7 @@ def best_in_words(
         text += f" {said}"
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
-        name = "It also" if place < len(leaders) == 1 else f"{'But ' * (place >= len(leaders))}{names[place]}"
+        name = f"{names[0]} also" if place < len(leaders) == 1 else f"{'But ' * (place >= len(leaders))}{names[place]}"
         if behind != (names[place],):  # which was just said
             value = _percent(lines[RARE].iloc[place])
             text += f" {name} has the highest {RARE}, where rare labels count more: {value}."
