@@ -107,7 +107,7 @@ def _table(predictor, predicted, by, look, row) -> int:
                 "Predicted",
                 300 if predicted.beginnings is not None else 600,
                 "Also labels that are not among those ranked first. "
-                "P: the probability by which they are predicted, where the cut is on it.",
+                "P: the probability by which they are predicted.",
             ),
             "labels": tables.text(f"Ranked first, each with its {score}", 340),
         },

@@ -270,14 +270,14 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
     decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "macro F1@3").keep()
     counts, decided = check_decided(model, X, 2)
     assert (counts == 3).all() and len(decided.further) >= len(counts)
-    assert decided.probability is None and decided.further["probability"].isna().all(), "no cut is on it"
     check_decided(model, X, 12)
 
 
-def test_all_ranked_labels_have_the_probability_that_a_kept_cut_is_on(easy):
+@pytest.mark.parametrize("about", [{"measure": "cut 0.3"}, {"measure": "macro F1"}, {"promise": "recall"}], ids=str)
+def test_all_ranked_labels_have_the_probability_by_which_a_kept_decision_predicts(easy, about):
     model = PLT(random_state=0).fit(easy.X_train[:150], easy.Y_train[:150])
     rule = decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "micro R", least={"micro P": 0.8})
-    replace(rule, about={"measure": "cut of a test"}).keep()
+    replace(rule, about=about).keep()
     ranking = model.predict_topk(easy.X_test, 3)
     frame = predictions.frame_of(ranking, str, None, predictions.decided_of(model, easy.X_test, ranking))
     wanted = calibrated(model, easy.X_test)[frame["row"], frame["label"]]

@@ -413,7 +413,7 @@ def decision_of(model) -> str:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
-    if cuts_another_number(inner):
+    if measure.startswith(CUT):
         return f"labels with a calibrated probability of at least {-100 * inner.rule_.offsets[0, 0]:.4g} %"
     return f"the best labels for {measure}"
 
@@ -431,12 +431,10 @@ def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cuts_another_number(model) -> bool:
-    """Return whether a cut decides which labels a model predicts, and on a probability that is not their score."""
+    """Return whether a probability that is not their score decides which labels a model predicts."""
     inner = innermost(model)
-    if inner.rule_ is None:
-        return not _predicts_one(inner) and inner.ABOUT is not None and bool(inner.ABOUT.scores)
-    about = inner.rule_.about
-    return "promise" not in about and str(about.get("measure")).startswith(CUT)
+    by_score = _predicts_one(inner) or inner.ABOUT is None or not inner.ABOUT.scores
+    return inner.rule_ is not None or not by_score
 
 
 def _predicts_one(inner) -> bool:
@@ -469,7 +467,7 @@ def calibrated(model, X: Matrix) -> sp.csr_array | None:
 
 
 def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return the labels that a cut lets a model predict, with their probabilities; and the probabilities of others."""
+    """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
     found, rule = calibrated(model, X), rule_of(model)
     if found is None:
         return decided_scores(model, X), model.predict_proba(X)

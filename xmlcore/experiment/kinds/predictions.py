@@ -63,7 +63,7 @@ class Decided(NamedTuple):
     # a label that the model ranks too far down, the rank is 0 and the score nan. Also probability, as below, or nan.
     further: "DataFrame"
     unlike: str | None  # see models.rules.unlike_held_out
-    # float (n, k): the probability of each label, nan where the model has none; None where no cut is on it
+    # float (n, k): the probability of each label, nan where the model has none; None where their scores decide
     probability: Any = None
 
 
@@ -154,7 +154,7 @@ def _lines(ranking, decided) -> "DataFrame":
 def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> "DataFrame":
     """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
 
-    Labels have the ``probability`` by which they are predicted or not, where a cut is on one.
+    Labels have the ``probability`` by which they are predicted or not, where this is not their score.
     """
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
@@ -169,7 +169,7 @@ def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None
     """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
     After ``"row"`` stand its ``"id"`` and ``"name"``, if they are given. Each label also has ``"predicted"``, true or
-    false, if that is known; and its ``"probability"``, where that is cut.
+    false, if that is known; and its ``"probability"``, where that decides and not the score.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
@@ -311,7 +311,7 @@ def _write_given(path, X, texts):
 class PredictFile(_OfFile):
     """Predict the labels of the rows or texts of a file with the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, needs, version = "predict", "predictions", ("run",), 3
+    kind, folder, needs, version = "predict", "predictions", ("run",), 4
     PARAMETERS = (*_OfFile.PARAMETERS, DECISION)
 
     def seconds_per_byte(self):
@@ -339,7 +339,7 @@ class PredictFile(_OfFile):
 class PredictFileOpened(_OfFile):
     """Predict the labels of the rows of a file with a model that was opened from a file."""
 
-    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 3
+    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 4
 
     def dataset_name(self):
         try:
