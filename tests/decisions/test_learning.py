@@ -12,7 +12,7 @@ from decisions.held_out_examples import parts
 from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
 from xmlcore.datasets import TextVectorizer
 from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
-from xmlcore.models.rules import Calibration, Rule
+from xmlcore.models.rules import Calibration, Rule, row_decided
 from xmlcore.models.saving import ModelFormatError
 
 
@@ -112,6 +112,22 @@ def test_a_label_is_predicted_where_its_probability_reaches_its_cut(k, fill):
         P = sp.csr_array(rng.random((1, 9)))
         taken = rule.take(P)
         assert (taken == (rule.cuts(P) <= P.data)).all() and (not fill or taken.sum() == k)
+
+
+def test_a_label_that_no_probability_lets_be_predicted_has_no_cut():
+    calibration = Calibration(np.array([0.0, 1.0]), np.tile([0.01, 1.0], (5, 1)), "isotonic")
+    rule = Rule(None, np.ones((1, 2)), np.array([[-0.5, -1.2]]), 0, False, calibration)
+    P = sp.csr_array([[1.0, 1.0]])
+    assert rule.take(P).tolist() == [True, False]
+    np.testing.assert_array_equal(rule.cuts(P), [0.5, np.nan])
+
+
+def test_a_label_beyond_the_candidates_of_a_rule_has_a_probability_and_no_cut():
+    model, held_out, (X, _) = parts()
+    rule = decisions.learn(copy(model), *held_out, "micro F1")
+    wide, narrow = row_decided(rule.keep(), X[:1]), row_decided(replace(rule, n_candidates=2).keep(), X[:1])
+    np.testing.assert_array_equal(narrow[0], wide[0])
+    assert np.isfinite(wide[0]).sum() > 2 == np.isfinite(narrow[1]).sum()
 
 
 def test_coverage_is_best_by_a_mixture_whose_parts_decide_for_their_shares_of_rows(tmp_path):

@@ -205,7 +205,7 @@ class Rule:
         return taken
 
     def cuts(self, candidates: sp.csr_array) -> np.ndarray:
-        """Return, for the probabilities of one row, the smallest with which each label would be predicted here."""
+        """Return, for the probabilities of one row, the smallest that would be predicted, nan where even 1 is not."""
         part = part_of(csr_parts(candidates)[2], 0, candidates.nnz, np.cumsum(self.shares))
         slopes, offsets = self.slopes[part, candidates.indices], self.offsets[part, candidates.indices]
         bound = np.zeros(candidates.nnz)
@@ -215,7 +215,8 @@ class Rule:
             worst = gains[taken].min() if taken.sum() == self.k else least
             bound = np.where(taken, max(least, gains[~taken].max(initial=least)), worst)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.clip((bound - offsets) / slopes, 0, 1)
+            cuts = (bound - offsets) / slopes
+        return np.where(cuts > 1, np.nan, cuts.clip(0))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
@@ -426,7 +427,10 @@ def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         cuts = np.full(inner.n_labels_, np.nan if _predicts_one(inner) else inner.threshold_)
         return (model.predict_proba(X).toarray()[0] if cuts_another_number(model) else np.full_like(cuts, np.nan)), cuts
     values, cuts = np.full((2, found.shape[1]), np.nan)
-    values[found.indices], cuts[found.indices] = found.data, rule.cuts(found)
+    wide = replace(rule, n_candidates=CANDIDATES)  # ranked labels have a probability that the rule leaves out
+    for of in (*wide._in_blocks(*rows_of(model, X)), found):
+        values[of.indices] = of.data
+    cuts[found.indices] = rule.cuts(found)
     return values, cuts
 
 

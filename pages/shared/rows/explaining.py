@@ -112,9 +112,11 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     told, form = tables.without_repeated(frame, "label", "name", "label"), _form(kind, frame["score"])
     if "cut" in told:
         form = _beside_cuts(form, told["score"], told["cut"])
-        sign = {"yes": "≥", "no": "<"}
-        both = zip(told["decided"], told.pop("cut"))
-        told["decided"] = [word if np.isnan(cut) else f"{word} {sign[word]} {form % cut}" for word, cut in both]
+        scores, cuts = ([form % value for value in column] for column in (told["score"], told.pop("cut")))
+        told["decided"] = [
+            word if cut == "nan" else f"{word} {'≥' if word == 'yes' else '≤' if score == cut else '<'} {cut}"
+            for word, score, cut in zip(told["decided"], scores, cuts)
+        ]
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     columns = {  # a phone shows all to the score, whatever it shows after it
         "rank": tables.number("Rank", 50, "%d"),

@@ -151,8 +151,10 @@ def test_of_many_labels_that_move_the_first_are_named_in_columns_wide_enough():
     assert tables.NARROWEST == sizes[0] < sizes[1] < sizes[2] == tables.WIDEST
 
 
-@pytest.mark.parametrize(("below", "said", "digits"), [(3e-5, "0.09671", 5), (1e-9, "0.097", 3)])
-def test_a_score_and_its_cut_have_as_many_digits_as_show_which_is_larger_but_not_many(below, said, digits):
+@pytest.mark.parametrize(
+    ("below", "sign", "said", "digits"), [(3e-5, "<", "0.09671", 5), (1e-9, "≤", "0.097", 3), (0.0, "≤", "0.097", 3)]
+)
+def test_a_score_and_its_cut_have_as_many_digits_as_show_which_is_larger_but_not_many(below, sign, said, digits):
     def script(below):
         import pandas as pd
 
@@ -164,7 +166,7 @@ def test_a_score_and_its_cut_have_as_many_digits_as_show_which_is_larger_but_not
         explaining.show_labels(frame.assign(label=[7, 8], cut=[0.09671, 0.09671]), "log_score", "labels", 7)
 
     (table,) = AppTest.from_function(script, args=(below,)).run(timeout=30).dataframe
-    assert table.value["decided"].tolist() == [f"yes ≥ {said}", f"no < {said}"]
+    assert table.value["decided"].tolist() == [f"yes ≥ {said}", f"no {sign} {said}"]
     assert json.loads(table.proto.columns)["score"]["type_config"]["format"] == f"%.{digits}f"
 
 
