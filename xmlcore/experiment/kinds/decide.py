@@ -202,9 +202,9 @@ class Decide(Task):
             rules[name] = list(replace(rule, about=rule.about | {"measure": name}).state())
             marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
             values = {way: value_of(goal, test, taken, weights) for way, taken in marks.items()}
-            lines.append({"measure": name} | values | _told(test.Y, test.marked(marks["decided"])))
+            lines.append({"measure": name} | values | told(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
-        lines.append({"measure": AS_IT_IS} | _told(test.Y, model.predict(data.X_test)))
+        lines.append({"measure": AS_IT_IS} | told(test.Y, model.predict(data.X_test)))
         table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
         table = table.iloc[np.unique(even.clip(max=len(table) - 1))].copy()
@@ -224,7 +224,7 @@ class Decide(Task):
         return as_plain(found)
 
 
-def _told(Y, sets) -> dict[str, float]:
+def told(Y, sets) -> dict[str, float]:
     """Return :data:`SETS` of predicted labels; of a row without true labels all are found."""
     right, true = (np.asarray(part.sum(axis=1), np.float64) for part in (sets.multiply(Y), Y))
     return of_sets(Y, sets) | {FOUND: float(share(right, true, 1.0).mean())}

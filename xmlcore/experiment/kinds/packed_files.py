@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmlcore import archives, store
+from xmlcore.datasets import in_use_or_saved
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, Task, load, register, task
-from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding
+from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, told
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
+from xmlcore.models.rules import CUT, decided_sets
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 
@@ -45,7 +47,7 @@ def opened_model(key: str) -> PackedModel:
 class PackModel(Task):
     """Pack the model of a kept run with its card into a file. Inputs: ``run``."""
 
-    kind, folder, result, needs, version = "pack_model", "packed-models", Packed, ("run",), 2
+    kind, folder, result, needs, version = "pack_model", "packed-models", Packed, ("run",), 3
     doing = "Packing a model of {dataset}"
     on_cluster = False  # its result has a file
 
@@ -72,8 +74,11 @@ class PackModel(Task):
         packed = replace(packed, model=deciding(packed.model, run, name, part_of(progress, 0.0, 0.5)))
         if name is not None:
             line = load("decide", task("decide", {"run": run}).key).line(name)
-            decided = {name: line["decided"]} if name in MEASURES else {}
-            packed = replace(packed, card=packed.card | {"decided": {**line[[*SETS]], **decided}})
+            decided = dict(line[[*SETS]]) | ({name: line["decided"]} if name in MEASURES else {})
+            if name.startswith(CUT) and float(name.removeprefix(CUT)) != line["cut"]:  # the nearest one that is tried
+                data = in_use_or_saved(packed.card["data"]["fingerprint"])
+                decided = told(data.Y_test, decided_sets(packed.model, data.X_test))
+            packed = replace(packed, card=packed.card | {"decided": decided})
         progress("Packing the model", 0.5)
         if files is not None:
             files[FILE] = packed.save
