@@ -40,7 +40,7 @@ KIND_WORDS = {
     "predict_opened": "predictions for a file",
 }
 DATASET, SWEPT = "data set", "trainings of a sweep"
-COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["robustness"])
+COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["decide"])
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
 OF_EVERY_DATASET = ("description", "examine", "power_law", "export")
 VARIED = {"n_adversarial": "κ", "examples_per_class": "π", "n_candidates": "candidates"}  # by studies of sampling

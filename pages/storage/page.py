@@ -37,7 +37,8 @@ def _answer(lines, own, inventory):
     mine = sum(artifact.bytes for artifact in own)
     copies = sum(artifact.kind == owned.COPY for artifact in lines)
     kept = [(sets, "data set"), (copies, "copy as published", "copies as published")]
-    kept.append((len(lines) - sets - copies, "result"))
+    models = sum(owned.kind_words(artifact) == owned.COLORED[0] for artifact in lines)
+    kept += [(models, "trained model"), (len(lines) - sets - copies - models, "other result")]
     counts = [format.count(*words) for words in kept if words[0]]
     st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:
@@ -65,7 +66,7 @@ def _answer(lines, own, inventory):
 def _table(lines, own, inventory, fields):
     by = room.pinner(workspace.token())
     frame = owned.table(lines, inventory, fields, by)
-    sizes = pd.DataFrame({"name": frame["title"], "group": frame["kind"], "size": frame["mb"]})
+    sizes = pd.DataFrame({"name": frame["title"], "group": frame["kind"], "size": frame["bytes"] / 1e6})
     caption = "A rectangle is a data set or a result, as large as its files. The table below names small ones, too."
     figure = figures.treemap(sizes, "What takes how much", unit="MB", groups=owned.COLORED)
     charts.show_figure(figure, sizes, "storage", caption)

@@ -383,6 +383,8 @@ def test_groups_of_a_map_of_sizes_have_colours_of_their_own_whichever_are_drawn_
     trace, *marks = figures.treemap(frame, "Sizes").data
     assert [mark.name for mark in marks] == [*"stuvwx", "other"] and len({mark.marker.color for mark in marks}) == 7
     assert list(trace.parents[7:]) == [*map("group {}".format, "stuvwx"), "group other", "group other"]
+    _, *marks = figures.treemap(frame.assign(group=list("tsssuuuu")), "Sizes").data
+    assert [mark.name for mark in marks] == ["s", "u", "t"], "the largest sum first"
     for left in (frame, frame[1:]):
         _, *marks = figures.treemap(left, "Sizes", groups=["s", "t", "z"]).data
         colors = {mark.name: mark.marker.color for mark in marks}

@@ -30,7 +30,7 @@ def treemap(
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]
     drawn = drawn.assign(group=drawn["group"].astype(object).where(drawn["group"].isin(named), "other"))
-    sizes = drawn.groupby("group", sort=False)["size"].sum()
+    sizes = drawn.groupby("group", sort=False)["size"].sum().sort_values(ascending=False, kind="stable")
     colors = dict(zip(named, PALETTE)) | {"other": GREY} | BUCKET_COLORS
     fills = [colors[group] for group in (*sizes.index, *drawn["group"])]
     letters = np.clip(np.sqrt(drawn["size"] / sizes.sum()) * LETTERS, LEAST, MOST).astype(int)

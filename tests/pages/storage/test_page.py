@@ -13,7 +13,7 @@ from pages.shared import tables, tasks
 from pages.shared.process import room
 from pages.shared.workspaces import workspace
 from pages.storage import delete, owned, trials
-from tests.pages.making import fields_of, figure, train, use, word_data, workspace_row
+from tests.pages.making import fields_of, figure, numbers, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment.engine import given
@@ -60,8 +60,15 @@ def test_a_kind_of_result_has_its_colour_whatever_else_is_kept_and_lines_are_not
     colors = [{mark["name"]: mark["marker"]["color"] for mark in figure(page, "What takes")["data"][1:]}]
     delete_line(page, "PLT")
     colors += [{mark["name"]: mark["marker"]["color"] for mark in figure(page, "What takes")["data"][1:]}]
-    assert before == tables.LINE and colors[0].keys() > {"trained model", "data set", "robustness"}
-    assert colors[1].keys() < colors[0].keys() and colors[1].items() < colors[0].items()
+    assert before == tables.LINE and colors[0].keys() == {"trained model", "data set", "other"}
+    assert colors[1].items() < colors[0].items()
+
+
+def test_the_map_has_the_sizes_of_files_also_of_small_ones(measured):
+    page, _, _ = measured
+    trace, *_ = figure(page.go("storage"), "What takes")["data"]
+    sizes = dict(zip(trace["hovertext"], numbers(trace["values"])))
+    assert sizes["robustness of PLT"] == table(page).loc["robustness of PLT", "bytes"] / 1e6 < owned.LEAST_SHOWN
 
 
 def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_changes_nothing(measured, session):
@@ -75,7 +82,7 @@ def test_what_is_kept_is_listed_without_other_workspaces_and_who_only_looks_chan
     assert frame.loc["words", ["users", "source"]].tolist() == [2, "uploaded here"]
     assert frame.loc["PLT", ["users", "source"]].tolist() == [1, "words"]
     assert frame.loc["robustness of PLT", "source"] == "PLT, words"
-    assert "2 data sets and 3 results" in page.text() and "All workspaces" in page.metrics()
+    assert "2 data sets, 1 trained model and 2 other results" in page.text() and "All workspaces" in page.metrics()
     assert hidden not in set(frame["key"]) and "secret" not in page.text()
     assert "Tick some to delete or pin them" in page.text() and page.at.toggle
     looking = session(page.look_only()).go("storage")
@@ -198,7 +205,7 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     lines = frame[frame["kind"] == "trainings of a sweep"]
     assert lines.index.tolist() == ["2 trainings of OneVsRest on words"] * 2 and (lines["bytes"] > 0).all()
     others = len(frame) - (frame["kind"] == "data set").sum()
-    assert f"2 data sets and {others} results" in ready.text()
+    assert f"2 data sets and {others} other results" in ready.text()
 
     found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
     goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
