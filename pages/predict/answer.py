@@ -11,9 +11,10 @@ from pages.shared import format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import explain
-from xmlcore.models.rules import cuts_another_number, decided_sets, row_decided, rule_of
+from xmlcore.models.rules import cuts_another_number, decided_scores, row_decided, rule_of
 
 NAMED = 3  # labels in the sentence
+MORE_NAMED = 20  # predicted labels that are named below the table
 
 
 class Answer:
@@ -31,9 +32,10 @@ class Answer:
             self.problem = str(error)
 
     @functools.cached_property
-    def decided(self) -> set[int]:
-        """The labels that the model predicts, by its decision."""
-        return {*decided_sets(self.predictor.model, self.x).indices.tolist()}
+    def decided(self) -> dict[int, float]:
+        """The labels that the model predicts, by its decision, with the probabilities or scores that decide."""
+        found = decided_scores(self.predictor.model, self.x)
+        return dict(zip(found.indices.tolist(), found.data.tolist()))
 
     @functools.cached_property
     def scale(self) -> str:
@@ -75,10 +77,8 @@ def sentence(answer: Answer) -> str:
         right = len(true & set(answer.ranked.tolist()))
         text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
         text += f"{answer.ranked.size:,}."
-    predicted, among = len(answer.decided), len(answer.decided & set(answer.ranked.tolist()))
-    by = format.plain(answer.predictor.decision)
-    more = "" if predicted == among else f", {among:,} of them among the first {answer.ranked.size:,}"
-    text += f" It predicts {by}, here {f'{predicted:,}' if predicted else 'none'}{more}."
+    predicted = f"{len(answer.decided):,}" if answer.decided else "none"
+    text += f" It predicts {format.plain(answer.predictor.decision)}, here {predicted}."
     if answer.question.text is not None and not answer.x.nnz:
         text += " No word of the text is known to the model, so any such text gets this answer."
     return text
@@ -118,5 +118,20 @@ def _labels(answer, explained) -> None:
         why = "It ranks candidates only; *Candidates, q* on the Train page is their number." * (answer.kind == "score")
         asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
         st.caption(f"These are {asked}: the model ranks no others here. {why}")
+    _say_further(answer)
     missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))
     predictions.say_missed([answer.name(label) for label in missed], len(true or ()), answer.k)
+
+
+def _say_further(answer) -> None:
+    """Name the labels that are predicted and are not in the table, the most probable first."""
+    further = [label for label in sorted(answer.decided, key=answer.decided.get, reverse=True)
+               if label not in answer.ranked]  # fmt: skip
+    if further:
+        names = [
+            f"{format.plain(answer.name(label))} ({explaining.score(answer.scale, answer.decided[label])})"
+            for label in further[:MORE_NAMED]
+        ]
+        left = len(further) - len(names)
+        more = f" and {left:,} more" if left else ""
+        st.markdown(f"**Also predicted, {len(further):,}:** {', '.join(names)}{more}")

@@ -106,8 +106,7 @@ def _table(predictor, predicted, by, look, row) -> int:
             "predicted": tables.text(
                 "Predicted",
                 300 if predicted.beginnings is not None else 600,
-                "Also labels that are not among those ranked first. "
-                "P: the probability by which they are predicted.",
+                "Also labels not ranked first; in brackets the probability P that decides.",
             ),
             "labels": tables.text(f"Ranked first, each with its {score}", 340),
         },
@@ -145,7 +144,7 @@ def _predicted(predictor, predicted, rows) -> list[str]:
         own = np.full(ranked.shape[1], np.nan) if known is None else known[i]
         labels = [*zip(predicted.ranking.labels[i][ranked[i]].tolist(), own[ranked[i]]), *more.get(i, [])]
         names = [
-            predictor.packed.label_name(label) + (f" (P = {format.score(p, True)})" if p == p else "")
+            predictor.packed.label_name(label) + (f" ({format.score(p, True)})" if p == p else "")
             for label, p in labels[:NAMED]
         ]
         texts.append(", ".join(names) + (f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""))

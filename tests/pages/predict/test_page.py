@@ -293,7 +293,7 @@ def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, k
 def predicted(page):
     """The labels that the table of a file says are predicted, by row."""
     frame = page.frame("row", "predicted", "labels").sort_values("row")
-    names = frame["predicted"].str.replace(r" \(P = .*?\)", "", regex=True)
+    names = frame["predicted"].str.replace(r" \(.*?\)", "", regex=True)
     return [{*filter(None, of_row.split(", "))} for of_row in names]
 
 
@@ -309,6 +309,7 @@ def test_a_file_says_what_is_predicted_and_is_predicted_again_once_the_decision_
     page.until(lambda s: "of new rows.txt" in s.text())
     sets = model.predict(X)
     assert predicted(page) == named(sets) and max(map(len, predicted(page))) > 1
+    assert int(re.search(r", here (\d)\.", page.text())[1]) - 1 == len(re.findall("=", page.text().split("Also ")[1]))
     average = f"**{sets.nnz / X.shape[0]:.1f}** predicted on average"
     assert f"up to 1 label ranked for each, further ones where predicted, {average}" in page.text()
     assert not any(button.key == "predict.file.again" for button in page.at.button)
@@ -542,9 +543,8 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
         at_first["this decision"] == at_first["predict, now"] == pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
     )
     assert page.text().count("On the test rows:") == 1
-    page.set("predict.decide.by", "As much recall as a least precision leaves").set(
-        "predict.decide.least precision", 80.0
-    )
+    page.set("predict.decide.by", "As much recall as a least precision leaves")
+    page.set("predict.decide.least precision", 80.0)
     order = ["held-out micro R", "held-out micro P"]
     held = found.cuts[found.cuts["held-out micro P"] >= 0.8].sort_values(order).iloc[-1]
     assert cards(page)["Recall"] == (f"{100 * held['micro R']:.1f} %", f"now {100 * now['micro R']:.1f} %")
