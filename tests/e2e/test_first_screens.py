@@ -76,12 +76,12 @@ def unlike_the_rule(one, page, scheme, width):
     return [f"{page}, {scheme}, {width} pixels: {seen}"]
 
 
-def part_of(data, most):
+def part_of(data, n_train, n_test):
     """The first rows of a data set: with fewer, training and measuring take moments."""
     names = {"label_names": data.label_names, "feature_names": data.feature_names}
-    texts = {f"texts_{part}": getattr(data, f"texts_{part}")[:most] for part in ("train", "test")}
-    parts = (getattr(data, name)[:most] for name in ("X_train", "Y_train", "X_test", "Y_test"))
-    return datasets.Dataset(data.name, *parts, **names, **texts)
+    texts = {"texts_train": data.texts_train[:n_train], "texts_test": data.texts_test[:n_test]}
+    train, test = (data.X_train[:n_train], data.Y_train[:n_train]), (data.X_test[:n_test], data.Y_test[:n_test])
+    return datasets.Dataset(data.name, *train, *test, **names, **texts)
 
 
 def first_visit(address, data):
@@ -105,7 +105,7 @@ def test_every_page_of_a_first_visit_is_looked_at_before_it_is_read_and_can_be_r
     tab, prepared, dashboard, monkeypatch
 ):
     monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
-    data = part_of(datasets.load("api-docs"), 1000)
+    data = part_of(datasets.load("api-docs"), 1000, 100)
     address = prepared(data, trained=1)
     says = first_visit(address, data)
     one = tab(f"/train{address}")
