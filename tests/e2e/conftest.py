@@ -1,5 +1,6 @@
 """A real browser and a real server with real worker processes."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -37,19 +38,32 @@ def missing(what):
     pytest.skip(what)
 
 
-@pytest.fixture(scope="module")
+_OPEN = contextlib.ExitStack()  # closes the browser
+_SHARED = SimpleNamespace(browser=None, context=None)  # of all browser tests in a row
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem):
+    """Close the browser before tests of another kind, which may need an event loop of their own."""
+    if nextitem is None or not nextitem.get_closest_marker("browser"):
+        _SHARED.browser = _SHARED.context = None
+        _OPEN.close()
+
+
+@pytest.fixture
 def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed")
-    path = find_chromium()
-    if path is None or not Path(path).exists():
-        missing("no Chromium was found: name one in CHROMIUM")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
+    if _SHARED.browser is None:
+        try:
+            from playwright.sync_api import sync_playwright
+        except ImportError:
+            missing("playwright is not installed")
+        path = find_chromium()
+        if path is None or not Path(path).exists():
+            missing("no Chromium was found: name one in CHROMIUM")
+        playwright = _OPEN.enter_context(sync_playwright())
+        _SHARED.browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        _OPEN.callback(_SHARED.browser.close)
+    return _SHARED.browser
 
 
 @pytest.fixture(scope="session")
@@ -114,12 +128,13 @@ def _wait_for(server, url, log, seconds=60):
     pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def first_context(browser, dashboard):
     """The browser context of each test's first tab: the page that stays open in it keeps scripts compiled."""
-    context = new_context(browser)
-    context.new_page().goto(f"{dashboard.url}/_stcore/health")
-    return context
+    if _SHARED.context is None:
+        _SHARED.context = new_context(browser)
+        _SHARED.context.new_page().goto(f"{dashboard.url}/_stcore/health")
+    return _SHARED.context
 
 
 @pytest.fixture
