@@ -56,8 +56,8 @@ class UnderNoise:
 
     @functools.cached_property
     def best(self) -> str:
-        """The result that is right most often where nothing is changed."""
-        return max(self.results, key=lambda run: self.value(run, "P@k", 1, 0.0))
+        """The result that is right most often where nothing is changed, of equals the first by name."""
+        return max(sorted(self.results), key=lambda run: self.value(run, "P@k", 1, 0.0))
 
     @functools.cached_property
     def _losses(self) -> dict:
