@@ -33,21 +33,26 @@ def sentence(name, measurements, settings) -> str:
     if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
     run = measurements.best
-    level = next((at for at in settings.levels if measurements.loses(run, at)), last)
+    level = next((at for at in settings.levels if measurements.loses(run, at) > 0), last)
     perturbed = format.plain(noise.noise_text(settings.kind, settings.options, level))
     if KINDS[settings.kind].is_attack:
         perturbed += f", computed on {'one label tree for all' if settings.transferred else 'each model itself'}"
     lost = {one: share for one in runs if np.isfinite(share := measurements.value(one, "P@k", 1, level, "drop_mean"))}
     if not lost:
         return f"Without {noise.called(settings.kind)} no first label is right, so nothing can be lost."
-    turns = f"{'surely ' * measurements.loses(run, level)}{_turns(measurements, run, level)}"
-    text = f"With {perturbed}, **{format.plain(run)}** {turns} of P@1."
+    is_sure, rows = measurements.loses(run, level) != 0, format.count(measurements.n_rows[run], "test row")
+    text = f"With {perturbed}, "
+    if is_sure or measurements.loss(run, level) is None:
+        turns = f"{'surely ' * is_sure}{_turns(measurements, run, level)}"
+        text += f"**{format.plain(run)}** {turns} of P@1 on {rows}."
+    else:
+        text += f"whether **{format.plain(run)}** loses P@1 is not sure on {rows}."
     worst = max(lost, key=lost.get)
     first, fell = _falls_first(measurements, settings, run, level) or (None, level)
     named = {run, first}
     if measurements.loses_more(worst, level) > 0 and lost[worst] > 0:
         named.add(worst)
-        text += f" **{format.plain(worst)}** loses the largest share there: {100 * lost[worst]:.1f}\u00a0%."
+        text += f" **{format.plain(worst)}** loses the largest share: {100 * lost[worst]:.1f}\u00a0%."
     if first is not None:
         at = format.plain(noise.level_text(settings.kind, fell))
         text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
@@ -56,7 +61,7 @@ def sentence(name, measurements, settings) -> str:
     further = _far(measurements, settings, run, level)
     if crossed := crossing(measurements, settings, run):
         text += f" {crossed}"
-    if level != last and np.isfinite(_points(measurements, run, last)):
+    if level != last and measurements.loses(run, last):
         at = format.plain(noise.level_text(settings.kind, last))
         further.append(f"{_turns(measurements, run, last)} at {at}")
     who = f"**{format.plain(run)}**" if len(runs) > 1 else "It"
@@ -77,13 +82,12 @@ def crossing(measurements, settings, best: str) -> str:
     """Return from about which level the best result there is ahead of that without noise; empty if it is the same."""
     levels = [0.0, *sorted(settings.levels)]
 
-    def right(run, level, column="mean"):
-        return measurements.value(run, "P@k", 1, level, column)
+    def right(run, level):
+        return measurements.value(run, "P@k", 1, level)
 
-    other = max(measurements.results, key=lambda run: right(run, levels[-1]))
+    other = max(sorted(measurements.results), key=lambda run: right(run, levels[-1]))
     ahead = np.array([right(other, level) - right(best, level) for level in levels])
-    chance = right(other, levels[-1], "low") <= right(best, levels[-1], "high")  # False without bands
-    if chance or not ahead[0] < 0 < ahead[-1]:
+    if not ahead[0] < 0 < ahead[-1] or not measurements.is_ahead(other, levels[-1]):
         return ""
     at = np.flatnonzero(ahead <= 0)[-1]  # the last level before the other one stays ahead
     level = np.interp(0.0, ahead[at : at + 2], levels[at : at + 2])
@@ -115,7 +119,7 @@ def beside_the_best(measurements, kind, runs, levels) -> str:
     said = f" Of their P@1, beside {best}, {format.listed(parts)}." if parts else ""
     if unsure:
         lose = f"lose{'s' * (len(unsure) == 1)}"
-        said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."
+        said += f" Whether {format.listed(unsure)} {lose} a larger share than {best} is not sure."
     return said
 
 
@@ -130,17 +134,18 @@ def _falls_first(measurements, settings, run, said) -> tuple | None:
 
 def _far(measurements, settings, run, said) -> list:
     """Return between which levels a result surely falls far, or that it does not; nothing where it does at ``said``."""
-    clean = measurements.value(run, "P@k", 1, 0.0)
+    clean = 100 * measurements.value(run, "P@k", 1, 0.0)
     far = [_is_far(measurements, run, level) for level in settings.levels]
-    lowest = min(measurements.value(run, "P@k", 1, level) for level in settings.levels)
-    if not any(far) and len(far) > 1 and 2 * FAR <= 100 * clean and lowest < clean:
-        return [f"loses less than {FAR:g} points at every level (others can be set)"]
-    falls = [is_far and measurements.loses(run, level) for level, is_far in zip(settings.levels, far)]
+    losses = [measurements.loss(run, level) for level in settings.levels]
+    most = max(clean * loss.high if loss else np.inf for loss in losses)  # 0 where no row changes: of that, no interval
+    if len(far) > 1 and 2 * FAR <= clean and 0 < most < FAR:
+        return [f"loses less than {FAR:g} points at every level"]
+    falls = [is_far and measurements.loses(run, level) > 0 for level, is_far in zip(settings.levels, far)]
     first = next((i for i in range(len(falls)) if all(falls[i:])), None)
     if first is None or settings.levels[first] == said:
         return []
     less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
-    where = f"somewhere between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
+    where = f"between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
     return [f"has lost {FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
 
 

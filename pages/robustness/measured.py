@@ -74,15 +74,23 @@ class UnderNoise:
         """Return the line of :func:`xmlcore.robustness.losses`, beside the best result; None if that is not known."""
         return self._losses.get((run, f"{level:.9g}"))
 
-    def loses(self, run: str, level: float) -> bool:
-        """Return whether a result surely loses P@1 at a level: other draws or other rows would hardly undo it."""
+    def loses(self, run: str, level: float) -> int:
+        """Return 1 if a result surely loses P@1 at a level, -1 if it surely gains, else 0."""
         loss = self.loss(run, level)
-        return loss is not None and loss.lost > 0 and loss.p_lost < metrics.SURE
+        return int(np.sign(loss.lost)) if loss is not None and loss.p_lost < metrics.SURE else 0
 
     def loses_more(self, run: str, level: float) -> int:
         """Return 1 if a result surely loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
         loss = self.loss(run, level)
         return int(np.sign(loss.more)) if loss is not None and loss.p_more < metrics.SURE else 0
+
+    def is_ahead(self, run: str, level: float) -> bool:
+        """Return whether a result is surely right more often at a level than the best one, on the same rows."""
+        if (known := self.loss(run, level)) is None:
+            return False
+        both = [self.results[one].first_right[known.level] for one in (self.best, run)]
+        fewer = robustness.losses({run: both}).iloc[0]
+        return fewer["lost"] < 0 and fewer["p_lost"] < metrics.SURE
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
