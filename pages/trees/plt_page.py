@@ -32,6 +32,7 @@ def answer(name, title, model) -> None:
         )
     st.markdown(text)
     children, size = tree.n_children, plain.size()
+    deciding = size["n_nodes"] - sum(arrays.root_group < 0 for arrays in plain.fitted_)
     tables.cards(
         [
             ("Inner nodes", f"{inner:,}", "Nodes with children, the root included" + _of_first(several)),
@@ -39,8 +40,8 @@ def answer(name, title, model) -> None:
             ("Children of the root", f"{int(children[0]):,}", "Classifiers tried for every row" + _of_first(several)),
             (
                 "Weights per node",
-                f"{size['n_weights'] / max(size['n_nodes'] - len(plain.trees_), 1):,.0f}",
-                "Features that a node’s linear classifier uses, on average over all nodes below the root.",
+                f"{size['n_weights'] / max(deciding, 1):,.0f}",
+                "Features that a node’s linear classifier uses, on average over all nodes that have one.",
             ),
         ]
     )

@@ -219,6 +219,19 @@ def test_the_node_looked_at_survives_a_page_switch_and_a_reload_and_is_the_root_
     assert named(page.walk(at=f"{whole}.node-10000")) == "Root"
 
 
+@pytest.mark.parametrize("unlabelled", [0, 40])
+def test_weights_per_node_are_a_mean_over_the_nodes_that_have_a_classifier(ready, unlabelled):
+    data = word_data()
+    Y = data.Y_train.toarray()
+    Y[:unlabelled] = False  # then the root has one, too
+    key = train(ready, "PLT", data=datasets.Dataset("some", data.X_train, Y, data.X_test, data.Y_test), **DEEP)
+    nodes = experiment.load_run_model(key).linear_nodes()
+    weights = np.diff(nodes.weights.indptr)
+    assert nodes.root_has_factor == (unlabelled > 0) == (weights[0] > 0)
+    of = weights if unlabelled else weights[1:]
+    assert ready.go("trees").metrics()["Weights per node"] == f"{of.mean():.0f}"
+
+
 @pytest.mark.sections("Path of a test row")
 def test_rows_and_labels_without_names_or_labels_are_shown(ready):
     data = word_data()
