@@ -37,7 +37,7 @@ WHY = {  # which features are kept: ends a sentence that begins with "those"
 
 def sentence(view, label) -> str:
     """Return by which ranking which features are the label's best, and how many of those drawn are rare in its rows."""
-    table, name = view.features_of(label), f"label **{format.plain(view.data.label_name(label))}**"
+    table, name = view.features_of(label), f"**{format.plain(view.data.label_name(label))}**"
     by = f"by the score of {format.plain(view.selection.title)}"
     if view.weighted:
         table, by = table[table["weighted_score"] > 0], f"{by} × share of the label’s rows"

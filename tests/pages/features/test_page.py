@@ -98,11 +98,11 @@ def test_a_feature_that_nearly_all_rows_have_is_not_passed_off_as_one_of_the_lab
     shares = {"with_label": [0.6, 1.0, 0.2], "without_label": [0.0, 0.98, 0.3], "weighted_score": [3.0, 2.0, 1.0]}
     table = pd.DataFrame({"name": ["own", "everywhere", "rarer"]} | shares)
     view = SimpleNamespace(
-        data=SimpleNamespace(texts_train=None, label_name=str), selection=SimpleNamespace(title="FALS", shared=False),
+        data=SimpleNamespace(texts_train=None, label_name="label {}".format), selection=SimpleNamespace(title="FALS", shared=False),
         weighted=True, n_bars=10, features_of=lambda label: table,
     )  # fmt: skip
     said = said_plainly(answer.sentence(view, 7))
-    assert "**own**, **everywhere** (hardly rarer elsewhere) and **rarer** matter most for label **7**," in said
+    assert "**own**, **everywhere** (hardly rarer elsewhere) and **rarer** matter most for **label 7**," in said
 
 
 def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
@@ -117,7 +117,7 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     others = (data.X_train[~data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
     with_label, without = occurrence[order][:3], others[order][:3]
     first[(without <= with_label) & (with_label < 1.25 * without)] += " (hardly rarer elsewhere)"
-    assert f"{first[0]}, {first[1]} and {first[2]} matter most for label **topic *5***{share}." in said
+    assert f"{first[0]}, {first[1]} and {first[2]} matter most for **topic *5***{share}." in said
     rare = np.count_nonzero((occurrence < others) & (occurrence > 0))
     assert (f"Of the {n} drawn, {rare} (orange)" in said) == (rare > 0)
     about = page.at.metric[0].help
