@@ -56,8 +56,8 @@ def contribution_bars(
     wording : pair of str
         What positive and negative contributions are called in the legend.
     start : pair of str and float, optional
-        What the score is without the features, such as ``("bias", -1.5)``: below the title, it and the bars add up to
-        the score.
+        What the score is without the features, such as ``("bias", -1.5)``: it stands below the title, with the score
+        that it and the bars add up to.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def contribution_bars(
         figure.update_xaxes(range=[low - room * (low < 0), high + room * (high > 0)])
     if start is not None and np.isfinite(start[1]):
         figure.update_layout(
-            title_subtitle_text=_sum(*start, float(values.sum()), unit, digits),
+            title_subtitle_text=_ends(*start, float(values.sum()), unit, digits),
             margin_t=92 + TITLE_LINE * title.count("<br>"),
             height=figure.layout.height + 2 * TITLE_LINE,  # for it, and for a legend of two lines on a phone
         )
@@ -224,9 +224,8 @@ def contributions_compared(
     return figure
 
 
-def _sum(what, start, bars, unit, digits) -> str:
-    before, added = (_written(value, digits) for value in (start, bars))
-    return f"{before} {what}, {added} all bars: {unit} = {_not_zero(start + bars, digits, MOST_DIGITS)}"
+def _ends(what, start, bars, unit, digits) -> str:
+    return f"{unit}: {_written(start, digits)} {what}, {_not_zero(start + bars, digits, MOST_DIGITS)} with all bars"
 
 
 def _digits(largest) -> int:
