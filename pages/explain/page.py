@@ -48,7 +48,7 @@ def main(used) -> None:
     view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
     with of_label:
         view.label = choices.choose_label(view)
-    sentence.markdown(answer.sentence(view), help=explaining.divided(view.kind).strip() or None)
+    sentence.markdown(answer.sentence(view), help=explaining.SCALE[view.kind] + explaining.divided(view.kind))
     with picture:
         answer.why(view)
     with ranked:

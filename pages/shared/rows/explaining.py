@@ -41,8 +41,8 @@ SCALE = {
     "share": "Scores on this page are probabilities P, in percent: the share of training rows that have the label, in "
     "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
     "counts less for each, so a label of higher rank can have a lower P.",
-    "log_score": f"{HINGE} Here it is the product along the label’s path in the tree, mean over trees. Contributions "
-    "add up to its natural logarithm.",
+    "log_score": f"{HINGE} Here it is the product, along the label’s path in the tree, of factors cut off at 1, mean "
+    "over trees. Contributions add up to its natural logarithm.",
     "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
     "the margin.",
     DECIDES: "The probabilities, in percent, by which the model decides which labels it predicts. They are made of its "

@@ -43,7 +43,8 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     said = f"without which {said_plainly(explaining.score(found.attrs['kind'], without))}"
     (shown,) = (one for one in page.at.markdown if said in said_plainly(one.value))
     adds_alone = found.attrs["kind"].startswith("margin")  # else the score without them is not that less their bars
-    assert ("They divide" in (shown.help or "")) != adds_alone
+    assert ("They divide" in shown.help) != adds_alone
+    assert explaining.SCALE[found.attrs["kind"]] in shown.help
     x = word_data().X_test[[0]]
     drawn = bars(figure(page, f"Contributions to topic *{label}*"))
     assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
