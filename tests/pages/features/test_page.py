@@ -98,7 +98,8 @@ def test_a_feature_that_nearly_all_rows_have_is_not_passed_off_as_one_of_the_lab
     shares = {"with_label": [0.6, 1.0, 0.2], "without_label": [0.0, 0.98, 0.3], "weighted_score": [3.0, 2.0, 1.0]}
     table = pd.DataFrame({"name": ["own", "everywhere", "rarer"]} | shares)
     view = SimpleNamespace(
-        data=SimpleNamespace(texts_train=None, label_name="label {}".format), selection=SimpleNamespace(title="FALS", shared=False),
+        data=SimpleNamespace(texts_train=None, label_name="label {}".format),
+        selection=SimpleNamespace(title="FALS", shared=False),
         weighted=True, n_bars=10, features_of=lambda label: table,
     )  # fmt: skip
     said = said_plainly(answer.sentence(view, 7))
