@@ -14,11 +14,10 @@ LISTED = 200  # most pairs in the table
 
 def show(data, run, key, name) -> None:
     left, right = st.columns(2, gap="large")
-    ks = {0: "as many as are true"} | {k: f"{k}" for k in results.ks(data.n_labels)}
+    ks = {0: f"as many as are true, at most {run.ranking.labels.shape[1]}"}
+    ks |= {k: f"{k}" for k in results.ks(data.n_labels)}
     with left:
-        k = fields.radio("Labels predicted", ks, "train.confusions.k", help=(
-            f"As many as are true: as many as the row has true labels, at most {run.ranking.labels.shape[1]}."
-        ))  # fmt: skip
+        k = fields.radio("Labels predicted", ks, "train.confusions.k")
     query_key = selectors.query_key("train.confusions.query", data)
     with right:
         query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all").strip()
@@ -28,8 +27,8 @@ def show(data, run, key, name) -> None:
         return
     pairs = found.pairs
     st.markdown(_sentence(pairs.iloc[0]), help=(
-        "A row that misses m labels and has w wrong ones has m × w pairs. Each counts as 1 / max(m, w) of a swap: no "
-        "label of a row counts more than once."
+        "By swaps, a wrong label in the place of a missed one each. A row that misses m labels and has w wrong ones has "
+        "m × w pairs, and each counts as 1 / max(m, w) of a swap: no label of a row counts more than once."
     ))  # fmt: skip
 
     def choose(line):
@@ -70,7 +69,7 @@ def confused(key, k, query):
 def _sentence(pair) -> str:
     missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
     rows = f"{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')} that miss {missed}"
-    return f"{wrong} is predicted instead of {missed} most: **{pair['swaps']:.1f} swaps**, in {rows}."
+    return f"{wrong} is predicted instead of {missed} most: in {rows}."
 
 
 def _table(pairs, found, key, choose) -> None:
