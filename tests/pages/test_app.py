@@ -197,6 +197,8 @@ def job(elapsed, done=0.0, spent=0.0, phase="Training nodes of trees", **phases)
     (job(20, 0.9, 18), 100.0, "robustness", "about 1 min 20 s left"),
     (job(20, 0.9, 18), 100.0, "compare", "about 1 min 20 s left"),
     (job(20, 0.9, 18), 100.0, "train", "about 2.0 s left"),
+    (job(20, 1.0, 0.1, "Saving"), 119.0, "train", ""),
+    (job(20, 1.0, 3, "Changing rows"), 119.0, "train", "about 1 min 39 s left"),  # more comes after such a phase
 ])  # fmt: skip
 def test_the_time_left_follows_the_work_of_the_task_itself(job, expected, kind, left):
     assert said_plainly(time_left(job, expected, kind)) == left
