@@ -27,8 +27,8 @@ def show(data, run, key, name) -> None:
         return
     pairs = found.pairs
     st.markdown(_sentence(pairs.iloc[0]), help=(
-        "By swaps, a wrong label in the place of a missed one each. A row that misses m labels and has w wrong ones has "
-        "m × w pairs, and each counts as 1 / max(m, w) of a swap: no label of a row counts more than once."
+        "By swaps: one is a wrong label in the place of a missed one. A row that misses m labels and has w wrong ones "
+        "has m × w pairs, and each counts as 1 / max(m, w) of a swap: no label of a row counts more than once."
     ))  # fmt: skip
 
     def choose(line):
