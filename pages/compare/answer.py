@@ -90,33 +90,36 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             _differences(keys, names, choice, file_name, compared)
 
 
-def first_cost(lines, known) -> str:
-    """Return the first of the known costs that most lines have: older results have no processor time."""
-    return max(known, key=lambda column: (lines[column] > 0).sum())
+def cost(lines, among) -> str:
+    """Return the cost that was chosen, or else the first that most lines have: older results have no processor time."""
+    count = {column: (lines[column] > 0).sum() for column in among}
+    chosen = workspace.get("widgets").get("compare.cost")
+    return chosen if count.get(chosen, 0) > 1 else max(count, key=count.get)
 
 
 def _costs(lines, keys, known, choice, file_name, compared) -> None:
     measure = choice.measure
     titles = {column: COSTS[column][0] for column in known}
-    first = first_cost(lines, known)
-    cost = fields.radio("x axis", known, "compare.cost", first, format_func=titles.get, label_visibility="collapsed")
-    name, axis, unit = COSTS[cost]
-    frame = of_runs.styled(lines).assign(**{cost: lines[cost] / unit, measure: 100 * lines[measure]})
+    first = cost(lines, known)
+    x = fields.radio("x axis", known, "compare.cost", first, format_func=titles.get, label_visibility="collapsed")
+    name, axis, unit = COSTS[x]
+    frame = of_runs.styled(lines).assign(**{x: lines[x] / unit, measure: 100 * lines[measure]})
     if keys:
         ends = of_runs.intervals(keys, measure, more.names(choice.more))
         for end in ends:  # of a mean over seeds there is none
             frame[f"{measure} {end}"] = 100 * lines["key"].map(ends[end]).where(lines["n"] == 1)
-    drawn = lines[lines[cost] > 0]
+    drawn = lines[lines[x] > 0]
     without = len(lines) - len(drawn)
     left_out = f" Results without a known cost are left out: {without} of {len(lines)}." if without else ""
     caption = (
         "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
         "both. Thin lines are 95\u00a0% intervals: where other test rows would put them; "
         "faint results are not compared, and have none. Processor "
-        "time adds up the threads; training time is by the clock, and longer beside other work. Training memory is by "
+        "time adds up the threads; training time is by the clock, and longer beside other work. Both include the "
+        "trials of settings left on automatic. Training memory is by "
         "how much the process grew at most, beyond the program and the data."
     )
-    figure = figures.frontier(frame, {cost: axis}, [measure], f"{measure} against {name.lower()}", compared)
+    figure = figures.frontier(frame, {x: axis}, [measure], f"{measure} against {name.lower()}", compared)
     charts.show_figure(
         figure.update_layout(height=of_runs.HEIGHT),
         frame,

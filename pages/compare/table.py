@@ -148,8 +148,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     if lines["decision"].astype(bool).any():
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
         columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
-    first = answer.first_cost(lines, answer.TIMES)
-    for time in answer.TIMES if more.TIMES in choice.more else [first]:
+    for time in answer.TIMES if more.TIMES in choice.more else [answer.cost(lines, answer.TIMES)]:
         frame[time], shape = lines[time], tables.time_format(lines[time])
         columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
