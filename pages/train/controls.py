@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.shared import actions, begin, format, forms, jobs, sections, server, settings, tasks
-from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import next_model, trying
@@ -63,9 +62,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     elif task.exists():
         st.caption("Trained already.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
-        seconds = server.estimated_seconds(task) or 0.0
-        short = seconds < 1.5 and job_queue.compiling_seconds(task) == 0
-        st.caption(f"Takes {'about a second' if short else tasks.takes(seconds, task)}.")
+        st.caption(f"Takes {tasks.takes(server.estimated_seconds(task) or 0.0, task)}.")
 
 
 def _task(fingerprint, model):

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from pages.shared.process import job_queue
 from tests.pages.making import fields_of, train, trained, use, word_data, written
 from tests.pages.small import small_data
-from xmlcore import LdSM, datasets, experiment, store
+from xmlcore import LdSM, datasets, experiment, store, system
 
 
 @pytest.mark.sections("Single predictions", "About this result")
@@ -18,6 +19,7 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     about = {card.label: card.help for card in page.at.metric}
     assert [label for label, text in about.items() if "bootstrap" in text] == ["P@1"]
     assert "5 predicted labels" in about["P@5"] and not any(re.search(r"\bk\b", text) for text in about.values())
+    assert "By the clock" in about["Prediction"], "other work makes it longer, as no processor time is"
     assert page.at.button(key="train.PLT.submit").proto.type == "secondary", "nothing is to be trained"
     assert p_at_1 > 80 and f"**{p_at_1:.1f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
@@ -36,6 +38,12 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
     assert page.at.button(key="train.PLT.submit").label == "Show the result"
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
+
+
+def test_a_busy_machine_is_said_of_the_shortest_training_too(ready, monkeypatch):
+    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 5.0)
+    monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 0.0)
+    assert "stays as busy" in ready.go("train").text()
 
 
 def test_a_result_that_a_link_opens_gives_its_model_to_the_form_until_the_user_chooses_another(ready, session):
