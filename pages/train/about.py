@@ -20,7 +20,8 @@ def show(run, record, file_name) -> None:
         (
             "Prediction",
             f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
-            f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each.",
+            f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each. By the clock, "
+            "once: longer beside other work.",
         ),
         (
             "Model in memory",
@@ -65,7 +66,7 @@ def _chosen(run, name):
     samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
     sizes = " or ".join(f"{rows:,}" for rows in samples)
     # A sample shows only roughly which C is best, and more rows need another one.
-    between = " C follows that of the best trial, adapted to all rows and drawn towards the published one."
+    between = " C is no trial's: that of the best one is adapted to all rows and drawn towards the published one."
     between *= "C" in run.chosen
     st.caption(
         f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
@@ -80,6 +81,7 @@ def _chosen(run, name):
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
-        f"training rows; test rows are not used.{more}",
+        f"training rows; test rows are not used.{more} The highest mean of the three measures wins, each relative to "
+        "the first trial of its sample; a dearer tree or a larger C wins only if it is better by more than chance.",
         key="wide.train.trials",
     )
