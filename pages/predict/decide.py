@@ -267,8 +267,8 @@ def _show_changed(chosen, rule, is_kept) -> None:
     first = "the first " if X.shape[0] < chosen.data.n_test else ""
     of = f"of {first}{format.count(X.shape[0], 'test row')}"
     some = f", of which {SHOWN} are shown" if rows.size > SHOWN else ""
-    changes = "It has changed" if is_kept else "If you keep it, it changes"
-    st.caption(f"{changes} the labels of {rows.size:,} {of}{some}.")
+    other = "no decision" if is_kept else "what predict gives now"
+    st.caption(f"Compared with {other}, it changes the labels of {rows.size:,} {of}{some}.")
     if not rows.size:
         return
 

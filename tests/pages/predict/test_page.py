@@ -578,10 +578,10 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     points = drawn(page)
     kept = pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
     assert points["without a decision"] != points["this decision"] == kept
-    assert re.search(r"It has changed the labels of [1-9]\d* of", page.text())
+    assert re.search(r"Compared with no decision, it changes the labels of [1-9]\d* of", page.text())
     page.set("predict.decide.by", "A cut between precise and complete")
     assert drawn(page)["predict, now"] == points["this decision"] != drawn(page)["this decision"]
-    n = int(re.search(r"If you keep it, it changes the labels of (\d+) of", page.text())[1])
+    n = int(re.search(r"Compared with what predict gives now, it changes the labels of (\d+) of", page.text())[1])
     assert n > 0 and (", of which 3 are shown." in page.text()) == (n > len(page.frame("newly predicted")))
     page.set("predict.decide.by", "macro F1@3")
     frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]
