@@ -27,7 +27,7 @@ def show(data, run, key, name) -> None:
         return
     pairs = found.pairs
     st.markdown(_sentence(pairs.iloc[0]), help=(
-        "By swaps: one is a wrong label in the place of a missed one. A row that misses m labels and has w wrong ones "
+        "A swap is a wrong label in the place of a missed one. A row that misses m labels and has w wrong ones "
         "has m × w pairs, and each counts as 1 / max(m, w) of a swap: no label of a row counts more than once."
     ))  # fmt: skip
 
@@ -69,7 +69,7 @@ def confused(key, k, query):
 def _sentence(pair) -> str:
     missed, wrong = (f"**{format.plain(pair[name])}**" for name in ("missed_name", "wrong_name"))
     rows = f"{pair['rows']:,} of {format.count(int(pair['n_missed']), 'test row')} that miss {missed}"
-    return f"{wrong} is predicted instead of {missed} most: in {rows}."
+    return f"{wrong} is predicted instead of {missed} most: **{pair['swaps']:.1f} swaps**, in {rows}."
 
 
 def _table(pairs, found, key, choose) -> None:
