@@ -173,7 +173,7 @@ def _about_frequency(meta, counts):
         text += (
             f" Head: the {format.count(buckets['head'], 'most frequent label')}, which together make up half of the "
             f"labels given to training rows; torso: the next {buckets['torso']:,}, another 30\u00a0%; tail: the other "
-            f"{buckets['tail']:,}."
+            f"{buckets['tail']:,}. Of equally frequent labels, those with smaller ids come first."
         )
     text += missing
     if meta["shown"] < meta["total"]:
