@@ -42,17 +42,25 @@ _OPEN = contextlib.ExitStack()  # closes the browser
 _SHARED = SimpleNamespace(browser=None, context=None)  # of all browser tests in a row
 
 
-@pytest.hookimpl(trylast=True)
+def _close_browser():
+    _SHARED.browser = _SHARED.context = None
+    _OPEN.close()
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem):
     """Close the browser before tests of another kind, which may need an event loop of their own."""
-    if nextitem is None or not nextitem.get_closest_marker("browser"):
-        _SHARED.browser = _SHARED.context = None
-        _OPEN.close()
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or not nextitem.get_closest_marker("browser"):
+            _close_browser()
 
 
 @pytest.fixture
 def browser():
-    if _SHARED.browser is None:
+    if _SHARED.browser is None or not _SHARED.browser.is_connected():
+        _close_browser()
         try:
             from playwright.sync_api import sync_playwright
         except ImportError:
@@ -132,8 +140,9 @@ def _wait_for(server, url, log, seconds=60):
 def first_context(browser, dashboard):
     """The browser context of each test's first tab: the page that stays open in it keeps scripts compiled."""
     if _SHARED.context is None:
-        _SHARED.context = new_context(browser)
-        _SHARED.context.new_page().goto(f"{dashboard.url}/_stcore/health")
+        context = new_context(browser)
+        context.new_page().goto(f"{dashboard.url}/_stcore/health")
+        _SHARED.context = context
     return _SHARED.context
 
 
@@ -141,14 +150,15 @@ def first_context(browser, dashboard):
 def tab(browser, first_context, dashboard):
     opened = []
 
-    def open_tab(path="/", **options):
-        context = None if opened or options else first_context
-        opened.append(Tab(browser, dashboard.url + path, context, **options))
-        return opened[-1]
+    with contextlib.ExitStack() as closing:  # closes each, whatever another one says
 
-    yield open_tab
-    for one in opened:
-        one.close()
+        def open_tab(path="/", **options):
+            context = None if opened or options else first_context
+            opened.append(Tab(browser, dashboard.url + path, context, **options))
+            closing.callback(opened[-1].close)
+            return opened[-1]
+
+        yield open_tab
 
 
 @pytest.fixture
