@@ -16,6 +16,7 @@ from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
+from xmlcore.experiment.engine.task import LAST_STEP
 from xmlcore.jobs import parts
 from xmlcore.jobs.records import ACTIVE
 
@@ -31,7 +32,6 @@ MAIN_PHASES = {
     "select": {"Training the network", "Scoring features", "Growing trees"},
     "robustness": {"Changing rows and predicting again"},
 }
-LAST = ("Saving", 1.0)  # the phase and its fraction with which every kept task ends
 AFTER = {"Training the network": 0.3}  # what follows such a phase, as a share of its own time; else next to nothing
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
@@ -179,7 +179,7 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
     measured = done >= 0.05 and spent >= 1
     of_phase = spent * (1 - done) / done if measured else 0.0
-    of_all = 0.0 if expected is None or (job.phase, done) == LAST else expected - job.elapsed
+    of_all = 0.0 if expected is None or (job.phase, done) == LAST_STEP else expected - job.elapsed
     left = max(of_phase, of_all)
     if measured and job.phase in MAIN_PHASES.get(kind, ()):
         weight, of_phase = min(1.0, 2 * done), of_phase + AFTER.get(job.phase, 0.0) * spent / done

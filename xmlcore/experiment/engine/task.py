@@ -46,6 +46,7 @@ KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
 MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
 DATASETS = "datasets"
+LAST_STEP = ("Saving", 1.0)  # as what is done stands when the result of a task is kept
 # Name of an input -> kind in the store.
 FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "packed": "opened-models"}
 
@@ -402,7 +403,7 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     files: Files = {}
     before = _imported(task.inputs)
     value = task.run(progress, files)
-    progress("Saving", 1.0)
+    progress(*LAST_STEP)
     summary = task.summary(value)
     marks = before | _imported(task.inputs)  # an input may have been replaced meanwhile
     facts = task.facts() | more_facts | marks | ({"summary": summary} if summary else {})
