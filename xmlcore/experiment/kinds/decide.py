@@ -109,13 +109,13 @@ class Decisions:
         found = Rule.restored(values, arrays, arrays["slopes"].shape[-1])
         if not is_cut:
             return found
-        told = {of: float(line[HELD_OUT + of]) for of in OF_CUT}
+        reached = {of: float(line[HELD_OUT + of]) for of in OF_CUT}
         cut = float(line["cut"] if name.startswith(PROMISE) else name.removeprefix(CUT))
-        about = {"measure": name, "rows": self.n_held_out} | told
+        about = {"measure": name, "rows": self.n_held_out} | (reached if line["cut"] == cut else {})
         if name.startswith(PROMISE):
             about = {"promise": "recall", "level": float(name.removeprefix(PROMISE)), "risk": RISK}
-            about |= {"rows": self.n_held_out, "cut": cut, "value": told[FOUND], "labels": told["labels"]}
-            about |= {"empty": told[EMPTY]}
+            about |= {"rows": self.n_held_out, "cut": cut, "value": reached[FOUND], "labels": reached["labels"]}
+            about |= {"empty": reached[EMPTY]}
         return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
 
     def line(self, name: str | None) -> "pd.Series":
