@@ -12,7 +12,7 @@ from decisions.held_out_examples import parts
 from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
 from xmlcore.datasets import TextVectorizer
 from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
-from xmlcore.models.rules import Calibration, Rule, row_decided
+from xmlcore.models.rules import Calibration, Rule, Watch, cut_scores, row_decided
 from xmlcore.models.saving import ModelFormatError
 
 
@@ -128,6 +128,8 @@ def test_a_label_beyond_the_candidates_of_a_rule_has_a_probability_and_no_cut():
     wide, narrow = row_decided(rule.keep(), X[:1]), row_decided(replace(rule, n_candidates=2).keep(), X[:1])
     np.testing.assert_array_equal(narrow[0], wide[0])
     assert np.isfinite(wide[0]).sum() > 2 == np.isfinite(narrow[1]).sum()
+    every = cut_scores(replace(rule, n_candidates=2).keep(), X, Watch())[1]
+    np.testing.assert_array_equal(every.toarray()[0], np.nan_to_num(wide[0]))
 
 
 def test_coverage_is_best_by_a_mixture_whose_parts_decide_for_their_shares_of_rows(tmp_path):

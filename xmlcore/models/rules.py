@@ -427,8 +427,7 @@ def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         cuts = np.full(inner.n_labels_, np.nan if _predicts_one(inner) else inner.threshold_)
         return (model.predict_proba(X).toarray()[0] if cuts_another_number(model) else np.full_like(cuts, np.nan)), cuts
     values, cuts = np.full((2, found.shape[1]), np.nan)
-    wide = replace(rule, n_candidates=CANDIDATES)  # ranked labels have a probability that the rule leaves out
-    for of in (*wide._in_blocks(*rows_of(model, X)), found):
+    for of in (_with_further(model, X, found), found):
         values[of.indices] = of.data
     cuts[found.indices] = rule.cuts(found)
     return values, cuts
@@ -470,13 +469,24 @@ def calibrated(model, X: Matrix) -> sp.csr_array | None:
     return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X)), format="csr")
 
 
+def _with_further(model, X, found) -> sp.csr_array:
+    """Return the probabilities of the candidates of a kept rule, and of ranked labels that one with few leaves out."""
+    rule = rule_of(model)
+    if rule.n_candidates >= CANDIDATES:
+        return found
+    wide = replace(rule, n_candidates=CANDIDATES)
+    every = sp.vstack(wide._in_blocks(*rows_of(model, X)), format="csr")
+    known = sp.csr_array((np.ones(found.nnz), found.indices, found.indptr), shape=found.shape)
+    return found + (every - every.multiply(known))
+
+
 def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
     found, rule = calibrated(model, X), rule_of(model)
     if found is None:
         return decided_scores(model, X), model.predict_proba(X)
     watch.add(found)
-    return chosen(found, rule.take(found)), found
+    return chosen(found, rule.take(found)), _with_further(model, X, found)
 
 
 def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
