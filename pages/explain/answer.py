@@ -57,18 +57,19 @@ def _reasons(view) -> str:
         return no_features if contributions.empty else "None of the row’s features contributes to the label’s score"
     text = ""
     if not pushing.empty:
-        named = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
+        named = " and ".join(map(_named, pushing["name"]))
         text = f"What raises {unit} {most}: {named}"
         if kind != "score":  # whose features are not of the row
-            text += f", without which {explaining.score(kind, view.without(pushing['feature']))}"
+            them = "both" if len(pushing) > 1 else "it"
+            text += f" (without {them} {explaining.score(kind, view.without(pushing['feature']))})"
     if not against.empty:
         text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
-        text += _named_value(against.iloc[0])
+        text += _named(against["name"].iloc[0])
     return text
 
 
-def _named_value(line):
-    return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
+def _named(feature: str) -> str:
+    return f"**{format.plain(feature)}**"
 
 
 def _meanings(frame):

@@ -40,7 +40,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert f"ranks **topic *{label}*** 1st for test row 0" in page.text()
     x.data[np.isin(x.indices, found.loc[found["contribution"] > 0, "feature"].head(2))] = 0
     without = explain.label_values(model, x, [label])[0]
-    said = f"without which {said_plainly(explaining.score(found.attrs['kind'], without))}"
+    said = f"(without both {said_plainly(explaining.score(found.attrs['kind'], without))}"
     (shown,) = (one for one in page.at.markdown if said in said_plainly(one.value))
     adds_alone = found.attrs["kind"].startswith("margin")  # else the score without them is not that less their bars
     assert ("They divide" in shown.help) != adds_alone
@@ -262,7 +262,7 @@ def test_noise_changes_contributions_and_none_does_not(page):
     labels = page.frame("before", "after")
     assert labels["before"].tolist() == labels["after"].tolist()
     page.set("explain.support", "all")  # so that there are more than ten features
-    assert {"Rank correlation of features", "Same top 10 features"} <= set(page.set(field, 0.5).metrics())
+    assert {"Rank correlation of features", "Jaccard index of top 10"} <= set(page.set(field, 0.5).metrics())
     before = figure(page, title)
     assert figure(page.press("explain.noise.again"), title) != before
 
@@ -277,7 +277,7 @@ def test_of_a_row_of_few_equal_values_no_first_ones_are_told_from_the_others(rea
         page, n = ready.go("explain").set("explain.row", int(row)), X_test[[row]].nnz
         assert figure(page, "Values of test row") is None and f"All {n} values of this row are 1" in page.text()
         cards = page.metrics()
-        assert "Rank correlation of features" in cards and ("Same top 10 features" in cards) == (n > 10)
+        assert "Rank correlation of features" in cards and ("Jaccard index of top 10" in cards) == (n > 10)
         assert ("among the first 10 only with noise" in page.text()) == (n > 10)
 
 
