@@ -83,6 +83,7 @@ def _table(predictor, predicted, by, look, row) -> int:
             "labels": [_labels(predictor, predicted.ranking, i, percent) for i in rows.tolist()],
         }
     )
+    given = predicted.decided is not None and predicted.decided.probability is not None
     if predicted.decided is not None:
         lines["predicted"] = _predicted(predictor, predicted, rows)
     if predicted.beginnings is not None:
@@ -106,7 +107,7 @@ def _table(predictor, predicted, by, look, row) -> int:
             "predicted": tables.text(
                 "Predicted",
                 300 if predicted.beginnings is not None else 600,
-                "Also labels not ranked first; in brackets the probability P that decides.",
+                "Also labels not ranked first" + ("; in brackets the deciding P." if given else "."),
             ),
             "labels": tables.text(f"Ranked first, each with its {score}", 340),
         },

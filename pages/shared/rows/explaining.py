@@ -30,8 +30,9 @@ ON_THE_WAY = {"share": " on the way down the trees, in percentage points"}
 PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
-         DECIDES: "P"}  # fmt: skip
-COLUMN = {kind: {"P": "P, %", "score": "Score"}.get(name, name) for kind, name in NAMES.items()}
+         DECIDES: "deciding P"}  # fmt: skip
+COLUMN = {kind: {"P": "P, %", "score": "Score", "deciding P": "Deciding P, %"}.get(name, name)
+          for kind, name in NAMES.items()}  # fmt: skip
 HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
 SCALE = {
     "log_proba": "Scores on this page are probabilities P, in percent: the product along the label’s path in the tree, "
@@ -173,11 +174,9 @@ def label_options(names, ranked, true, k: int) -> dict[int, str]:
 def agreement_cards(spearman: float, overlap: float, top: int, n_features: int, of: str) -> list:
     """Return cards on how alike two explanations of so many features are; ``of`` says which are compared."""
     order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
-    same = (
-        f"The {top} features that contribute most {of}: those in both, as a share of those in either (Jaccard index)."
-    )
+    same = f"The {top} features that contribute most {of}: the number of those in both, divided by those in either."
     correlation = ("Rank correlation of features", format.number(spearman), order)
-    cards = [correlation, (f"Same top {top} features", share(overlap), same)]
+    cards = [correlation, (f"Jaccard index of top {top}", format.number(overlap), same)]
     return cards[: 1 + (n_features > top)]  # else all features are among the first ones, whatever they contribute
 
 

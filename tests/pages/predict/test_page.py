@@ -19,7 +19,7 @@ from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.decisions.held_out import held_out
 from xmlcore.experiment.engine import given
 from xmlcore.models import read_packed
-from xmlcore.models.rules import decision_of
+from xmlcore.models.rules import decided_scores, decision_of
 
 pytestmark = pytest.mark.sections("all")
 
@@ -31,10 +31,9 @@ def text_data(n_test=20):
     """80 training and ``n_test`` test texts of 5 topics, each with words of its topics."""
     rng, texts, labels = np.random.default_rng(0), [], []
     for _ in range(80 + n_test):
-        topics = sorted(rng.choice(5, rng.integers(1, 3), replace=False).tolist())
-        words = [word for j in topics for word in rng.choice(WORDS[j].split(), 2)]
+        labels.append(sorted(rng.choice(5, rng.integers(1, 3), replace=False).tolist()))
+        words = [word for j in labels[-1] for word in rng.choice(WORDS[j].split(), 2)]
         texts.append("The " + " <b>and</b> ".join(words) + ".")
-        labels.append(topics)
     vectorizer = TextVectorizer(min_df=1)
     X = vectorizer.fit_transform(texts[:80])
     names = {"label_names": list(TOPICS), "feature_names": list(vectorizer.get_feature_names_out())}
@@ -309,9 +308,10 @@ def test_a_file_says_what_is_predicted_and_is_predicted_again_once_the_decision_
     page.until(lambda s: "of new rows.txt" in s.text())
     sets = model.predict(X)
     assert predicted(page) == named(sets) and max(map(len, predicted(page))) > 1
-    assert int(re.search(r", here (\d)\.", page.text())[1]) - 1 == len(re.findall("=", page.text().split("Also ")[1]))
-    average = f"**{sets.nnz / X.shape[0]:.1f}** predicted on average"
-    assert f"up to 1 label ranked for each, further ones where predicted, {average}" in page.text()
+    scores = decided_scores(model, X[[int(re.search(r"for row (\d+)", page.text())[1])]]).toarray()[0]
+    also = [f"topic *{j}* (score = {scores[j]:.3g})" for j in np.argsort(-scores) if scores[j]][1:]
+    assert f"**Also predicted, {len(also)}:** {', '.join(also)}\n" in page.text()
+    assert f"1 label ranked for each, further ones where predicted, **{sets.nnz / X.shape[0]:.1f}** " in page.text()
     assert not any(button.key == "predict.file.again" for button in page.at.button)
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
