@@ -37,8 +37,8 @@ def _answer(lines, own, inventory):
     mine = sum(artifact.bytes for artifact in own)
     copies = sum(artifact.kind == owned.COPY for artifact in lines)
     kept = [(sets, "data set"), (copies, "copy as published", "copies as published")]
-    models = sum(owned.kind_words(artifact) == owned.COLORED[0] for artifact in lines)
-    kept += [(models, "trained model"), (len(lines) - sets - copies - models, "other result")]
+    models = sum(owned.kind_words(artifact) == owned.KIND_WORDS["train"] for artifact in lines)
+    kept += [(models, "trained model"), (len(lines) - sets - copies - models, "other result" if models else "result")]
     counts = [format.count(*words) for words in kept if words[0]]
     st.markdown(f"This workspace keeps **{format.listed(counts)}**." if counts else "This workspace keeps nothing yet.")
     try:

@@ -205,7 +205,7 @@ def test_the_trainings_of_a_sweep_share_a_line_and_go_with_it_unless_another_swe
     lines = frame[frame["kind"] == "trainings of a sweep"]
     assert lines.index.tolist() == ["2 trainings of OneVsRest on words"] * 2 and (lines["bytes"] > 0).all()
     others = len(frame) - (frame["kind"] == "data set").sum()
-    assert f"2 data sets and {others} other results" in ready.text()
+    assert f"2 data sets and {others} results" in ready.text()
 
     found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
     goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
