@@ -66,7 +66,7 @@ def _chosen(run, name):
     samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
     sizes = " or ".join(f"{rows:,}" for rows in samples)
     # A sample shows only roughly which C is best, and more rows need another one.
-    between = " C is no trial's: that of the best one is adapted to all rows and drawn towards the published one."
+    between = " C is no trial’s: what they suggest is adapted to all rows and drawn towards the published one."
     between *= "C" in run.chosen
     st.caption(
         f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
