@@ -26,7 +26,7 @@ def show(measurements, settings, files) -> None:
         st.markdown(said, help=ANSWERED)
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, settings.kind, level)
-    first = (*list(config)[:5], "ms per row clean", "ms per row")
+    first = tuple(config)[:5]
     best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
     st.caption("Measures in percent" + ("." if best is None else "; the best of each k is bold."))
@@ -55,13 +55,6 @@ def _columns(table, measures, kind, level):
             loss = column.endswith("drop")
             config[column] = tables.number(label, 60 + 8 * len(short), None if loss else "%.2f", help)
             signs |= {column: "{:.2f}"} if loss else {}
-    time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, how in (
-        ("ms per row clean", "ms/row clean", "All rows are predicted in one call, as on the Train page."),
-        ("ms per row", f"ms/row {changed}", noise.IN_BLOCKS),
-    ):
-        shown[column] = table[column]
-        config[column] = tables.number(label, 96, tables.time_format(table[column]), f"{time_help} {how}")
     return shown, config, signs
 
 

@@ -45,6 +45,8 @@ def sentence(name, measurements, settings) -> str:
     if is_sure or measurements.loss(run, level) is None:
         turns = f"{'surely ' * is_sure}{_turns(measurements, run, level)}"
         text += f"**{format.plain(run)}** {turns} of P@1 on {rows}."
+    elif measurements.is_unchanged(run, level):
+        text += f"**{format.plain(run)}** loses nothing of P@1 on {rows}."
     else:
         text += f"whether **{format.plain(run)}** loses P@1 is not sure on {rows}."
     worst = max(lost, key=lost.get)
@@ -52,7 +54,8 @@ def sentence(name, measurements, settings) -> str:
     named = {run, first}
     if measurements.loses_more(worst, level) > 0 and lost[worst] > 0:
         named.add(worst)
-        text += f" **{format.plain(worst)}** loses the largest share: {100 * lost[worst]:.1f}\u00a0%."
+        at = format.plain(noise.level_text(settings.kind, level))
+        text += f" **{format.plain(worst)}** loses the largest share at {at}: {100 * lost[worst]:.1f}\u00a0%."
     if first is not None:
         at = format.plain(noise.level_text(settings.kind, fell))
         text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
@@ -112,14 +115,14 @@ def beside_the_best(measurements, kind, runs, levels) -> str:
         ]
         if shares:
             sure.setdefault(format.listed(shares), []).append(name)
-        elif any(measurements.loss(run, level) for level in levels):
+        elif not all(measurements.is_unchanged(one, level) for one in (run, measurements.best) for level in levels):
             unsure.append(name)
     best = f"**{format.plain(measurements.best)}**"
     parts = [f"{format.listed(names)} surely lose{'s' * (len(names) == 1)} {shares}" for shares, names in sure.items()]
     said = f" Of their P@1, beside {best}, {format.listed(parts)}." if parts else ""
     if unsure:
         lose = f"lose{'s' * (len(unsure) == 1)}"
-        said += f" Whether {format.listed(unsure)} {lose} a larger share than {best} is not sure."
+        said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."
     return said
 
 

@@ -117,8 +117,8 @@ def _first_runs(fingerprint, past) -> list:
 
 
 LITTLE = (
-    "A little noise may harm double sampling more than much: most of its features count the terms that row and label "
-    "share, however small their values are, and labels of few terms then win."
+    "Noise of a small σ may harm double sampling more than that of a large one: most of its features count the terms "
+    "that row and label share, however small their values are, and labels of few terms then win."
 )
 
 

@@ -86,11 +86,19 @@ class UnderNoise:
 
     def is_ahead(self, run: str, level: float) -> bool:
         """Return whether a result is surely right more often at a level than the best one, on the same rows."""
-        if (known := self.loss(run, level)) is None:
+        at = {one: self.loss(one, level) for one in self.results}
+        if at[run] is None:
             return False
-        both = [self.results[one].first_right[known.level] for one in (self.best, run)]
-        fewer = robustness.losses({run: both}).iloc[0]
-        return fewer["lost"] < 0 and fewer["p_lost"] < metrics.SURE
+        right = {one: self.results[one].first_right[known.level] for one, known in at.items() if known}
+        of_best = right.pop(self.best)
+        # What would be lost by the best one in the place of each other: of these, the largest was picked.
+        more = robustness.losses({one: [of, of_best] for one, of in right.items()}).set_index("run").loc[run]
+        return more["lost"] > 0 and more["p_lost"] < metrics.SURE
+
+    def is_unchanged(self, run: str, level: float) -> bool:
+        """Return whether the first label of each row is right at a level as often as without noise."""
+        known, counts = self.loss(run, level), self.results[run].first_right
+        return known is None or np.array_equal(counts[known.level], counts[0])
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
