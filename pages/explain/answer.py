@@ -61,7 +61,7 @@ def _reasons(view) -> str:
         text = f"What raises {unit} {most}: {named}"
         if kind != "score":  # whose features are not of the row
             them = "both" if len(pushing) > 1 else "it"
-            text += f" (without {them} {explaining.score(kind, view.without(pushing['feature']))})"
+            text += f" (without {them}, {explaining.score(kind, view.without(pushing['feature']))})"
     if not against.empty:
         text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
         text += _named(against["name"].iloc[0])

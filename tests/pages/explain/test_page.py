@@ -40,7 +40,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     assert f"ranks **topic *{label}*** 1st for test row 0" in page.text()
     x.data[np.isin(x.indices, found.loc[found["contribution"] > 0, "feature"].head(2))] = 0
     without = explain.label_values(model, x, [label])[0]
-    said = f"(without both {said_plainly(explaining.score(found.attrs['kind'], without))}"
+    said = f"(without both, {said_plainly(explaining.score(found.attrs['kind'], without))}"
     (shown,) = (one for one in page.at.markdown if said in said_plainly(one.value))
     adds_alone = found.attrs["kind"].startswith("margin")  # else the score without them is not that less their bars
     assert ("They divide" in shown.help) != adds_alone
