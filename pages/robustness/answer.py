@@ -168,9 +168,9 @@ def kept(measurements, settings, widest) -> None:
     tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=first, most=480, widest=widest)
 
 
-def curves(measurements, settings, files, n_labels) -> None:
+def curves(measurements, settings, files, data) -> None:
     picture = st.container()
-    measure, k, way = _choose_curves(measurements, n_labels)
+    measure, k, way = _choose_curves(measurements, data.n_labels)
     bands = f"Bands are 95\u00a0% intervals over {settings.n_repeats} repeats: they show what other draws would change."
     below = f"; bands: 95\u00a0% over {settings.n_repeats} repeats" if settings.n_repeats > 1 else ""
     if settings.n_repeats == 1:
@@ -189,6 +189,9 @@ def curves(measurements, settings, files, n_labels) -> None:
         f"{title(measure)}: {MEASURES[measure]}. {bands} {_other_rows(measurements)} "
         f"On {settings.rows_text}. {_attacked_on(measurements, settings)}"
     )
+    if KINDS[settings.kind].fills(settings.options):
+        level, length = settings.levels[-1], settings.levels[-1] * data.n_features**0.5
+        caption += f"Noise of σ = {level:g} on all features has a length of about {length:.2g}; a row of tf-idf has 1."
     figure.update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")

@@ -76,7 +76,7 @@ def main(used) -> None:
         if said := "\n\n".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=choices.LITTLE if milder else None)
         with curves:
-            fragments.alone(answer.curves)(measurements, drawn, files, data.n_labels)
+            fragments.alone(answer.curves)(measurements, drawn, files, data)
         if changes_rows:
             is_small = len(drawn.levels) <= BESIDE and len(measurements.results) <= choices.FIRST_RUNS
             with beside if is_small else below:
