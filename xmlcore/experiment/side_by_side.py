@@ -16,6 +16,7 @@ from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
 
 PERMUTATIONS = 2000  # more where so many tests are corrected for that none could be sure
+LIKELY = 0.5  # a corrected p from which nothing is said of it: it is a bound, which ends at 1
 LEAST_VARIED = 3  # lines of a model whose settings are compared
 # Where all rows have k predictions, micro F1@k is P@k on another scale: it is listed, but neither drawn nor tested.
 DRAWN = ("P@k", "nDCG@k", "PSP@k", "macro F1@k")
@@ -193,11 +194,13 @@ def difference_in_words(test: Any, a: str, b: str) -> str:
     if test.difference == 0:
         return f"{a} and {b} are equal in {test.measure}."
     where, word = ("ahead of", "better") if test.difference > 0 else ("behind", "worse")
-    meaning = f"if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases."
+    meaning = ""
+    if test.p_holm < LIKELY:
+        meaning = f": if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases"
     by = f"in {test.measure}, {points(test.difference, test.low, test.high)}"
     if test.sure:
-        return f"{a} is {word} than {b} {by}: {meaning}"
-    return f"{a} is {where} {b} {by} on these test rows, which does not show that it is {word}: {meaning}"
+        return f"{a} is {word} than {b} {by}{meaning}."
+    return f"{a} is {where} {b} {by} on these test rows, which does not show that it is {word}{meaning}."
 
 
 def points(difference: float, low: float, high: float) -> str:
@@ -225,9 +228,7 @@ def _share(p):
     """Return a probability by Holm's method, which is the largest it can be: ``at most 12 of 100``."""
     if p < 0.001:
         return "less than 1 of 1,000"
-    if p >= 1:
-        return "all"
-    return f"at most {max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"at most {min(99, round(100 * p))} of 100"
+    return f"at most {max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"at most {round(100 * p)} of 100"
 
 
 def _training_rows(dataset):
