@@ -40,23 +40,22 @@ def best_in_words(
     if len(lines) == 1:
         return f"{names[0]} is the only result: {measure} {value}."
     have = "has" if len(leaders) == 1 else "share"
-    text, behind = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", ()
+    text, tested = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", []
     if len(leaders) == 1:
-        said, behind = _lead(names[1], _percent(lines[measure].iloc[1]), tests)
-        text += f" {said}"
+        text += f" {_lead(names[1], _percent(lines[measure].iloc[1]), tests)}"
+        tested = [] if tests is None else tests.loc[tests["measure"] == RARE, "run"].tolist()
     if measure != RARE and lines[RARE].notna().any():
         place = int(lines[RARE].argmax())
-        name = f"{names[0]} also" if place < len(leaders) == 1 else f"{'But ' * (place >= len(leaders))}{names[place]}"
-        if behind != (names[place],):  # which was just said
-            value = _percent(lines[RARE].iloc[place])
-            text += f" {name} has the highest {RARE}, where rare labels count more: {value}."
+        if names[place] not in tested:  # who is, and is surely ahead, was said to be
+            also, value = " also" * (place < len(leaders) == 1), _percent(lines[RARE].iloc[place])
+            text += f" {names[place]}{also} has the highest {RARE}, where rare labels count more: {value}."
     return text
 
 
-def _lead(following, value, tests) -> tuple[str, tuple]:
-    """Return how sure the first line leads each other one, and who is surely ahead in rare labels."""
+def _lead(following, value, tests) -> str:
+    """Return how sure the first line leads each other one."""
     if tests is None:
-        return f"Next is {following}, {value}.", ()
+        return f"Next is {following}, {value}."
     measure = tests["measure"].iloc[0]  # of few labels P@3 in place of P@5
     own = tests[tests["measure"] == measure].set_index("run")
     test, surely = own.loc[following], own["sure"] & (own["difference"] < 0)
@@ -66,23 +65,22 @@ def _lead(following, value, tests) -> tuple[str, tuple]:
         of[of.index(following)] += f" by {points(-test['difference'], -test['high'], -test['low'])}"
     leads = (("it surely leads {}", led), ("its lead over {} may be chance", rest))
     said = "; ".join(words.format(_few(who)) for words, who in leads if who)
-    elsewhere, behind = _elsewhere(tests.dropna(subset=["p_holm"]), measure, own.index[surely])
-    return f"{said[0].upper()}{said[1:]}.{elsewhere}", behind
+    elsewhere = _elsewhere(tests.dropna(subset=["p_holm"]), measure, own.index[surely])
+    return f"{said[0].upper()}{said[1:]}.{elsewhere}"
 
 
-def _elsewhere(tests, measure, led) -> tuple[str, tuple]:
-    """Return what is sure in other measures: where results not led are behind, and who is ahead in rare labels."""
+def _elsewhere(tests, measure, led) -> str:
+    """Return what is sure in other measures: where results not led are behind, and who is ahead."""
     if not tests["sure"].any():
         measures = list(dict.fromkeys(tests["measure"]))
-        return f" In {_counted(measures)} nothing is sure." if measures else "", ()
+        return f" In {_counted(measures)} nothing is sure." if measures else ""
     others = tests[tests["sure"] & (tests["measure"] != measure)]
     better = _by_runs(others[(others["difference"] < 0) & ~others["run"].isin(led)])
     ahead = _by_runs(others[others["difference"] > 0])
     said = "".join(f" It is surely better than {_few(who)} in {what}." for who, what in better.items())
-    said += "".join(
+    return said + "".join(
         f" But {_few(who)} {'is' if len(who) == 1 else 'are'} surely better in {what}." for who, what in ahead.items()
     )
-    return said, next((who for who, what in ahead.items() if RARE in what), ())
 
 
 def _by_runs(tests) -> dict:
