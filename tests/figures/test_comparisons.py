@@ -326,7 +326,8 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     assert (*star.x, *star.y) == (10.0, pytest.approx(50.0)), "the best training"
     assert points.y == pytest.approx(100 * frame["value"]) and list(mean.x) == [1.0, 10.0]
     assert list(mean.y) == pytest.approx([100 * frame["value"][:2].mean(), 100 * frame["value"][2:].mean()])
-    assert list(by_tree.x) == ["kmeans", "huffman"] and figure.layout.xaxis2.type == "category"
+    assert list(by_tree.x) == ["kmeans", None, "huffman", None], "a line joins numbers only"
+    assert by_tree.marker.symbol == "line-ew-open" and figure.layout.xaxis2.type == "category"
     assert figure.layout.xaxis.type == "log" and figure.layout.xaxis2.title.text == "Tree"
     frame = trials(C=[1.0, 2.0, 3.0, 3.0]).assign(rows=[50, 50, 50, 150])
     frame.loc[1, "value"] = np.nan
@@ -343,7 +344,7 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     frame = trials(C=[3.0, 10.0, "auto", 1.0, 10.0, 1.0]).assign(rows=[50, 50, 50, 50, 150, 150])
     figure = figures.sweep_values(frame, {"C": "C"}, "P@1")
     assert list(figure.layout.xaxis.categoryarray) == ["automatic", "1", "3", "10"]
-    assert [list(trace.x) for trace in figure.data[1:4:2]] == [["1", "10"], ["automatic", "1", "3", "10"]]
+    assert [list(trace.x) for trace in figure.data[1:4:2]] == [["1", "10"], ["automatic", None, "1", "3", "10"]]
 
 
 def test_two_settings_that_act_together_have_a_panel_with_a_line_of_means_for_each_value_of_one():

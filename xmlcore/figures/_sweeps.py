@@ -82,11 +82,9 @@ def _add_together(figure, drawn, together, parameters, place):
     for place_of, (value, own) in enumerate(drawn.groupby(drawn[by].map(_text), sort=False)):
         color, dash, mark = (ways[place_of % len(ways)] for ways in (AGAIN, RUN_DASHES, MARKS))
         means = (100 * own["value"]).groupby(own[name].astype(float) if numbers else own[name].map(_text)).mean()
-        means = (
-            means.sort_index() if numbers else means.reindex([text for text in _ordered(drawn[name]) if text in means])
-        )
+        x, y = (means.index, means) if numbers else _apart(drawn[name], means)
         figure.add_scatter(
-            x=means.index, y=means, mode="lines+markers", name=f"{short(parameters[by], LETTERS)} = {value}",
+            x=x, y=y, mode="lines+markers", name=f"{short(parameters[by], LETTERS)} = {value}",
             line={"color": color, "width": 2, "dash": dash},
             marker={"color": color, "size": 8, "symbol": mark, "line": {"color": color, "width": 2}},
             hovertemplate=f"{value}, %{{x}}: %{{y:.2f}} %<extra></extra>", **place,
@@ -108,12 +106,12 @@ def _add(figure, part, name, numbers, measure, group, color, place, first):
     if numbers and x.nunique() > MOST_VALUES:
         means["group"] = pd.qcut(means["x"].rank(method="first"), GROUPS, labels=False)
         key = "group"
-    means = means.groupby(key, sort=numbers, as_index=False).mean(numeric_only=True)
-    if not numbers:  # the line goes from left to right
-        means = means.set_index("x").reindex(_ordered(part[name])).reset_index()
+    means = means.groupby(key, as_index=False).mean(numeric_only=True)
+    x, y = (means["x"], means["y"]) if numbers else _apart(part[name], means.set_index("x")["y"])
     figure.add_scatter(
-        x=means["x"], y=means["y"], mode="lines", name=f"mean, {group}", legendgroup=group, showlegend=first,
-        line={"color": color, "width": 2}, hoverinfo="skip", **place,
+        x=x, y=y, mode="lines" if numbers else "lines+markers", name=f"mean, {group}", legendgroup=group,
+        showlegend=first, line={"color": color, "width": 2}, hoverinfo="skip",
+        marker={"symbol": "line-ew-open", "size": 20, "color": color, "line": {"width": 2}}, **place,
     )  # fmt: skip
 
 
@@ -155,6 +153,13 @@ def _ordered(values) -> list[str]:
     numbers = {value for value in values if _are_numbers([value])}
     others = dict.fromkeys(_text(value) for value in values if not _are_numbers([value]))
     return [*others, *(_text(value) for value in sorted(numbers))]
+
+
+def _apart(values, means) -> tuple[list, list]:
+    """Return a line through the means of texts, from left to right, with a gap behind each that is no number."""
+    numbers = {_text(value) for value in values if _are_numbers([value])}
+    x = [at for text in _ordered(values) if text in means for at in ([text] if text in numbers else [text, None])]
+    return x, [means.get(at) for at in x]
 
 
 def _text(value) -> str:
