@@ -107,7 +107,7 @@ def _say_best(result):
         f"{best} of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
         f"**{hundredths(result.value)}\u00a0%** on {result.n_held_out:,} training rows that were held out{sure}."
-        f"{_usual_there(result, line)}"
+        f"{_usual_there(result)}"
     )
     failed = int((result.table["state"] == "failed").sum())
     if failed:
@@ -120,17 +120,32 @@ def _usual(result) -> dict | None:
     return usual if usual in result.settings and usual != result.settings[result.best_setting] else None
 
 
-def _usual_there(result, best) -> str:
-    """Return what the default setting gave on the same rows held out, and how many rows that is less; or nothing."""
+def _behind(result) -> float | None:
+    """Return by how much the default setting is behind the best on the same rows; None if it was not tried on them."""
     usual, of = _usual(result), result.table.set_index("setting")
     if usual is None:
+        return None
+    line, best = of.loc[result.settings.index(usual)], of.loc[result.best_setting]
+    if (line["rung"], line["n_seeds"]) != (best["rung"], best["n_seeds"]):
+        return None
+    return best["mean"] - line["mean"]
+
+
+def _may_be_chance(result) -> bool:
+    """Return whether other rows held out might move the best by its lead over the default setting."""
+    behind, margin = _behind(result), trials.margin(result)
+    return behind is not None and margin is not None and behind <= margin
+
+
+def _usual_there(result) -> str:
+    """Return what the default setting gave on the same rows held out, and how many rows that is less; or nothing."""
+    behind = _behind(result)
+    if not behind:
         return ""
-    line = of.loc[result.settings.index(usual)]
-    if (line["rung"], line["n_seeds"]) != (best["rung"], best["n_seeds"]) or not line["mean"] < best["mean"]:
-        return ""
-    rows = (best["mean"] - line["mean"]) * result.n_held_out
-    few = f", {format.count(round(rows), 'row')} less" if result.measure == "P@1" and line["n_seeds"] == 1 else ""
-    return f" The default gives **{hundredths(line['mean'])}\u00a0%**{few}."
+    few = result.measure == "P@1" and len(result.seeds) == 1
+    less = f", {format.count(round(behind * result.n_held_out), 'row')} less" if few else ""
+    chance = ", which may be chance" if _may_be_chance(result) else ""
+    return f" The default gives **{hundredths(result.value - behind)}\u00a0%**{less}{chance}."
 
 
 def _called_best(result, ties: list[dict]) -> str:
@@ -194,7 +209,7 @@ def _buttons(record, task, result, state):
                 actions.button(
                     f"Train it on all training rows{many}",
                     key=f"train-best-{key}",
-                    type="primary",
+                    type="secondary" if _may_be_chance(result) else "primary",
                     on_click=_train,
                     args=(finals,),
                     help="The result is measured on the test rows and listed above.",

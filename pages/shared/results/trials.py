@@ -138,17 +138,22 @@ def _in_words(found) -> pd.DataFrame:
     return found.trials.assign(**texts)
 
 
-def _margin(result) -> str:
-    """Return by how much other rows held out might move the best; empty if unknown, as for quotients over rows."""
+def margin(result) -> float | None:
+    """Return by how much other rows held out might move the best; None if unknown, as for quotients over rows."""
     if result is None or result.best is None:
-        return ""
+        return None
     name, _, _ = result.measure.rpartition("@")
     if metrics.MEASURES[f"{name}@k"].kind != MEAN:
-        return ""
+        return None
     low, high = wilson(result.value, result.n_held_out)  # of values between 0 and 1 none vary more than 0 and 1
-    return (
-        f" Other rows held out than these {result.n_held_out:,} might move the best by ±{50 * (high - low):.1f} points."
-    )
+    return (high - low) / 2
+
+
+def _moved(result) -> str:
+    reach = margin(result)
+    if reach is None:
+        return ""
+    return f" Other rows held out than these {result.n_held_out:,} might move the best by ±{100 * reach:.1f} points."
 
 
 def _drawn(found) -> bool:
@@ -177,16 +182,16 @@ def _sentence(found, effects, together, rest) -> str:
         who = "both" if len(said) == 2 else f"{names[together.first]} and {names[together.second]}"
         said.append(f"{who} only together {_share(together)}")
     low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
-    margin = _margin(found.result)
+    moved = _moved(found.result)
     if not said:
         spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
         if len(found.varied) == 1:
-            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}.{margin}"
+            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}.{moved}"
         why = format.listed(list(dict.fromkeys(effects["why"])))
-        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}.{margin}"
+        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}.{moved}"
     same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
     none = _no_difference(found, format.listed(same)) if same else ""
-    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{margin}"
+    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{moved}"
     if only := _only(effects):
         return f"{values} All of these differences come from {names[only]}.{none}"
     if unfound := [names[name] for name in effects.loc[effects["why"] == UNFOUND, "parameter"]]:

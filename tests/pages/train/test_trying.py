@@ -116,6 +116,11 @@ def test_the_default_setting_stands_beside_the_best_on_the_rows_held_out_and_on_
     monkeypatch.setattr(trials.server, "loaded", lambda one: other if one.kind == "sweep" else loaded(one))
     rows = kept.n_held_out // 4
     assert f"The default gives **75.00 %**, {rows} rows less." in said_plainly(page.run().text())
+    assert page.at.button(key=f"train-best-{task.key}").proto.type == "primary"
+    surely, other = other, dataclasses.replace(other, table=table.assign(mean=[1 - 1 / kept.n_held_out, 1.0]))
+    assert ", 1 row less, which may be chance." in said_plainly(page.run().text())
+    assert page.at.button(key=f"train-best-{task.key}").proto.type == "secondary"
+    other = surely
     page.press(f"train-best-{task.key}").until(lambda s: "On the **test rows**, after training" in s.text())
     records = page.at.session_state["workspace.snapshot"]["runs"]
     (usual,) = (run for record in records if (run := experiment.load("train", record["key"])).params["C"] == "auto")
