@@ -10,8 +10,7 @@ from pages.shared.workspaces import workspace
 from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
-# Least number of labels, of training rows of the most frequent label, and share of rare labels for a long tail.
-TAIL_LABELS, TAIL_HEAD, TAIL_SHARE = 50, 50, 0.3
+LEAST = 50  # training rows of which the first sentence says how rare labels are
 LIMITS = (1, 5, 10)  # training rows, with which labels are counted
 
 
@@ -64,26 +63,17 @@ def notes(data, known) -> None:
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 
 
-def has_long_tail(counts) -> bool:
-    """Return whether few labels are frequent and many are rare; ``counts`` has the training rows of each label."""
-    rare = np.mean(counts <= RARE)
-    return counts.size >= TAIL_LABELS and counts.max() >= TAIL_HEAD and rare >= TAIL_SHARE
-
-
 def _tail(data, counts):
     """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
-    if not counts.any() or data.n_train < TAIL_HEAD:
+    if not counts.any() or data.n_train < LEAST:
         return ""
-    if has_long_tail(counts):
-        tail = counts[label_buckets(counts) == "tail"]
-        none, most = int(np.count_nonzero(tail == 0)), int(tail.max())
-        share, of = format.percent(tail.size / counts.size), " without a training row"
-        if none < tail.size:
-            rest = f"which have at most {format.count(most, 'training row')} each"
-            of = f": {none:,}{of}, the others with at most {most:,} each" if none else f", {rest}"
-        return f" with a long tail of {tail.size:,} labels ({share}){of}"
-    number = int(np.count_nonzero(counts <= RARE))
-    if not number:
+    tail = counts[label_buckets(counts) == "tail"]
+    if not tail.size or tail.min() > RARE:
         return f", each with {int(counts.min()):,} training rows or more" if counts.size > 1 else ""
-    have, share = "has" if number == 1 else "have", format.percent(number / counts.size)
-    return f"; {number:,} of the labels ({share}) {have} at most {format.count(RARE, 'training row')}"
+    none, most = int(np.count_nonzero(tail == 0)), int(tail.max())
+    share, of = format.percent(tail.size / counts.size), " without a training row"
+    if not none:
+        of = f" with at most {format.count(most, 'training row')} each"
+    elif none < tail.size:
+        of = f": {none:,}{of}, the others with at most {most:,} each"
+    return f" with a tail of {format.count(tail.size, 'label')} ({share}){of}"

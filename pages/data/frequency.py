@@ -4,7 +4,7 @@ import math
 
 import streamlit as st
 
-from pages.data import answer, examined
+from pages.data import examined
 from pages.shared import format, server, tables, tasks
 from pages.shared.figures import charts
 from xmlcore import datasets, experiment, figures
@@ -168,7 +168,7 @@ def _about_frequency(meta, counts):
             text += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
     without = meta["without_rows"]
     missing = f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
-    if counts.size >= answer.TAIL_LABELS:
+    if counts.size >= FEW:
         buckets = meta["buckets"]
         text += (
             f" Head: the {format.count(buckets['head'], 'most frequent label')}, which together make up half of the "

@@ -45,12 +45,13 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
 @pytest.mark.parametrize(
     "rows, words",
     [
-        ([100] * 3 + [20] * 10 + [3] * 60, "%), which have at most 3 training rows each"),
+        ([100] * 3 + [20] * 10 + [3] * 60, "%) with at most 3 training rows each"),
         (
             [100] * 3 + [20] * 10 + [3] * 60 + [0] * 9,
             ": 9 without a training row, the others with at most 3 each",
         ),
         ([1000] + [0] * 59, "%) without a training row"),
+        ([300] * 3 + [50] * 10 + [20] * 11 + [3] * 4, "%) with at most 50 training rows each"),
     ],
 )
 def test_the_sentence_and_the_figure_have_the_same_tail_and_say_what_has_no_row(rows, words):
@@ -58,8 +59,9 @@ def test_the_sentence_and_the_figure_have_the_same_tail_and_say_what_has_no_row(
     figure = figures.label_frequency(pd.DataFrame({"n_train": counts, "bucket": label_buckets(counts)}))
     tail = figure.layout.meta["buckets"]["tail"]
     said = said_plainly(answer._tail(SimpleNamespace(n_train=100), counts))
-    assert f"a long tail of {tail} labels" in said and said.endswith(words)
-    assert np.sort(counts)[tail - 1] == (3 if 3 in rows else 0)
+    assert f"a tail of {tail} labels" in said and said.endswith(words)
+    most = np.sort(counts)[tail - 1]
+    assert not most or f"at most {most} " in said
 
 
 @pytest.mark.sections("all")
