@@ -54,7 +54,6 @@ def drawn_ratios(fingerprint):
 
 
 def _balance_cards(summary):
-    missing_share = summary["share_missing_estimate"]
     tables.cards(
         [
             (
@@ -79,7 +78,7 @@ def _balance_cards(summary):
             ),
             (
                 "Missing labels (a guess)",
-                format.percent(missing_share),
+                f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%",
                 "People who label rows forget some labels, rare ones most. This is the share of the true labels that "
                 "are likely to be missing from training rows: about "
                 f"{round(summary['n_missing_estimate']):,}, a label counted for each row that lacks it. By the "
