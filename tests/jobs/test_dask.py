@@ -180,6 +180,17 @@ def test_a_job_that_nobody_waits_for_any_more_ends(cluster):
     wait_until(lambda: not is_alive(process))
 
 
+def test_a_short_job_waits_until_it_is_known_whether_a_worker_is_free(cluster, monkeypatch):
+    real = distributed.Client.nthreads
+    monkeypatch.setattr(distributed.Client, "nthreads", lambda client: time.sleep(0.5) or real(client))
+    queue = jobs.Queue(scheduler=cluster.scheduler_address)
+    try:
+        job = queue.submit(work.where, title="Where", plan=Plan(seconds=1.0))
+        assert job.result(LONG)["cache"] == str(cluster.own)
+    finally:
+        queue.shutdown()
+
+
 def test_what_needs_files_of_this_machine_runs_here(queue):
     job = queue.submit(work.where, title="Where", plan=Plan(here=True))
     assert job.result(LONG)["cache"] == str(cache_root())

@@ -60,13 +60,15 @@ class Cluster(Place):
             client = Client(
                 self.address, timeout=ANSWER_SECONDS, set_as_default=False, name="xmlcore", direct_to_workers=False
             )
+            threads = client.nthreads()
         except Exception as error:
             why = f"The scheduler {self.address} does not answer ({worker.one_line(error)[:120]}). Start it"
             self._note_problem(f"{why} with: dask scheduler. Or unset XMLCORE_SCHEDULER to use this machine only.")
             return
         self._topic = f"xmlcore-{client.id}"
         client.subscribe_topic(self._topic, self._hear)
-        self._client, self.problem = client, ""
+        self._count(threads)  # before it is there: a short job would run elsewhere where nobody is known to be free
+        self._client = client
 
     def _check_connection(self):
         """Note the threads of each worker; if the scheduler is lost, end all its jobs."""
@@ -86,11 +88,14 @@ class Cluster(Place):
             self._changed()
             return
         if threads != self._threads:
-            self._threads = dict(threads)
-            self.problem = "" if threads else (
-                f"The scheduler {self.address} has no workers. Start one with: dask worker {self.address}."
-            )  # fmt: skip
+            self._count(threads)
             self._changed()
+
+    def _count(self, threads):
+        self._threads = dict(threads)
+        self.problem = "" if threads else (
+            f"The scheduler {self.address} has no workers. Start one with: dask worker {self.address}."
+        )  # fmt: skip
 
     def _note_problem(self, problem):
         if problem != self.problem:
