@@ -96,7 +96,7 @@ class UnderNoise:
         return more["lost"] > 0 and more["p_lost"] < metrics.SURE
 
     def is_unchanged(self, run: str, level: float) -> bool:
-        """Return whether the first label of each row is right at a level as often as without noise."""
+        """Return whether the first label of each row is right as often as without noise, or that is unknown."""
         known, counts = self.loss(run, level), self.results[run].first_right
         return known is None or np.array_equal(counts[known.level], counts[0])
 

@@ -5,8 +5,6 @@ curves), ``all_measures`` (at one level), ``training`` (twins trained with noise
 labels; prediction time), ``rows`` (test rows under noise), ``noise`` (kinds of noise in words).
 """
 
-import re
-
 import streamlit as st
 
 from pages.robustness import all_measures, answer, choices, details, measured, noise, rows, training
@@ -72,7 +70,7 @@ def main(used) -> None:
         waiting = measured.waiting(alike, titles, measurements, settings, drawn)
         said = answer.sentence(name, measurements, drawn)
         older = measured.of_others(alike, titles, measurements, drawn)
-        sentence.markdown(f"{said} {older}", help=answer.SURELY if re.search("surely|not sure", said) else None)
+        sentence.markdown(f"{said} {older}", help=answer.SURELY if "surely" in said or "not sure" in said else None)
         if said := "\n\n".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=choices.LITTLE if milder else None)
         with curves:
