@@ -11,7 +11,7 @@ from decisions.held_out_examples import parts
 
 from xmlcore import PLT, TextClassifier, decisions, load_model, metrics
 from xmlcore.datasets import TextVectorizer
-from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore.models import DenseOutput, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, PackedModel
 from xmlcore.models.rules import Calibration, Rule, Watch, cut_scores, row_decided
 from xmlcore.models.saving import ModelFormatError
 
@@ -187,6 +187,24 @@ def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_
     loaded = load_model(tmp_path / "model")
     assert (loaded.predict(X) != expected).nnz == 0 and loaded.rule_.about == rule.about
     assert (model.fit(*held_out).predict(X) != before).nnz == 0
+
+
+@pytest.mark.parametrize("of_texts", [False, True])
+def test_the_code_of_a_card_gives_the_deciding_probabilities_where_a_rule_is_kept(tmp_path, monkeypatch, of_texts):
+    monkeypatch.chdir(tmp_path)
+    _, _, (X, Y) = parts()
+    rows, names = ["A text to label", "Others"] * 20, [["one"], ["two"]] * 20
+    model = TextClassifier(PLT(), TextVectorizer(min_df=1)).fit(rows, names) if of_texts else PLT().fit(X, Y)
+    before = PackedModel(model).describe()
+    rule = decisions.learn(model, *((rows, names) if of_texts else (X, Y)), "macro F1@2")
+    packed = PackedModel(rule.keep())
+    packed.save("model.zip")
+    *code, last = packed.describe().partition("```python\n")[2].partition("\n```")[0].splitlines()
+    given = {"X": X}
+    exec("\n".join(code), given)
+    expected = rule.probabilities(rows[:1] if of_texts else X)
+    assert expected.nnz and (eval(last, given) != expected).nnz == 0
+    assert "rule_of" not in before
 
 
 def test_a_damaged_rule_is_refused(tmp_path):

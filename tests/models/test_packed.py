@@ -81,12 +81,12 @@ def test_the_readme_says_how_to_load_it_and_nothing_in_it_is_markup(content):
     text = members(content)["README.md"].decode()
     assert text.startswith("# A \\| model") and 'load_model("model.zip")' in text and "xmlcore serve" in text
     measures = [{"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}, {"measure": "R@k", "k": 3}, 7]
-    text = packed.card_text({"measures": measures, "model": "<b>[x](y)"}, is_text=True, decision="<i>")
+    text = packed.card_text({"measures": measures, "model": "<b>[x](y)"}, is_text=True, decision="<i>", has_rule=False)
     assert "| measure | at 1 | at 3 |" in text
     assert "| P | 50.00 (40.00 to 60.00) | not defined |" in text and "| R | not defined | not defined |" in text
     assert "\\<b\\>\\[x\\](y)" in text and "suggest" in text
     for card in ({"measures": [{"k": "x"}, None], "data": 3, "parameters": [1]}, {"measures": 5}, {"measures": {}}):
-        assert packed.card_text(card, is_text=False, decision="")  # of a file that someone else made
+        assert packed.card_text(card, is_text=False, decision="", has_rule=False)  # of a file that someone else made
 
 
 def test_numbers_that_json_lacks_are_null_in_the_card(model):

@@ -10,16 +10,21 @@ model.predict_topk(X, k=5)  # rows with the features of the training data, in th
 _LOAD_TEXTS = """from xmlcore import load_model
 model = load_model("model.zip")  # or what this file is called
 model.suggest(["A text to label"], k=5)"""
+_DECIDED = """
+from xmlcore.decisions import rule_of
+rule_of(model).probabilities({})  # the deciding P of what predict returns; predict_proba has that of scores"""
 
 
-def card_text(card: dict, is_text: bool, decision: str) -> str:
+def card_text(card: dict, is_text: bool, decision: str, has_rule: bool) -> str:
     data = _dict(card.get("data"))
     lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", ""]
     takes = "texts" if is_text else f"rows of {_count(card.get('features'))} features"
     lines += [f"A model of the class {_inline(card.get('model'))}. It takes {takes} and ranks "
               f"{_count(card.get('labels'))} labels. `predict` returns {_inline(decision)}."]  # fmt: skip
     lines += ["", "## Load it", "", "```python"]
-    lines += [_LOAD_TEXTS if is_text else _LOAD_ROWS, "```", "", "Or behind a URL: `xmlcore serve model.zip`", ""]
+    code = _LOAD_TEXTS if is_text else _LOAD_ROWS
+    code += _DECIDED.format('["A text to label"]' if is_text else "X") if has_rule else ""
+    lines += [code, "```", "", "Or behind a URL: `xmlcore serve model.zip`", ""]
     if data:
         known = {name: value for name, value in data.items() if value not in ("", None)}
         lines += ["## Data", "", *_table(("what", "value"), known.items())]

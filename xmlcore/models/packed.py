@@ -30,7 +30,7 @@ from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.cards import card_text
-from xmlcore.models.rules import decided_ranking, decision_of
+from xmlcore.models.rules import decided_ranking, decision_of, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
@@ -204,7 +204,7 @@ class PackedModel:
         -------
         str
         """
-        return card_text(self.card, self.is_text, decision_of(self.model))
+        return card_text(self.card, self.is_text, decision_of(self.model), rule_of(self.model) is not None)
 
     def save(self, path: FilePath) -> Path:
         """Write the packed model to one zip file.
