@@ -31,7 +31,7 @@ PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are p
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
          DECIDES: "deciding P"}  # fmt: skip
-COLUMN = {kind: {"P": "P, %", "score": "Score", "deciding P": "Deciding P, %"}.get(name, name)
+COLUMN = {kind: (name if name == "f" else name[0].upper() + name[1:]) + ", %" * (kind in PERCENT)
           for kind, name in NAMES.items()}  # fmt: skip
 HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
 SCALE = {
