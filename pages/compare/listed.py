@@ -175,7 +175,7 @@ def _texts(frame) -> pd.Series:
 
 
 def grouped(frame, choice: Listing) -> pd.DataFrame:
-    """Return the lines of the table, those of the data set in use and the best first: see :data:`LINES`."""
+    """Return the lines of the table, those of the data set in use first, of each the best first: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
     lines = lines.join(frame.set_index("key")[[*(name for name in GIVEN if name != "created"), *CALLED]], on="key")
@@ -187,7 +187,8 @@ def grouped(frame, choice: Listing) -> pd.DataFrame:
         lines = lines.assign(run=run, named=named, title=lines["setting_title"])
     lines = lines.assign(title=lines["title"] + lines["star"].where(lines["n"] == 1, ""))
     lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
-    lines = lines.iloc[np.argsort(lines["fingerprint"] != choice.used, kind="stable")]
+    place = np.where(lines["fingerprint"] == choice.used, -1, pd.factorize(lines["fingerprint"])[0])
+    lines = lines.iloc[np.argsort(place, kind="stable")]
     if choice.lines == "model":
         lines = lines.drop_duplicates(["fingerprint", "model"])
     return lines.reset_index(drop=True)

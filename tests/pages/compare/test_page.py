@@ -460,9 +460,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     labels = page.frame("name", "difference", "f1_a")
     assert wins.loc["all"].sum() == len(labels)
     assert np.allclose(labels["difference"], labels["f1_b"] - labels["f1_a"]), "second less first, as in all of the tab"
-    heads = [
-        json.loads(t.proto.columns).get("difference", {}).get("label") for t in page.at.dataframe if t.proto.columns
-    ]
+    heads = [json.loads(t.proto.columns or "{}").get("difference", {}).get("label") for t in page.at.dataframe]
     assert [head for head in heads if head] == ["Second − first"] * 2
     by = re.search(r" in P@1, (−?[\d.]+)", page.text())[1].replace("−", "-")
     assert float(by) == pytest.approx(page.frame("p_holm", "first")["difference"].iloc[0], abs=0.06)
@@ -473,9 +471,8 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert figure(page, "Recall, better or worse than ") is not None
     assert figure(page.set("compare.buckets", "macro_f1"), "Macro F1, better or worse than ") is not None
     assert re.search(r"1 result against the first, in \d buckets?\. A difference is sure", page.text())
-    tested = (
-        page.set("compare.more", ["coverage@5", "abandonment@5", "P@1"]).frame("p_holm", "first").set_index("measure")
-    )
+    page.set("compare.more", ["coverage@5", "abandonment@5", "P@1"])
+    tested = page.frame("p_holm", "first").set_index("measure")
     assert [*tested.index] == [*side_by_side.TESTED, "abandonment@5", "coverage@5"]
     assert np.allclose(tested["difference"], tested["value"] - tested["first"]) and (tested["p_holm"] <= 1).all()
     assert "Holm's method for 8 tests: 1 result against the first, in 8 measures" in page.text()
@@ -553,6 +550,8 @@ def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     assert "With 3 data sets" in page.text()
     assert "3 data sets" not in page.set("compare.dataset", words.fingerprint).text()
 
+    shown = page.frame("run", "dataset")["dataset"]
+    assert shown[0] == "third" and (shown != shown.shift()).sum() == 3, "lines of a data set stand together"
 
 def test_a_workspace_with_damaged_names_tags_and_notes_is_still_shown(ready, words):
     runs = make(3, words)
@@ -594,7 +593,5 @@ def test_help_is_exact_on_menus_decisions_and_what_a_figure_leaves_out(ready, wo
     said = plainly(listed(ready, made, words))
     assert "In the menu Lines and columns, choose settings, seeds together under One line for" in said
     assert "are left out" not in said
-    assert (
-        "by the decision that is kept on Predict, which the column Decision"
-        in ready.at.multiselect(key="compare.more").help
-    )
+    about = ready.at.multiselect(key="compare.more").help
+    assert "by the decision that is kept on Predict, which the column Decision" in about
