@@ -93,7 +93,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
 def cost(lines, among) -> str:
     """Return the cost that was chosen, or else the first that most lines have: older results have no processor time."""
     count = {column: (lines[column] > 0).sum() for column in among}
-    chosen = workspace.get("widgets").get("compare.cost")
+    chosen = st.session_state.get("compare.cost", workspace.get("widgets").get("compare.cost"))
     return chosen if count.get(chosen, 0) > 1 else max(count, key=count.get)
 
 

@@ -44,7 +44,7 @@ def main() -> None:
     with sentence:
         answer.sentence(lines, choice, compared)
     with rows:
-        table.show(lines, choice, frame, compared.marks())
+        table.show(lines, choice, frame, compared)
         table.missing(frame, records)
     with buttons:
         table.buttons([records[k] for k in ticked], lines, frame, choice)

@@ -41,14 +41,14 @@ def untick() -> None:
     st.session_state[UNTICKED] = st.session_state.get(UNTICKED, 0) + 1
 
 
-def show(lines, choice, frame, marks: dict) -> None:
-    """Show the lines, with the ``marks`` of some in the figures, by key."""
+def show(lines, choice, frame, compared) -> None:
+    """Show the lines, with the marks of some in the figures."""
     if lines.empty:
         _empty(frame)
         return
     total = len(frame)
-    drawn, columns = _drawn(lines, choice)
-    if marks:
+    drawn, columns = _drawn(lines, choice, compared.of)
+    if marks := compared.marks():
         drawn["mark"] = lines["key"].map(marks)
         columns = {"mark": st.column_config.ImageColumn("Mark", width=50, help="In the figures above.")} | columns
     ticked, before = set(chosen_keys()), []
@@ -115,7 +115,7 @@ def missing(frame, records: dict) -> None:
         )
 
 
-def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
+def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
     frame = pd.DataFrame({"run": lines["title"]})
     columns = {
         choice.measure: tables.bar(choice.measure, 130, _meaning(choice.measure), "%.2f"),
@@ -148,7 +148,7 @@ def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     if lines["decision"].astype(bool).any():
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
         columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
-    for time in answer.TIMES if more.TIMES in choice.more else [answer.cost(lines, answer.TIMES)]:
+    for time in answer.TIMES if more.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]:
         frame[time], shape = lines[time], tables.time_format(lines[time])
         columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
