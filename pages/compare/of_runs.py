@@ -138,14 +138,13 @@ def _tested(choice) -> str:
 
 
 def first_tests(keys: list[str], names: dict, choice):
-    """Return those of the tests that are drawn."""
+    """Return those of the tests that are drawn, in the measures that the first sentence tells of."""
     return _drawn_tests(" ".join(keys), _tested(choice), names)
 
 
 def _drawn_tests(keys: str, measures: str, names: dict):
-    frame, n_labels = _tests(keys, measures), _read(keys.partition(" ")[0])[0].n_labels
-    shown = side_by_side.at_most([measures.partition("\n")[0], *side_by_side.TESTS_DRAWN], n_labels)
-    return frame[frame["measure"].isin(shown)].assign(run=frame["run"].map(names))
+    frame = _tests(keys, measures)
+    return frame[frame["measure"].isin(side_by_side.told(frame))].assign(run=frame["run"].map(names))
 
 
 @server.shared()

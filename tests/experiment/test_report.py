@@ -72,6 +72,8 @@ def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_s
     assert "It surely leads C; its lead over B by 1.0" in three
     assert words(tests.assign(sure=False)).endswith("may be chance. In all 3 measures nothing is sure.")
     assert "In P@1 nothing is sure." in words(tests[tests["measure"] == "P@1"].assign(sure=False))
+    of_few = tests.assign(measure=tests["measure"].replace({"P@5": "P@3", "PSP@5": "PSP@3"}), sure=False)
+    assert side_by_side.told(of_few) == ["P@1", "PSP@3", "P@3"], "where nothing is sure"
     worse = words(tests.assign(sure=True))
     assert "It surely leads B by 1.0 points (0.2 to 1.8), C and D." in worse
     assert worse.endswith("But B is surely better in P@5 and PSP@5.")

@@ -1,7 +1,7 @@
 """Which of several results is best, by how much, and which of its differences from others are sure, in words."""
 
 from xmlcore import wording
-from xmlcore.experiment.side_by_side import points
+from xmlcore.experiment.side_by_side import points, sure_elsewhere, told
 from xmlcore.typing import DataFrame
 
 RARE = "PSP@5"  # the measure of how well rare labels are predicted
@@ -30,9 +30,9 @@ def best_in_words(
     bold : str, optional
         Markup around the highest value.
     tests : DataFrame, optional
-        Of the first line against others, the second among them, as :func:`differences` returns them, in the measures to
-        tell of, first in ``measure`` or in what :func:`at_most` makes of it; ``run`` is the name. Without them, nothing
-        is sure.
+        Of the first line against others, the second among them, as :func:`differences` returns them, first in
+        ``measure`` or in what :func:`at_most` makes of it; :func:`told` says of which others to tell; ``run`` is the
+        name. Without them, nothing is sure.
     """
     first = lines[measure].iloc[0]
     leaders = lines[lines[measure] == first]
@@ -65,17 +65,18 @@ def _lead(following, value, tests) -> str:
         of[of.index(following)] += f" by {points(-test['difference'], -test['high'], -test['low'])}"
     leads = (("it surely leads {}", led), ("its lead over {} may be chance", rest))
     said = "; ".join(words.format(_few(who)) for words, who in leads if who)
-    elsewhere = _elsewhere(tests.dropna(subset=["p_holm"]), measure, own.index[surely])
+    elsewhere = _elsewhere(tests)
     return f"{said[0].upper()}{said[1:]}.{elsewhere}"
 
 
-def _elsewhere(tests, measure, led) -> str:
+def _elsewhere(tests) -> str:
     """Return what is sure in other measures: where results not led are behind, and who is ahead."""
     if not tests["sure"].any():
-        measures = list(dict.fromkeys(tests["measure"]))
+        measures = list(dict.fromkeys(tests.dropna(subset=["p_holm"])["measure"]))
         return f" In {_counted(measures)} nothing is sure." if measures else ""
-    others = tests[tests["sure"] & (tests["measure"] != measure)]
-    better = _by_runs(others[(others["difference"] < 0) & ~others["run"].isin(led)])
+    others = sure_elsewhere(tests)
+    others = others[others["measure"].isin(told(tests))]
+    better = _by_runs(others[others["difference"] < 0])
     ahead = _by_runs(others[others["difference"] > 0])
     said = "".join(f" It is surely better than {_few(who)} in {what}." for who, what in better.items())
     return said + "".join(

@@ -22,7 +22,8 @@ LEAST_VARIED = 3  # lines of a model whose settings are compared
 DRAWN = ("P@k", "nDCG@k", "PSP@k", "macro F1@k")
 COMPARED = (*DRAWN, "micro F1@k")
 TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")  # beside that by which runs are ordered
-TESTS_DRAWN = ("P@5", "PSP@5")  # likewise
+TOLD = ("PSP@5", "P@5")  # likewise; of how well rare labels are predicted, and of what is told where nothing is sure
+MOST_TOLD = 3
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
@@ -168,6 +169,22 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
     is_short = [k > min(runs[name].k, runs[first].k) for name, k in zip(found["b"], found["k"])]
     frame.loc[is_short, ["difference", "low", "high", "p_value"]] = np.nan
     return frame
+
+
+def sure_elsewhere(tests: "DataFrame") -> "DataFrame":
+    """Return what is sure in other measures than the first one: of runs ahead, or not surely behind in that."""
+    of_first, sure, behind = tests["measure"] == tests["measure"].iloc[0], tests["sure"], tests["difference"] < 0
+    led = tests["run"].isin(tests.loc[of_first & sure & behind, "run"])
+    return tests[sure & ~of_first & ~(led & behind)]
+
+
+def told(tests: "DataFrame") -> list[str]:
+    """Return the measures to tell of and to draw: the first, that of rare labels, and that with most that is sure."""
+    known = list(dict.fromkeys(tests["measure"]))
+    rare, usual = at_most(TOLD, max(int(measure.rpartition("@")[2]) for measure in known))
+    sure = sure_elsewhere(tests)["measure"].value_counts()
+    others = sorted([usual, *filter(sure.get, known)], key=lambda measure: -sure.get(measure, 0))
+    return list(dict.fromkeys([known[0], rare, *others]))[:MOST_TOLD]
 
 
 def _corrected(frames) -> "DataFrame":

@@ -105,7 +105,7 @@ def styles_of(figure):
 @pytest.mark.parametrize("p_value", [0.01, 0.5])
 @pytest.mark.parametrize("first", [0, 4])
 def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkeypatch, p_value, first):
-    real, found = of_runs.tests, {"P@1": -0.067, "P@5": -0.1, "PSP@5": 0.1, "macro F1@5": 0.2}
+    real, found = of_runs._tests, {"P@1": -0.067, "P@5": -0.1, "PSP@5": 0.1, "macro F1@5": 0.2}
     sure = {"P@1": p_value, "P@5": 0.01, "PSP@5": 0.01, "macro F1@5": 0.01}
 
     def tests(*of):
@@ -114,13 +114,15 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
         changed = {"sure": frame["measure"].map(sure) < 0.05, "difference": frame["measure"].map(found)}
         return frame.assign(**changed, low=-0.1, high=-0.01)
 
-    monkeypatch.setattr(of_runs, "tests", tests)
-    made = make(2, words, seeds=1, first=first)
-    said = plainly(listed(ready, made, words))
+    monkeypatch.setattr(of_runs, "_tests", tests)
+    said = plainly(listed(ready, make(2, words, seeds=1, first=first), words))
     best, other = ready.frame("run", "PSP@5")["run"]
     lead = f"{other} by 6.7 points (1.0 to 10.0)"
     perhaps = f"Its lead over {lead} may be chance. It is surely better than {other} in P@5."
     assert f" {f'It surely leads {lead}.' if p_value < 0.05 else perhaps} But {other} is surely better in PSP@5" in said
+    drawn = {one["text"] for one in figure(ready, "Better or worse")["layout"]["annotations"]}
+    sentence = re.search(r"has the highest P@1.*But[^.]*", said)[0]
+    assert drawn == {*re.findall(rf"\b(?:{'|'.join(found)})", sentence)} and len(drawn) == 3
     rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
     assert (f"{best} also has the highest PSP@5" in said) == (rarest == best) == ("has the highest PSP@5" in said)
 
@@ -468,9 +470,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     by = re.search(r" in P@1, (−?[\d.]+)", page.text())[1].replace("−", "-")
     assert float(by) == pytest.approx(page.frame("p_holm", "first")["difference"].iloc[0], abs=0.06)
     rows = next(one for one in page.at.dataframe if {"row", "first"} <= {*one.value.columns})
-    assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, (
-        "both are in sight"
-    )
+    assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, "both in sight"
     assert figure(page, "Recall, better or worse than ") is not None
     assert figure(page.set("compare.buckets", "macro_f1"), "Macro F1, better or worse than ") is not None
     assert re.search(r"1 result against the first, in \d buckets?\. A difference is sure", page.text())
