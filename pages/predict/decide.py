@@ -27,6 +27,7 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
     "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
 }
 NOUNS = {"micro P": "Precision", "micro R": "Recall"}
+FEWEST = 10  # labels predicted of the test rows at the first cut: of fewer, a precision says little
 MEASURED = 2000  # test rows from which an interval is computed
 AS_NOW = ""  # looked at in place of a decision where none is kept: what the model predicts without one
 LEVEL = 80.0  # of a promise at first, in percent
@@ -72,9 +73,10 @@ def decide(chosen, prediction) -> None:
         examples.show(examples.cuts)
         return
     left, right = st.columns(2, gap="large")
-    kept = decided.in_force(chosen.key)
+    kept, n_predicted = decided.in_force(chosen.key), (found.cuts["labels"] * chosen.data.n_test).round()
+    cuts = found.cuts[n_predicted >= min(FEWEST, n_predicted.max())]
     with right:
-        name, least = _pick(found, kept)
+        name, least = _pick(found, cuts, kept)
         if name is not None:
             _numbers(found, name, kept, chosen.model)
         if name:
@@ -87,8 +89,8 @@ def decide(chosen, prediction) -> None:
     points = {"this decision": looked_at}
     points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
     with left:
-        figure = figures.precision_recall(found.cuts, points, least=least)
-        charts.show_figure(figure, found.cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
+        figure = figures.precision_recall(cuts, points, least=least)
+        charts.show_figure(figure, cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
     if name:
         _show_changed(chosen, found.rule(name), is_kept)
     with st.expander("Leave unsure rows to people"):
@@ -96,7 +98,7 @@ def decide(chosen, prediction) -> None:
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
 
-def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
+def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     """Return the decision looked at, first that in force, or None if there is none such; and the bound asked for."""
     options, is_cut = [BY_CUT, *BOUNDS, PROMISED, *CHOICES], (kept or CUT).startswith(CUT)
     is_promise = not is_cut and kept.startswith(PROMISE)
@@ -109,12 +111,12 @@ def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
         help=_meanings(),
     )
     if by in BOUNDS:
-        return _bounded(found, *BOUNDS[by])
+        return _bounded(cuts, *BOUNDS[by])
     if by == PROMISED:
         return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL), {}
     if by in CHOICES:
         return by, {}
-    cuts, now = found.cuts, found.line(kept if is_cut else None)
+    now = found.line(kept if is_cut else None)
     names = [f"{CUT}{cut}" for cut in cuts["cut"].tolist()]
     right = {name: f"{100 * share:.1f} % right" for name, share in zip(names, cuts["micro P"])}
     right[AS_NOW] = f"{100 * now['micro P']:.1f} % right, as now"
@@ -122,22 +124,22 @@ def _pick(found: Decisions, kept: str | None) -> tuple[str | None, dict]:
     if kept is None:
         names.insert(place, AS_NOW)
     name = st.select_slider(
-        "From precise to complete", names, f"{CUT}{now['cut']}" if kept and is_cut else names[place],
+        "From precise to complete", names, names[place],
         key="predict.decide.cut", format_func=right.get,
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
     return name, {}
 
 
-def _bounded(found, best, bounded, noun, first) -> tuple[str | None, dict]:
+def _bounded(cuts, best, bounded, noun, first) -> tuple[str | None, dict]:
     """Return the cut with the best value of a measure on the held-out rows that keeps a bound; and the bound."""
     least = st.number_input(
         f"Least {noun}, %", 1.0, 100.0, first, 1.0, format="%.4g", key=f"predict.decide.least {noun}",
         help="On the held-out rows: for other rows nothing is promised.",
     )  # fmt: skip
-    kept = found.cuts[found.cuts[HELD_OUT + bounded] >= least / 100]
+    kept = cuts[cuts[HELD_OUT + bounded] >= least / 100]
     if kept.empty:
-        most = 100 * found.cuts[HELD_OUT + bounded].max()
+        most = 100 * cuts[HELD_OUT + bounded].max()
         st.caption(f"No cut has that {noun} on the held-out rows: it is at most {most:.1f} %.")
         return None, {bounded: least / 100}
     cut = kept.sort_values([HELD_OUT + best, HELD_OUT + bounded])["cut"].iloc[-1]

@@ -531,17 +531,19 @@ def drawn(page):
     return {point["name"]: (*numbers(point["x"]), *numbers(point["y"])) for point in points}
 
 
-def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model):
+def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model, monkeypatch):
     """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""
+    monkeypatch.setattr("pages.predict.decide.FEWEST", 50, raising=False)  # labels predicted at the first cut
     assert figure(page, "Example: From precise to complete")
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
     assert cards(page)["Precision"] == (f"{100 * now['micro P']:.1f} %", "as now")
     at_first = drawn(page)
-    assert (
-        at_first["this decision"] == at_first["predict, now"] == pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
-    )
+    expected = pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
+    assert at_first["this decision"] == at_first["predict, now"] == expected
+    n_drawn = len(numbers(figure(page, "From precise to complete")["data"][0]["x"]))
+    assert n_drawn == (found.cuts["labels"] * word_data().n_test > 49.5).sum() < len(found.cuts)
     assert page.text().count("On the test rows:") == 1
     page.set("predict.decide.by", "As much recall as a least precision leaves")
     page.set("predict.decide.least precision", 80.0)
@@ -551,9 +553,8 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     assert f"recall {100 * held['held-out micro R']:.1f} %, labels a row" in page.text()
     (line,) = figure(page, "From precise to complete")["layout"]["shapes"]
     assert line["y0"] == line["y1"] == 80, "the bound asked for is drawn"
-    asked = re.search(
-        r"Precision of 80 % is kept on .* test rows, .* gave ([\d.]+) % \(95 %: (.*)–(.*)\)\.", page.text()
-    )
+    kept = r"Precision of 80 % is kept on .* test rows, .* gave ([\d.]+) % \(95 %: (.*)–(.*)\)\."
+    asked = re.search(kept, page.text())
     gave, low, high = map(float, asked.groups())
     assert gave == pytest.approx(100 * held["micro P"], abs=0.05) and low < gave < high
     data, rule = word_data(), found.rule(f"cut {held['cut']}")
@@ -563,8 +564,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     ends = np.percentile(100 * right[drawn_again].sum(axis=1) / all_of[drawn_again].sum(axis=1), [2.5, 97.5])
     assert [low, high] == pytest.approx(ends, abs=1.5), "as by drawing test rows again"
     page.set("predict.decide.by", "As much precision as a least recall leaves").set("predict.decide.least recall", 70.0)
-    held = found.cuts[found.cuts["held-out micro R"] >= 0.7]
-    held = held.sort_values(order[::-1]).iloc[-1]
+    held = found.cuts[found.cuts["held-out micro R"] >= 0.7].sort_values(order[::-1]).iloc[-1]
     assert f"On the held-out rows: precision {100 * held['held-out micro P']:.1f} %" in page.text()
     assert cards(page)["Labels a row"][1] == f"now {now['labels']:.1f}"
     page.set("predict.decide.by", "macro F1")
