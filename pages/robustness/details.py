@@ -23,23 +23,22 @@ def buckets(measurements, settings, files, n_labels) -> None:
         k = fields.choice("k of both figures", results.ks(n_labels), "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     level = noise.level_title(settings.kind, settings.options)
+    recall = "R@k" if (mine["measure"] == "R@k").any() else "micro R@k"  # versions 1 and 2 took the mean over rows
     texts = {
-        "P": (
+        "P@k": (
             "parts",
             f"What P@{k} consists of",
             f"The shares of head, torso and tail labels among the right ones; the top of the stack is P@{k}. Head "
             "labels are the most frequent, tail labels the rarest (the Data page has the rule).",
         ),
-        "R": (
+        recall: (
             "recall",
-            f"R@{k} of head, torso and tail",
-            f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
-            "have at least one such label (the Train page counts labels, whatever the row); "
-            "bands are 95\u00a0% intervals over repeats.",
+            f"Recall@{k} of head, torso and tail",
+            f"Share of the true head, torso or tail labels that are among the {k} predicted; bands are 95\u00a0% "
+            "intervals over repeats.",
         ),
     }
-    for place, (letter, (name, title, caption)) in zip(st.columns(2, gap="large"), texts.items()):
-        measure = f"{letter}@k"
+    for place, (measure, (name, title, caption)) in zip(st.columns(2, gap="large"), texts.items()):
         with place:
             charts.show_figure(
                 figures.buckets_under_noise(mine, measure, k, level=level, title=f"{title}: {run}"),

@@ -103,13 +103,13 @@ def test_times_are_per_row_in_a_unit_that_fits():
 
 
 def test_parts_of_precision_are_stacked_and_recalls_of_buckets_are_not():
-    frame = summary(measures=("P@k", "R@k"), buckets=("all", "head", "torso", "tail"))
+    frame = summary(measures=("P@k", "micro R@k"), buckets=("all", "head", "torso", "tail"))
     stacked = figures.buckets_under_noise(frame, "P@k", 3)
     assert stacked.layout.title.text == "What P@3 consists of" and stacked.layout.yaxis.title.text == "Part of P@3, %"
     assert [trace.name for trace in stacked.data] == ["head", "torso", "tail"]
     assert {trace.stackgroup for trace in stacked.data} == {"parts"}
-    apart = figures.buckets_under_noise(frame, "R@k", 3)
-    assert "mean over rows" in apart.layout.yaxis.title.text, "other pages count labels, whatever the row"
+    apart = figures.buckets_under_noise(frame, "micro R@k", 3)
+    assert apart.layout.yaxis.title.text == "micro R@3, %"
     assert list(lines(apart)) == ["head", "torso", "tail"] and len(bands(apart)) == 3
     assert not any(trace.stackgroup for trace in apart.data)
 

@@ -64,7 +64,7 @@ def test_the_frame_has_each_value_once(frame):
     assert sorted(set(frame["repeat"])) == [0, 1]
     of_all = {"P@k", "nDCG@k", "PSDCG@k (1/log)", "PSDCG@k", "PSP@k", "predict_s", "perturb_s"}
     assert set(frame[frame["bucket"] == "all"]["measure"]) == of_all
-    assert set(frame[frame["bucket"] == "tail"]["measure"]) == {"P@k", "R@k"}
+    assert set(frame[frame["bucket"] == "tail"]["measure"]) == {"P@k", "micro R@k"}
     assert len(frame) == 3 * 2 * (3 * (5 + 3 * 2) + 2)  # levels, repeats, places, measures; times
 
 
@@ -92,7 +92,7 @@ def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
                 members = set(np.flatnonzero(buckets == bucket).tolist())
                 p, r = naive.bucket_measures.bucket_measures(true, ranking.labels.tolist(), members, k)
                 assert value(own, bucket=bucket, measure="P@k") == pytest.approx(p, abs=1e-12)
-                assert value(own, bucket=bucket, measure="R@k") == pytest.approx(r, abs=1e-12)
+                assert value(own, bucket=bucket, measure="micro R@k") == pytest.approx(r, abs=1e-12)
 
 
 def test_a_bucket_without_any_label_in_the_test_rows_has_no_recall():
@@ -105,10 +105,10 @@ def test_a_bucket_without_any_label_in_the_test_rows_has_no_recall():
             return Ranking(labels, np.zeros(labels.shape, np.float32))
 
     found = evaluate(First(), np.ones((3, 2)), Y, (), (1, 2), n_repeats=1, Y_train=Y_train)
-    assert math.isnan(value(found, k=1, bucket="tail", measure="R@k"))
-    assert value(found, k=1, bucket="head", measure="R@k") == 1.0
-    assert value(found, k=1, bucket="torso", measure="R@k") == 0.0
-    assert value(found, k=2, bucket="torso", measure="R@k") == 1.0
+    assert math.isnan(value(found, k=1, bucket="tail", measure="micro R@k"))
+    assert value(found, k=1, bucket="head", measure="micro R@k") == 1.0
+    assert value(found, k=1, bucket="torso", measure="micro R@k") == 0.0
+    assert value(found, k=2, bucket="torso", measure="micro R@k") == 1.0
     assert value(found, k=2, bucket="torso", measure="P@k") == pytest.approx(1 / 2 / 3)
 
 

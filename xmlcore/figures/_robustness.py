@@ -97,7 +97,7 @@ def prediction_times(
 
 
 def buckets_under_noise(
-    frame: pd.DataFrame, measure: str = "R@k", k: int = 5, *, level: str = LEVEL, title: str | None = None
+    frame: pd.DataFrame, measure: str = "micro R@k", k: int = 5, *, level: str = LEVEL, title: str | None = None
 ) -> go.Figure:
     """Draw a measure of the head, torso and tail labels for one run, against the level of noise.
 
@@ -106,8 +106,8 @@ def buckets_under_noise(
     frame : DataFrame
         Of one run, with the columns ``sigma``, ``k``, ``bucket`` ("head", "torso" and "tail" are drawn), ``measure``,
         ``n``, ``mean``, ``low``, ``high``; see :func:`robustness_curves`.
-    measure : {"R@k", "P@k"}
-        The values of P@k add up to that of all labels and are stacked; those of R@k are drawn as separate lines.
+    measure : {"micro R@k", "P@k"}
+        The values of P@k add up to that of all labels and are stacked; those of recall are drawn as separate lines.
     k : int
         The k of the measure.
     level : str
@@ -118,7 +118,7 @@ def buckets_under_noise(
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
     wording = measure.replace("@k", f"@{k}")
     stacked = measure == "P@k"
-    title = title or (f"What {wording} consists of" if stacked else f"{wording} of head, torso and tail")
+    title = title or (f"What {wording} consists of" if stacked else f"Recall@{k} of head, torso and tail")
     figure = new_figure(title, shown=len(rows), total=len(rows))
     for bucket in BUCKETS:
         mine = rows[rows["bucket"] == bucket].sort_values("sigma")
@@ -134,8 +134,7 @@ def buckets_under_noise(
         add_line(figure, mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **spaced_axis(rows["sigma"]))
-    title = f"Part of {wording}, %" if stacked else f"{wording}, mean over rows, %"
-    figure.update_yaxes(title_text=title, rangemode="tozero")
+    figure.update_yaxes(title_text=f"Part of {wording}, %" if stacked else f"{wording}, %", rangemode="tozero")
     return figure
 
 

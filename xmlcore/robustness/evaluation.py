@@ -98,8 +98,8 @@ def evaluate(
         - ``measure``. Of all labels: "P@k" and "nDCG@k"; with ``Y_train`` also "PSDCG@k (1/log)", weighted by
           :func:`xmlcore.metrics.inverse_log_frequency`, and "PSDCG@k" and "PSP@k", weighted by
           :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", the number of right labels of the bucket among
-          the first k, divided by k, mean over rows (the three buckets add up to P@k of all labels); and "R@k", the
-          share of a row's labels of the bucket that are among the first k, mean over the rows that have such a label.
+          the first k, divided by k, mean over rows (the three buckets add up to P@k of all labels); and "micro R@k",
+          the share of all true labels of the bucket that are among the first k of their rows.
           Of certificates, instead: "certified", the share of rows that no change of L2 norm ``sigma`` can turn.
           With the largest k: "predict_s" and "perturb_s", wall-clock seconds to predict and to perturb all rows,
           without the compilation of kernels.

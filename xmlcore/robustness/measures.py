@@ -19,11 +19,7 @@ class Measures:
             self.weights = metrics.inverse_propensity(Y_train), metrics.inverse_log_frequency(Y_train)
             bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
             self.members = {name: bucket == name for name in BUCKETS}
-            rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-            self.existing = {
-                name: np.bincount(rows[inside[Y.indices]], minlength=Y.shape[0])
-                for name, inside in self.members.items()
-            }
+            self.n_true = {name: np.count_nonzero(inside[Y.indices]) for name, inside in self.members.items()}
 
     def of(self, ranking: Ranking) -> dict:
         """Return the value of every measure by (bucket, measure, k)."""
@@ -47,11 +43,9 @@ class Measures:
         right = metrics.hits(self.Y, ranking)
         for bucket in BUCKETS:
             # The index -1 of a place without a label selects the last label's bucket. That is harmless: it is no hit.
-            n_right = np.cumsum(right & self.members[bucket][ranking.labels], axis=1)
-            n_true = self.existing[bucket]
-            has_label = n_true > 0
+            n_right = np.cumsum((right & self.members[bucket][ranking.labels]).sum(axis=0))
+            n_true = self.n_true[bucket]
             for k in self.ks:
-                values[bucket, "P@k", k] = float(n_right[:, k - 1].mean() / k)
-                shares = n_right[has_label, k - 1] / n_true[has_label]
-                values[bucket, "R@k", k] = float(shares.mean()) if shares.size else np.nan
+                values[bucket, "P@k", k] = float(n_right[k - 1] / (k * right.shape[0]))
+                values[bucket, "micro R@k", k] = float(n_right[k - 1] / n_true) if n_true else np.nan
         return values

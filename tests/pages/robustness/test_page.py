@@ -266,13 +266,24 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     spec = figure(page.set("robustness.measure", "PSDCG@k (1/log)"), "PSDCG@1 by 1/log(1 + n) under Gaussian noise")
     assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1 by 1/log(1 + n), %"
     page.set("robustness.buckets.k", 5)
-    for title in ("What P@5 consists of", "R@5 of head"):
+    for title in ("What P@5 consists of", "Recall@5 of head"):
         assert legend(figure(page, title)) == ["head", "torso", "tail"]
     assert figure(page, "Prediction time")
     spec = figure(page.set("robustness.row", 29), "Feature values at σ = 0.1")
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
     assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]
     assert "Lengths (L2 norms): row" in page.text()
+
+
+@pytest.mark.sections("Head, torso and tail")
+def test_recall_of_head_torso_and_tail_has_the_name_of_the_average_that_was_measured(page, monkeypatch):
+    def axis():
+        return figure(page.run(), "Recall@1 of head")["layout"]["yaxis"]["title"]["text"]
+
+    assert axis() == "micro R@1, %", "the average of the Train page"
+    summarise = robustness.summarise
+    monkeypatch.setattr(robustness, "summarise", lambda frame: summarise(frame.replace("micro R@k", "R@k")))
+    assert axis() == "R@1, %", "versions 1 and 2 took the mean over rows"
 
 
 def test_a_failed_training_of_a_model_that_is_not_compared_is_not_shown_here(ready, key, monkeypatch):

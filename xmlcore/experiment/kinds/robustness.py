@@ -69,7 +69,7 @@ class MeasureRobustness(Task):
     model's own gradient, so only attacks of the same sort can be compared.
     """
 
-    kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 2
+    kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 3
 
     PARAMETERS = (
         Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),
