@@ -1,4 +1,4 @@
-"""What a page without a result will look like: small figures of fixed numbers, whose titles call them examples."""
+"""What a page without a result will look like: small figures of fixed numbers, pale, and called examples."""
 
 import functools
 
@@ -71,7 +71,8 @@ def tree():
 def show(draw, *args) -> None:
     """Show the figure that one of these functions draws of its arguments."""
     figure = _marked(draw, *args)
-    st.plotly_chart(figure, theme="streamlit", key=figure.layout.title.text, config={"staticPlot": True})
+    with st.container(key=f"example-{draw.__name__}"):  # its style is in frame.py
+        st.plotly_chart(figure, theme="streamlit", key=figure.layout.title.text, config={"staticPlot": True})
 
 
 @functools.lru_cache(maxsize=100)
