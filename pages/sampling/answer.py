@@ -29,7 +29,8 @@ def _of_own_q(view, study, column) -> float:
 
 
 def sentence(view, title) -> None:
-    learnt = f"{format.count(view.n_copies, 'sampled row')}, each compared with {_adversaries(view)}"
+    rare = f" (of about {view.n_expected:,}, those whose label is a candidate)" if view.near else ""
+    learnt = f"{format.count(view.n_copies, 'sampled row')}{rare}, each compared with {_adversaries(view)}"
     right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
     silent = measured.silent(view.data, view.name)
     then = f". {silent}" if silent else f", and ranks a true label first for {right}."
@@ -51,9 +52,9 @@ def cards(view, study) -> None:
     values = [
         ("P@1", format.percent(view.p_at_1), "Share of test rows whose first label is right, as on the Train page."),
         (
-            "Accuracy",
+            "micro R@1",
             format.percent(accuracy),
-            "Share of all true labels that are predicted, one for each row (micro R@1), as published.",
+            "Share of all true labels that are predicted, one for each row; the paper calls it accuracy.",
             "" if (most := most_accurate(view.data)) == 1 else f"of at most {format.percent(most)}",
         ),
         (MACRO_F1, format.percent(macro), f"The paper’s macro-F1: {MACRO_F1_HELP}"),

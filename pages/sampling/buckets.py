@@ -76,7 +76,7 @@ def _table(view, study):
             "candidate_recall": tables.number(
                 f"Among {view.q:,}, %", help="Share of test examples whose label is among the candidates.", **share
             ),
-            "accuracy": tables.number("Accuracy, %", **share),
+            "accuracy": tables.number("micro R@1, %", **share),
             "macro_f1": tables.number(f"{answer.MACRO_F1}, %", **share),
         },
     )

@@ -60,7 +60,7 @@ def _caption(name, study, processor_time) -> str:
     if not study:
         text = f"{name} is alone until others are trained."
     text += " One of κ, labels that each row is compared with, and π, examples per label, is varied; the other stays as"
-    text += " trained. Bars of the accuracy are 95\u00a0% intervals: what other test rows would change"
+    text += " trained. Bars of micro R@1 are 95\u00a0% intervals: what other test rows would change"
     is_repeated = bool(study) and study.n_repeats > 1
     text += ", or seeds if that is more; those of the time are least and most of the seeds." if is_repeated else "."
     if processor_time:

@@ -29,7 +29,7 @@ def _in_words(rows, axis) -> str:
 
     values = [f"{value:,.10g}" for value in groups.groups]
     least, most = (f"{format.percent(mean[end])} at {SIGNS[axis]} = {values[end]}" for end in (first, last))
-    text = f"Accuracy is **{least}**, **{most}**"
+    text = f"Micro R@1 is **{least}**, **{most}**"
     text += "" if is_clear(first, last) else ", which may be chance"
     if best not in (first, last) and is_clear(best, first) and is_clear(best, last):
         text += f", with most at {values[best]}, {format.percent(mean[best])}"

@@ -51,6 +51,10 @@ class SampledRun:
     def n_copies(self) -> int:
         return int(self.model.sampled_size_.sum())
 
+    @property
+    def n_expected(self) -> int:
+        return round(self.examples * self.n_present)
+
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
         params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}
         return experiment.task("sampling", {"run": self.key}, params | {"n_repeats": n_repeats})

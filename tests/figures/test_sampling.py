@@ -95,9 +95,9 @@ def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
 
 def test_attainable_accuracy_is_drawn_where_it_is_less_than_the_recall():
     of_several = candidates().assign(attainable=[0.6, 0.4, 0.6])
-    assert list(trace(figures.candidate_curves(of_several), "attainable accuracy").y) == pytest.approx([40, 60, 60])
+    assert list(trace(figures.candidate_curves(of_several), "attainable micro R@1").y) == pytest.approx([40, 60, 60])
     of_one = candidates().assign(attainable=candidates()["recall"])
-    assert "attainable accuracy" not in [line.name for line in figures.candidate_curves(of_one).data]
+    assert "attainable micro R@1" not in [line.name for line in figures.candidate_curves(of_one).data]
 
 
 def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_model():
@@ -110,7 +110,7 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert [note.text for note in figure.layout.annotations] == ["as trained: 10", "as trained: 2"]
     assert {(shape.xref, shape.x0) for shape in figure.layout.shapes} == {("x", 10), ("x3", 10), ("x2", 2), ("x4", 2)}
     titles = [figure.layout[axis].title.text for axis in ("xaxis3", "xaxis4", "yaxis", "yaxis3")]
-    assert titles == ["κ (log)", "π (log)", "Accuracy, %", "Seconds"]
+    assert titles == ["κ (log)", "π (log)", "micro R@1, %", "Seconds"]
     assert figure.layout.meta["seeds"] == 3 and figure.layout.meta["total"] == 5
     assert not figures.sampling_sweep(sweep(1)).data[0].error_y.visible
     of_rows = figures.sampling_sweep(sweep(1).assign(margin=0.02)).data[0].error_y

@@ -24,13 +24,13 @@ from xmlcore.figures._style import (
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.statistics import mean_intervals
 
-# Column of the frame -> name, colour and mark of the measure. Accuracy has the colour of P@1, to which it is equal for
-# rows with one class. Candidate recall has the colour of R@k.
+# Column of the frame -> name, colour and mark of the measure. Micro R@1, which the paper calls accuracy, has the colour
+# of P@1, to which it is equal for rows with one class. Candidate recall has the colour of R@k.
 SHARES = {
     "recall": ("candidate recall", PURPLE, "triangle-up"),
     "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
-    "attainable": ("attainable accuracy", PURPLE, "triangle-down"),
-    "accuracy": ("accuracy", BLUE, "circle"),
+    "attainable": ("attainable micro R@1", PURPLE, "triangle-down"),
+    "accuracy": ("micro R@1", BLUE, "circle"),
     "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
@@ -90,14 +90,14 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
 def candidate_curves(
     frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
 ) -> go.Figure:
-    """Draw candidate recall, accuracy, macro-F1 and time against the number q of candidates.
+    """Draw candidate recall, micro R@1, F1 of means and time against the number q of candidates.
 
     Parameters
     ----------
     frame : DataFrame, a row per q
-        Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``, ``macro_f1`` (in
-        [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0, 1]), the most that the accuracy
-        can be, which is drawn where it is less than the recall.
+        Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy`` (micro R@1),
+        ``macro_f1`` (in [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0, 1]), the most
+        that micro R@1 can be, which is drawn where it is less than the recall.
     own : int, optional
         The q with which the model was trained. It is marked.
     {titled_figure}
@@ -129,11 +129,11 @@ def sampling_sweep(
     frame: pd.DataFrame,
     own: tuple[float, float] | None = None,
     *,
-    title: str = "Accuracy and time over κ and π",
+    title: str = "Micro R@1 and time over κ and π",
 ) -> go.Figure:
-    """Draw accuracy and training time against κ, and against π, the examples per label.
+    """Draw micro R@1 and training time against κ, and against π, the examples per label.
 
-    Points are means over seeds. Bars of the accuracy are 95 % intervals over seeds (Student's t) or ``margin``,
+    Points are means over seeds. Bars of micro R@1 are 95 % intervals over seeds (Student's t) or ``margin``,
     whichever is longer; those of the time go from the least to the most of the seeds.
 
     Parameters
@@ -143,7 +143,7 @@ def sampling_sweep(
         ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``,
         ``model_bytes``. Optional: ``cpu_s``, processor time in seconds, which is drawn in place of ``fit_s``;
         ``failed`` (why the training failed, or an empty text); failed trainings are not drawn; ``margin`` (in [0, 1]),
-        how far other test rows would change the accuracy.
+        how far other test rows would change ``accuracy``, micro R@1.
     own : tuple of float, optional
         κ and π of the trained model, which are marked.
     {titled_figure}
@@ -166,7 +166,7 @@ def sampling_sweep(
         values = np.unique(rows.loc[rows["axis"] == axis, axis])
         _swept_axis(figure, values, f"{SIGNS[axis]} (log)", own and own[list(SIGNS).index(axis)], column, 0.2)
     small_looks_small(figure)
-    figure.update_yaxes(title_text="Accuracy, %", row=1, col=1)
+    figure.update_yaxes(title_text="micro R@1, %", row=1, col=1)
     title = "Processor seconds" if by_processor else "Seconds"
     figure.update_yaxes(title_text=title, row=2, col=1)
     figure.update_yaxes(range=None, rangemode="tozero", row=2)
@@ -175,7 +175,7 @@ def sampling_sweep(
 
 
 def _of_one_setting(axis, rows, seeds) -> list[go.Scatter]:
-    """Return the lines of accuracy and of time over κ or over π, with their bars."""
+    """Return the lines of micro R@1 and of time over κ or over π, with their bars."""
     sign, groups = SIGNS[axis], rows.groupby(axis)
     intervals = 100 * mean_intervals(groups["accuracy"], groups["margin"] if "margin" in rows else None)
     mean, low, high = (intervals[column].to_numpy() for column in ("mean", "low", "high"))
@@ -189,9 +189,9 @@ def _of_one_setting(axis, rows, seeds) -> list[go.Scatter]:
             y=mean,
             error_y={"array": high - mean, "visible": bool((high > low).any()), **bars},
             marker={"symbol": "circle", "size": 8, "color": BLUE},
-            name=f"accuracy over {sign}",
+            name=f"micro R@1 over {sign}",
             customdata=np.column_stack([low, high, f1]),
-            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>accuracy %{{y:.2f}} % (%{{customdata[0]:.2f}} to "
+            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>micro R@1 %{{y:.2f}} % (%{{customdata[0]:.2f}} to "
             "%{customdata[1]:.2f})<br>F1 of means %{customdata[2]:.2f} %<extra></extra>",
         ),
         go.Scatter(
@@ -248,7 +248,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         )
     figure.update_layout(barmode="group", showlegend=True)
     figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
-    figure.update_yaxes(title_text=f"{wording[:1].upper()}{wording[1:]}, %", rangemode="tozero")
+    figure.update_yaxes(title_text=f"{wording}, %", rangemode="tozero")
     return figure
 
 

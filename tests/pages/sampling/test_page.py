@@ -19,7 +19,7 @@ from xmlcore.models.double_sampling import MEANINGS
 pytestmark = pytest.mark.sections("all")
 
 MODEL = "DoubleSampling"
-SWEEP = "Accuracy and time over κ and π"
+SWEEP = "Micro R@1 and time over κ and π"
 
 
 def tailed_data(several=False):
@@ -67,7 +67,7 @@ def measured(page):
 
 
 def everything(page):
-    drawn = {SWEEP, "What more candidates bring", "Accuracy by label frequency"} <= set(titles(page))
+    drawn = {SWEEP, "What more candidates bring", "Micro R@1 by label frequency"} <= set(titles(page))
     return drawn and len(numbers(figure(page, SWEEP)["data"][0]["x"])) > 1
 
 
@@ -79,7 +79,7 @@ def line(page, title, name):
 
 def swept(page, sign):
     """The values of κ or π that were measured, in order, and their accuracy."""
-    return line(page, SWEEP, f"accuracy over {sign}")
+    return line(page, SWEEP, f"micro R@1 over {sign}")
 
 
 def percent(value):
@@ -107,7 +107,8 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     said = measured.text()
     assert f"{model.sampled_size_.sum()} copies of 400 examples" in said
     cards = measured.metrics()
-    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["Recall of 10 candidates"] == percent(among)
+    assert cards["micro R@1"] == cards["P@1"] == percent(accuracy)
+    assert cards["Recall of 10 candidates"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
     about = measured.at.metric[4].help
     assert f"From {model.n_pairs_:,} pairs" in about and "each compared with 10 other labels" in said
@@ -125,8 +126,8 @@ def test_before_other_settings_are_trained_figures_have_the_result_alone_as_its_
     estimate(monkeypatch, "sampling", 100.0)
     page = ready.go("sampling")
     seconds = experiment.load("train", key).times["fit_cpu_s"]
-    q, values = line(page, "What more candidates bring", "accuracy")
-    assert q == [10] and percent(values[0] / 100) == page.metrics()["Accuracy"]
+    q, values = line(page, "What more candidates bring", "micro R@1")
+    assert q == [10] and percent(values[0] / 100) == page.metrics()["micro R@1"]
     assert swept(page, "κ") == ([10], values) and swept(page, "π") == ([2], values)
     assert line(page, SWEEP, "seconds over κ") == ([10], [seconds])
     assert not page.at.metric[4].delta, "the figure has the processor time"
@@ -175,10 +176,10 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     accuracy = metrics.accuracy(data.Y_test, run.ranking.labels[:, 0])
     n = data.Y_test.nnz
     assert n > 110 and accuracy == pytest.approx(100 * p / n) and accuracy < p
-    assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
+    assert page.metrics()["P@1"] == percent(p) and page.metrics()["micro R@1"] == percent(accuracy)
     assert said_plainly(page.at.metric[1].delta) == f"of at most {percent(100 / n)}"
-    assert "accuracy" not in page.at.metric[3].help, "the recall is not what bounds it"
-    attainable = line(page.until(everything), "What more candidates bring", "attainable accuracy")[1]
+    assert "R@1" not in page.at.metric[3].help, "the recall is not what bounds it"
+    attainable = line(page.until(everything), "What more candidates bring", "attainable micro R@1")[1]
     recall = line(page, "What more candidates bring", "candidate recall")[1]
     assert attainable == pytest.approx(np.minimum(recall, 1e4 / n)) and attainable[-1] < recall[-1]
     model = experiment.load_run_model(key)
@@ -204,7 +205,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
 def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, monkeypatch):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
-    q, values = line(measured, "What more candidates bring", "accuracy")
+    q, values = line(measured, "What more candidates bring", "micro R@1")
     assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
     recall = line(measured, "What more candidates bring", "candidate recall")[1]
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
@@ -249,7 +250,7 @@ def test_values_that_are_typed_are_measured_outlive_a_page_switch_and_are_refuse
         return everything(page) and swept(page, "κ")[0] == [4, 10]
 
     measured.set(f"sampling.repeats {short}", 1).until(there)
-    assert line(measured, "What more candidates bring", "accuracy")[0] == [3, 7, 10]
+    assert line(measured, "What more candidates bring", "micro R@1")[0] == [3, 7, 10]
     assert swept(measured, "π")[0] == [0.25, 2]
     assert "intervals over seeds" not in measured.text()
     again = measured.go("data").go("sampling")
@@ -274,7 +275,7 @@ def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     measured = study(key, n_candidates=(1, 5, 10)).buckets
     own = by_bucket(run.ranking)
     pd.testing.assert_frame_equal(own, measured[list(own.columns)], check_dtype=False)
-    buckets, values = line(page, "Accuracy by label frequency", "DoubleSampling")
+    buckets, values = line(page, "Micro R@1 by label frequency", "DoubleSampling")
     assert buckets == measured["bucket"].tolist() and values == pytest.approx(100 * measured["accuracy"])
     theirs = by_bucket(experiment.load("train", other).ranking)
     assert line(page, "F1 of means by label frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
@@ -322,7 +323,8 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
-    assert "each compared with 9 other labels" in page.text()
+    said = f"{model.sampled_size_.sum()} sampled rows (of about {2 * tailed_data().n_labels}, "
+    assert said in page.text() and "each compared with 9 other labels" in page.text()
     field = f"sampling.kappa {key[:8]}"
     why = "κ = 9 (10 asked for, 10 candidates leave 9)"
     assert f"The result has {why}." in page.at.text_input(key=field).help

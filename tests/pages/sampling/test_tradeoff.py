@@ -19,17 +19,17 @@ def sweep(accuracy, seconds, seeds=1, margin=0.01):
 
 @pytest.mark.parametrize(("accuracy", "seconds", "seeds", "said"), [
     ((0.261, 0.262, 0.264), (0.05, 0.05, 0.07), 1,
-     "Accuracy is **26.1 % at κ = 1**, **26.4 % at κ = 9**, which may be chance; no clear change of the time, by one "
+     "Micro R@1 is **26.1 % at κ = 1**, **26.4 % at κ = 9**, which may be chance; no clear change of the time, by one "
      "training each."),
     ((0.20, 0.22, 0.25), (0.05, 0.08, 0.20), 1,
-     "Accuracy is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 4 times the processor time."),
+     "Micro R@1 is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 4 times the processor time."),
     ((0.20, 0.30, 0.25), (0.10, 0.11, 0.14), 3,
-     "Accuracy is **20.2 % at κ = 1**, **25.2 % at κ = 9**, with most at 5, 30.2 %; 1.4 times the processor time."),
+     "Micro R@1 is **20.2 % at κ = 1**, **25.2 % at κ = 9**, with most at 5, 30.2 %; 1.4 times the processor time."),
     ((0.20, 0.30, 0.20), (0.10, 0.11, 0.11), 3,
-     "Accuracy is **20.2 % at κ = 1**, **20.2 % at κ = 9**, which may be chance, with most at 5, 30.2 %; "
+     "Micro R@1 is **20.2 % at κ = 1**, **20.2 % at κ = 9**, which may be chance, with most at 5, 30.2 %; "
      "no clear change of the time."),
     ((0.20, 0.22, 0.25), (0.20, 0.15, 0.10), 1,
-     "Accuracy is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 0.5 times the processor time."),
+     "Micro R@1 is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 0.5 times the processor time."),
 ])  # fmt: skip
 def test_a_difference_is_said_as_sure_as_it_is(accuracy, seconds, seeds, said):
     assert said_plainly(tradeoff.in_words(sweep(accuracy, seconds, seeds))) == said
