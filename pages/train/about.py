@@ -77,7 +77,9 @@ def _chosen(run, name):
     options = {p.name: p.named for p in experiment.MODELS[run.model].parameters if p.name in trials and p.options}
     shape = "" if "arity" in trials else " of one level, so one classifier per label,"
     charts.show_figure(
-        figures.trials(trials.assign(**{name: trials[name].map(named) for name, named in options.items()})),
+        figures.trials(
+            trials.assign(**{name: trials[name].map(named) for name, named in options.items()}), run.chosen_trial
+        ),
         trials,
         f"{name}-trials",
         f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "

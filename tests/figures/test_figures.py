@@ -230,6 +230,8 @@ def test_trials_are_named_by_what_differs_and_drawn_in_percent():
     of_one_level = figures.trials(pd.DataFrame(measured))
     assert [named(line) for line in of_one_level.data] == [["1: C = 2", "2: C = 0.5"]] * 3
     assert list(of_one_level.data[0].x) == [50.0, 62.5]
+    chosen = figures.trials(pd.DataFrame(measured), 1).data[0]
+    assert named(chosen) == ["1: C = 2", "<b>2: C = 0.5 (chosen)</b>"]
     close = {measure: [value, value + 0.02] for measure, value in (("P@1", 0.55), ("P@3", 0.3), ("P@5", 0.2))}
     ranges = [axis.range for axis in figures.trials(pd.DataFrame({"C": [2.0, 0.5], **close})).select_xaxes()]
     assert all(0.3 < 2 / (high - low) < 0.5 for low, high in ranges), "trials are told apart, near as they are"

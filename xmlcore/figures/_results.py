@@ -84,11 +84,11 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     return figure
 
 
-def trials(frame: pd.DataFrame) -> go.Figure:
+def trials(frame: pd.DataFrame, chosen: int | None = None) -> go.Figure:
     """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
 
     Each measure has a panel of its own, so that trials are told apart. A dotted line parts trials on different samples
-    of rows and labels: only those on the same one can be compared.
+    of rows and labels: only those on the same one can be compared. The name of the trial on line ``chosen`` is bold.
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in getattr(frame, "columns", ())
@@ -112,6 +112,8 @@ def trials(frame: pd.DataFrame) -> go.Figure:
         parts.append(frame["normalize"])
     names = [f"{number}: {', '.join(part)}" for number, part in enumerate(zip(*parts), 1)]
     names = ["<br>".join(textwrap.wrap(name, NAME)) for name in names]
+    if chosen is not None:
+        names[chosen] = f"<b>{names[chosen]} (chosen)</b>"
     samples = np.full(len(frame), "", object)
     if {"rows", "labels"} <= set(frame):
         samples[:] = [f"on {n_rows:,} rows of {n:,} labels" for n_rows, n in zip(frame["rows"], frame["labels"])]

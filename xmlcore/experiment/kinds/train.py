@@ -25,6 +25,7 @@ from xmlcore.metrics.sets import of_sets
 from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compiling import COMPILING
+from xmlcore.models.plt.choosing import PUBLISHED_C
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -34,6 +35,7 @@ from xmlcore.validation import check_count, check_dataset, check_model
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
 INTERVALS = "intervals"  # of an Evaluation: the key of the table with intervals, when evaluate was asked for it
+SAMPLE = ("rows", "labels")  # of a trial: the size of what it was trained on
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
@@ -67,6 +69,22 @@ class Run:
     def has_model(self) -> bool:
         """Whether a model made the predictions; else there are no times and sizes either."""
         return self.model != GIVEN
+
+    @property
+    def chosen_trial(self) -> int | None:
+        """The place of the trial whose settings were chosen, where C is adapted to all rows; None without trials."""
+        # The last sample decides. Of scalings that trees take in turns the first was chosen.
+        wanted = {name: str(value).split("+")[0] for name, value in self.chosen.items() if name != "C"}
+        wanted |= {name: str(value) for line in self.trials[-1:] for name, value in line.items() if name in SAMPLE}
+        alike = [
+            at
+            for at, trial in enumerate(self.trials)
+            if all(str(trial[name]) == value for name, value in wanted.items() if name in trial)
+        ]
+        # A larger C that is better by chance only leaves the published one, with which the first trial was made.
+        if self.chosen.get("C") == PUBLISHED_C[self.chosen.get("loss", self.params.get("loss"))]:
+            alike = alike[:1]
+        return max(alike, key=lambda at: self.trials[at]["score"], default=None)
 
 
 class Evaluation(dict[str, Any]):
