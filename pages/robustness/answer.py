@@ -51,14 +51,16 @@ def sentence(name, measurements, settings) -> str:
         text += f"whether **{format.plain(run)}** loses P@1 is not sure on {rows}."
     worst = max(lost, key=lost.get)
     first, fell = _falls_first(measurements, settings, run, level) or (None, level)
-    named = {run, first}
+    named = {run}
     if measurements.loses_more(worst, level) > 0 and lost[worst] > 0:
         named.add(worst)
         at = format.plain(noise.level_text(settings.kind, level))
         text += f" **{format.plain(worst)}** loses the largest share at {at}: {100 * lost[worst]:.1f}\u00a0%."
     if first is not None:
         at = format.plain(noise.level_text(settings.kind, fell))
-        text += f" **{format.plain(first)}** falls first: by {_points(measurements, first, fell):.1f} already at {at}."
+        who = "It" if first in named else f"**{format.plain(first)}**"
+        text += f" {who} falls first: by {_points(measurements, first, fell):.1f} points already at {at}."
+        named.add(first)
     others, levels = [one for one in lost if one not in named], [at for at in settings.levels if at >= level]
     text += beside_the_best(measurements, settings.kind, others, levels)
     further = _far(measurements, settings, run, level)
@@ -104,22 +106,22 @@ def _is_far(measurements, run, level) -> bool:
 
 def beside_the_best(measurements, kind, runs, levels) -> str:
     """Say who surely loses a larger or smaller share of P@1 than the best result, at which level, and if that turns."""
-    sure, unsure = {}, []
+    sure, unsure, best = {}, [], f"**{format.plain(measurements.best)}**"
     for run in runs:
         signs = [measurements.loses_more(run, level) for level in levels]
         name, first = f"**{format.plain(run)}**", next(filter(None, signs), 0)
         told = [signs.index(sign) for sign in (first, -first) if first and sign in signs]
         shares = [
-            f"a {'larger' if signs[at] > 0 else 'smaller'} share at {format.plain(noise.level_text(kind, levels[at]))}"
+            f"a {'larger' if signs[at] > 0 else 'smaller'} share{f' than {best}' * (at == told[0])} at "
+            f"{format.plain(noise.level_text(kind, levels[at]))}"
             for at in told
         ]
         if shares:
             sure.setdefault(format.listed(shares), []).append(name)
         elif not all(measurements.is_unchanged(one, level) for one in (run, measurements.best) for level in levels):
             unsure.append(name)
-    best = f"**{format.plain(measurements.best)}**"
     parts = [f"{format.listed(names)} surely lose{'s' * (len(names) == 1)} {shares}" for shares, names in sure.items()]
-    said = f" Of their P@1, beside {best}, {format.listed(parts)}." if parts else ""
+    said = f" {format.listed(parts)}." if parts else ""
     if unsure:
         lose = f"lose{'s' * (len(unsure) == 1)}"
         said += f" Whether {format.listed(unsure)} {lose} a larger or smaller share than {best} is not sure."
