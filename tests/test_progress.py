@@ -8,7 +8,7 @@ import pytest
 import xmlcore
 from xmlcore import PLT, OneVsRest
 from xmlcore.extras import MissingExtraError
-from xmlcore.progress import Bar, Cancelled, part_of, silent, to_progress
+from xmlcore.progress import Bar, Cancelled, of_phases, part_of, silent, to_progress
 
 
 def collected(**options):
@@ -85,6 +85,20 @@ def test_phases_of_one_work_share_a_bar_and_a_phase_that_starts_anew_gets_anothe
         [("Measuring", 0.1, ""), ("Measuring", 1.0, "")],
     ]  # fmt: skip
     assert all(one.closed for one in made)
+
+
+@pytest.mark.parametrize(("reports", "reached"), [
+    ([("first", 0.5), ("first", 1.0), ("second", 0.0), ("second", 0.5), ("third", 1.0)], [0.1, 0.2, 0.2, 0.35, 1.0]),
+    ([("second", 0.5), ("second", 1.0), ("third", 0.5)], [0.1875, 0.375, 0.6875]),
+    ([("first", 1.0), ("unnamed", 0.5), ("unnamed", 1.0)], [0.2, 0.6, 1.0]),
+    ([("first", 1.0), ("second", 1.0), ("first", 0.0)], [0.2, 0.5, 0.5]),
+], ids=["all", "one is left out", "one without a share", "one comes twice"])  # fmt: skip
+def test_phases_of_one_work_go_on_where_the_phase_before_has_ended(reports, reached):
+    found = []
+    report = of_phases(lambda phase, fraction, detail: found.append(fraction), {"first": 2, "second": 3, "third": 5})
+    for phase, fraction in reports:
+        report(phase, fraction)
+    assert found == pytest.approx(reached)
 
 
 def test_a_bar_is_written_by_tqdm(capsys):

@@ -40,6 +40,25 @@ def part_of(
     return report
 
 
+def of_phases(progress: Progress, shares: dict[str, float]) -> Progress:
+    """Report phases as parts of one work: each goes on where the one before it has ended.
+
+    ``shares`` of the time are by the phases in their order; they need not add up to 1, and those that are left out do
+    not count. A phase without a share is all that is left.
+    """
+    phases, present, begun, reached = list(shares), "", 0.0, 0.0
+
+    def report(phase: str, fraction: float, detail: str = "") -> None:
+        nonlocal present, begun, reached
+        if phase != present:
+            present, begun = phase, reached
+        share = shares[phase] / sum(shares[name] for name in phases[phases.index(phase) :]) if phase in shares else 1.0
+        reached = max(reached, begun + fraction * share * (1 - begun))
+        progress(phase, reached, detail)
+
+    return report
+
+
 class Bar:
     """Show progress as bars of tqdm, in a terminal or a notebook; ``progress="bar"`` makes one.
 

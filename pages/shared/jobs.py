@@ -19,20 +19,11 @@ from xmlcore import experiment, store
 from xmlcore.experiment.engine.task import LAST_STEP
 from xmlcore.jobs import parts
 from xmlcore.jobs.records import ACTIVE
+from xmlcore.models.compiling import COMPILING
 
-# For kinds of tasks, phases after which it is known what follows. Jobs of other kinds may train something first, too.
-MAIN_PHASES = {
-    "train": {
-        "Training nodes of trees",
-        "Training trees",
-        "Training a classifier per label",
-        "Growing trees",
-        "Predicting",
-    },
-    "select": {"Training the network", "Scoring features", "Growing trees"},
-    "robustness": {"Changing rows and predicting again"},
-}
-AFTER = {"Training the network": 0.3}  # what follows such a phase, as a share of its own time; else next to nothing
+# Kinds of tasks whose progress is that of all their work, but for what they read and compile first.
+ONE_WORK = "train", "select", "robustness"
+BEFORE = {"Reading the data set", "Reading the model", COMPILING}
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
 FEW = 5  # workspaces with jobs that are kept up to date as often as that; of more, each is less often
@@ -174,16 +165,16 @@ def expected_now(job) -> float | None:
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
     # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
-    # it goes on as fast as until now. Where it is known what comes after the phase, the second one counts more and
-    # more, and from the middle of the phase alone: so an expectation that was too long is corrected, too.
-    done, spent = job.fraction, job.phases.get(job.phase, 0.0)
-    measured = done >= 0.05 and spent >= 1
-    of_phase = spent * (1 - done) / done if measured else 0.0
+    # it goes on as fast as until now. Of one work, the second one counts more and more, and from its middle alone: so
+    # an expectation that was too long is corrected, too.
+    is_one, done = kind in ONE_WORK, job.fraction
+    phases = job.phases.keys() - BEFORE if is_one else {job.phase} & job.phases.keys()
+    spent = sum(job.phases[phase] for phase in phases)
+    is_measured = done >= 0.05 and spent >= 1
+    of_spent = spent * (1 - done) / done if is_measured else 0.0
     of_all = 0.0 if expected is None or (job.phase, done) == LAST_STEP else expected - job.elapsed
-    left = max(of_phase, of_all)
-    if measured and job.phase in MAIN_PHASES.get(kind, ()):
-        weight, of_phase = min(1.0, 2 * done), of_phase + AFTER.get(job.phase, 0.0) * spent / done
-        left = weight * of_phase + (1 - weight) * left
+    weight = min(1.0, 2 * done) if is_one and is_measured else 0.0
+    left = weight * of_spent + (1 - weight) * max(of_spent, of_all)
     if left >= 1:
         return f"about {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5

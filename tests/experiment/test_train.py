@@ -82,11 +82,14 @@ def test_keys_know_defaults_data_and_k(data):
     assert len(others) == 3 and key not in others
 
 
-def test_phases_are_reported_in_order(data):
-    phases = []
-    experiment.keep(train(save_dataset(data), "PLT"), lambda phase, *_: phases.append(phase))
+def test_phases_are_reported_in_order_as_parts_of_one_work(data):
+    reports = []
+    experiment.keep(train(save_dataset(data), "PLT"), lambda *report: reports.append(report))
     begin, end = ["Reading the data set", "Compiling code, once"], ["Predicting", "Saving"]
-    assert list(dict.fromkeys(phases)) == [*begin, "Clustering labels", "Training nodes of trees", *end]
+    phases = list(dict.fromkeys(phase for phase, *_ in reports))
+    assert phases == [*begin, "Clustering labels", "Training nodes of trees", *end]
+    fractions = [fraction for _, fraction, *_ in reports]
+    assert fractions == sorted(fractions)
 
 
 def test_noise_in_training_makes_a_twin_of_the_same_class(data):

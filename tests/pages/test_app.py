@@ -11,6 +11,7 @@ from pages.shared.workspaces import workspace
 from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, use, word_data
 from tests.pages.small import small_data
 from xmlcore import store
+from xmlcore.models.compiling import COMPILING
 
 
 def test_results_of_one_workspace_are_not_shown_in_another(ready, session):
@@ -190,15 +191,14 @@ def job(elapsed, done=0.0, spent=0.0, phase="Training nodes of trees", **phases)
     (job(780), 120, None, "longer than expected (2 min 00 s)"),
     (job(3), None, None, ""),
     (job(10, 0.9, 9), 50, None, "about 40 s left"),  # more may come after such a phase
-    # Features are scored after the network is trained, which takes another 0.3 of its time.
-    (job(140, 0.9, 140, "Training the network"), 33, "select", "about 1 min 02 s left"),
-    (job(268, 0.87, 266, "Training the network"), 520, "select", "about 2 min 11 s left"),
-    (job(150, 0.15, 3, "Scoring features"), 33, "select", "about 17 s left"),
-    (job(20, 0.9, 18), 100.0, "robustness", "about 1 min 20 s left"),
+    # Features are scored after the network is trained, as parts of one work.
+    (job(100, 0.4, 100, "Training the network"), 33, "select", "about 2 min 30 s left"),
+    (job(160, 0.75, 20, "Scoring features", **{COMPILING: 10, "Training the network": 130}), 33, "select",
+     "about 50 s left"),
     (job(20, 0.9, 18), 100.0, "compare", "about 1 min 20 s left"),
     (job(20, 0.9, 18), 100.0, "train", "about 2.0 s left"),
     (job(20, 1.0, 0.1, "Saving"), 119.0, "train", ""),
-    (job(20, 1.0, 3, "Changing rows"), 119.0, "train", "about 1 min 39 s left"),  # more comes after such a phase
+    (job(20, 1.0, 3, "Changing rows"), 119.0, "compare", "about 1 min 39 s left"),  # more comes after such a phase
 ])  # fmt: skip
 def test_the_time_left_follows_the_work_of_the_task_itself(job, expected, kind, left):
     assert said_plainly(time_left(job, expected, kind)) == left
@@ -207,7 +207,6 @@ def test_the_time_left_follows_the_work_of_the_task_itself(job, expected, kind, 
 @pytest.mark.parametrize("wrong", [0.2, 1, 5])
 @pytest.mark.parametrize("done", [0.5, 0.7, 0.9])
 def test_an_expected_time_that_is_wrong_is_corrected_while_the_main_work_runs(wrong, done):
-    took, first, main = 100.0, 5.0, 90.0  # seconds of the job, of its first phase and of its main phase
-    spent = first + done * main
-    said = time_left(job(spent, done, done * main, **{"Clustering labels": first}), wrong * took, "train")
-    assert abs(float(said.split()[1]) - (took - spent)) <= 6
+    took, first = 100.0, 5.0  # seconds of the job, and of its first phase
+    said = time_left(job(done * took, done, done * took - first, **{"Clustering labels": first}), wrong * took, "train")
+    assert abs(float(said.split()[1]) - (1 - done) * took) <= 6

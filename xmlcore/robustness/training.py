@@ -8,6 +8,7 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import SEED, SEEDS, Parameter, described
+from xmlcore.progress import part_of
 from xmlcore.robustness.perturbations import CHANGES, KINDS, REFERENCE, perturbation
 from xmlcore.typing import RandomState
 from xmlcore.validation import check_features, check_labels
@@ -99,19 +100,21 @@ class AdversarialTraining(WrapsModel):
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         model = type(self.model)(**self.model.get_params(deep=False))
-        trials, threshold = [], model.threshold_
+        trials, threshold, done = [], model.threshold_, 0.0  # of the work, roughly
         if hasattr(model, "choose"):  # on these rows: a copy of a row must not be among those to measure on
-            settings, trials, threshold = model.choose(X, Y, progress=progress)
+            settings, trials, threshold = model.choose(X, Y, progress=part_of(progress, done, 0.3))
             model.set_params(**settings)
+            done = 0.3
         attacked = None
         if KINDS[self.kind].is_attack:
-            attacked = self._attacked(model, X, Y, progress)
-        progress("Adding noise to rows", 0.0)
+            attacked = self._attacked(model, X, Y, part_of(progress, done, 0.6))
+            done = 0.6
+        progress("Adding noise to rows", done)
         clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self._entropy(), attacked)
         estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
-        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
+        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=part_of(progress, done, 1.0))
         self.threshold_ = self.model_.threshold_ = threshold
         self.n_augmented_ = clean_and_noisy.rows.size
         self.trials_ = trials

@@ -79,6 +79,23 @@ def train(dataset, model: str, params: dict) -> Estimate:
 
 def training(dataset, model: str, params: dict) -> Work:
     """Return the work of training a model and predicting the test rows; an unknown model is taken for OneVsRest."""
+    sizes, (per_unit, units) = _sizes(dataset, params), _of_model(model)
+    seconds = wall(per_unit * sum(units(params, sizes)))
+    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
+    return Work(f"train {model}", seconds, times.features(sizes | settings))
+
+
+def share_of_fitting(dataset, model: str, params: dict) -> float:
+    """Return the share of the time of :func:`training` before the test rows are predicted."""
+    fitting, predicting = _of_model(model)[1](params, _sizes(dataset, params))
+    return fitting / (fitting + predicting)
+
+
+def _of_model(model):
+    return OF_MODELS.get(model, OF_MODELS["OneVsRest"])
+
+
+def _sizes(dataset, params) -> dict:
     sizes = {
         "rows": dataset.n_train,
         "values": dataset.X_train.nnz,
@@ -93,10 +110,7 @@ def training(dataset, model: str, params: dict) -> Work:
         sizes["values"] += params["noise_ratio"] * wide
         sizes["rows"] *= 1 + params["noise_ratio"]
         sizes["assignments"] *= 1 + params["noise_ratio"]
-    per_unit, units = OF_MODELS.get(model, OF_MODELS["OneVsRest"])
-    seconds = wall(per_unit * units(params, sizes))
-    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
-    return Work(f"train {model}", seconds, times.features(sizes | settings))
+    return sizes
 
 
 # Each of these returns the units of work of training and of prediction.
@@ -110,12 +124,13 @@ def _plt(params, sizes):
     predicting = math.sqrt(sizes["labels"]) * sizes["test values"] / 8 + 30 * sizes["test rows"]
     trees = n_trees_of(params, Sizes(sizes["rows"], sizes["labels"], sizes["assignments"] / sizes["rows"]))
     tries = AUTO in params.values() and params["quality"] != FAST
-    return trees * (fitting * (1.5 if tries else 1.0) + predicting)
+    return trees * fitting * (1.5 if tries else 1.0), trees * predicting
 
 
 def _one_vs_rest(params, sizes):
     """A unit is a value, for sixteen labels; a row costs 20 values."""
-    return math.ceil(sizes["labels"] / LANES) * (sizes["values"] + 20 * sizes["rows"])
+    units = math.ceil(sizes["labels"] / LANES) * (sizes["values"] + 20 * sizes["rows"])
+    return 0.95 * units, 0.05 * units
 
 
 def _ldsm(params, sizes):
@@ -123,7 +138,8 @@ def _ldsm(params, sizes):
     levels = math.log2(2 + min(params["max_nodes"], 4 * sizes["labels"], sizes["rows"]))
     each = sizes["values"] + 2 * sizes["assignments"] + 30 * sizes["rows"]
     predicting = sizes["test values"] / 16 + 15 * sizes["test rows"] / levels
-    return params["n_estimators"] * levels * (each * (10 + params["n_epochs"]) / 30 + predicting)
+    times_read = params["n_estimators"] * levels
+    return times_read * each * (10 + params["n_epochs"]) / 30, times_read * predicting
 
 
 def _double_sampling(params, sizes):
@@ -131,10 +147,11 @@ def _double_sampling(params, sizes):
     n_classes = min(sizes["labels"], sizes["rows"])
     examples = params["examples_per_class"] * n_classes
     n_adversarial = min(params["n_adversarial"], most_adversaries(params, n_classes))
-    ranked = sizes["test values"] + sizes["values"] / 13
+    ranked = sizes["values"] / 13
     if params["adversaries"] == "candidates":  # the classes are ranked for each example that is drawn
         ranked += sizes["values"] * examples / sizes["rows"] / 8
-    return ranked + 5 * sizes["test rows"] + 30 * n_classes + 2 * examples * n_adversarial
+    fitting = ranked + 30 * n_classes + 2 * examples * n_adversarial
+    return fitting, sizes["test values"] + 5 * sizes["test rows"]
 
 
 # Seconds of one core per unit of work, and the function that counts the units.

@@ -15,7 +15,7 @@ from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.models.plt.scaling import UNIT, read_as
 from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.parameters import AUTO, REQUIRED, Parameter
-from xmlcore.progress import silent
+from xmlcore.progress import part_of, silent
 from xmlcore.robustness.perturbations import (
     ATTACKS,
     CERTIFICATE,
@@ -108,7 +108,9 @@ class MeasureRobustness(Task):
         attacked, attacked_name = None, None
         own = hasattr(model, "log_proba_gradient") and not params["transferred"]
         if kind.is_attack and not own:
-            _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
+            key = keep(surrogate(run.fingerprint, run.k), part_of(progress, 0.0, 0.3))
+            progress = part_of(progress, 0.3, 1.0)
+            _, attacked = kept_run_and_model(key, progress)
             attacked_name = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
         labels = dataset.Y_test[rows]

@@ -27,7 +27,7 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.plt.choosing import PUBLISHED_C
 from xmlcore.parameters import AUTO
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count, check_dataset, check_model
@@ -215,10 +215,10 @@ def run_and_model(
     """Do what :func:`run` does with all parameters, and return the fitted model as well."""
     check_dataset(dataset)
     progress(COMPILING, 0.0)
-    unfitted = estimator(model, params)
+    unfitted, fitting = estimator(model, params), estimates.share_of_fitting(dataset, model, params)
     with watched(compile_kernels(unfitted)) as training:
-        unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
-    return _measured(dataset, model, params, k, unfitted, training, progress)
+        unfitted.fit(dataset.X_train, dataset.Y_train, progress=part_of(progress, 0.0, fitting))
+    return _measured(dataset, model, params, k, unfitted, training, part_of(progress, fitting, 1.0))
 
 
 def _measured(dataset, model, params, k, estimator, training: WatchedTraining, progress) -> tuple[Run, object]:

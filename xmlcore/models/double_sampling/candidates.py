@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.plt import CLUSTERING, PLT
+from xmlcore.models.plt import PLT
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.progress import Progress, part_of, silent
 
@@ -128,8 +128,6 @@ def _train(X, Y, seed, n_jobs, progress):
     plt = PLT(**TREE, collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
 
     def report(phase, fraction, detail=""):
-        """Pass on the tree's progress; clustering takes about a fifth of the time."""
-        done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction
-        progress(PHASE, done, f"{phase[0].lower()}{phase[1:]}, {detail}" if detail else "")
+        progress(PHASE, fraction, f"{phase[0].lower()}{phase[1:]}, {detail}" if detail else "")
 
     return plt.fit(X, Y, progress=report)

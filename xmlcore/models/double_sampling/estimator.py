@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import columns_of, in_columns
 from xmlcore.models.base import LearnsMore, bytes_of, toy_rows
 from xmlcore.models.double_sampling import saving
-from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
+from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import (
@@ -26,11 +26,18 @@ from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.models.rows import labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
-from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
+SHARES = {  # of the time of a training, roughly
+    "Adding up labels": 0.1,
+    PHASE: 1.5,
+    "Finding adversaries": 0.6,
+    "Features of pairs": 0.3,
+    "Learning from pairs of a row and a label": 0.05,
+}
 MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranked at a time: they take some 60 MB
 
 
@@ -179,6 +186,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         return self.negative == "refuse"
 
     def _fit(self, X, Y, progress, sample_weight=None):
+        progress = of_phases(progress, SHARES)
         X, Y = repeated_rows(*check_training_rows(X, Y, self.negative), sample_weight, self._entropy)
         X, Y, n_unlabelled = labelled_rows(X, Y)
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)

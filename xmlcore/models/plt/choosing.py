@@ -13,6 +13,7 @@ from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.parameters import BEST, FAST
 from xmlcore.models.plt.scaling import BY_COLUMN, IDF, possible_scalings, scalings_of
 from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes
+from xmlcore.models.plt.training import CHOOSING
 from xmlcore.models.plt.trials import (
     NAMES,
     RULE,
@@ -31,8 +32,6 @@ from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
 from xmlcore.typing import DataFrame, Labels, Matrix
-
-CHOOSING = "Choosing settings"  # Phase that progress reports while settings are tried.
 
 # Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel

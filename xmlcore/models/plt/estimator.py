@@ -31,6 +31,7 @@ from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.shapes import differ_by_seed, different_trees
 from xmlcore.models.plt.training import (
+    SHARES,
     DescentSettings,
     RowsOfTree,
     count_weights,
@@ -46,7 +47,7 @@ from xmlcore.models.saving import check_settings
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Auto, Matrix, RandomState
 from xmlcore.validation import (
@@ -151,6 +152,7 @@ class PLT(LinearModel):
 
     def _fit(self, X, Y, progress, n_clean=None, sample_weight=None, label_weight=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
+        progress = of_phases(progress, SHARES)
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
         if n_clean is not None and sample_weight is not None:
             n_clean = int(np.count_nonzero(sample_weight[:n_clean]))

@@ -14,10 +14,11 @@ from xmlcore.models.plt.building import CLUSTERING
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
-from xmlcore.progress import Progress
+from xmlcore.progress import Progress, of_phases
 from xmlcore.validation import csr_parts
 
-CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which its shape is built.
+CHOOSING, NODES = "Choosing settings", "Training nodes of trees"
+SHARES = {CHOOSING: 1.0, CLUSTERING: 0.2, NODES: 0.8}  # of the time of training one tree, roughly
 GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
 
 
@@ -90,7 +91,7 @@ def train_tree(
         return of_features(trained, group.size, rows.scaling)
 
     costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
-    results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes of trees", "groups of siblings")
+    results = run_tasks(train, groups, costs, n_jobs, progress, NODES, "groups of siblings")
     depth = tree.depth
     stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
     return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
@@ -165,12 +166,10 @@ def part_of_trees(progress: Progress, number: int, count: int) -> Progress:
 
     def report(phase, fraction, detail=""):
         """Pass on a report about the tree; its two phases become one."""
-        start, share = (0.0, CLUSTERING_SHARE) if phase == CLUSTERING else (CLUSTERING_SHARE, 1 - CLUSTERING_SHARE)
         text = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
-        part = start + share * fraction
-        progress("Training trees", (number + part) / count, f"{text}, {detail}" if detail else text)
+        progress("Training trees", (number + fraction) / count, f"{text}, {detail}" if detail else text)
 
-    return report
+    return of_phases(report, SHARES)
 
 
 def warn_equal_trees(model, n_trees: int) -> None:

@@ -12,11 +12,12 @@ from xmlcore.models.base import MultiLabelModel, stacked
 from xmlcore.models.rows import checked_rows
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.fals import label_networks, saving
 from xmlcore.selection.fals.attribution import IG_STEPS, attributions
+from xmlcore.selection.fals.blocks import PHASE as SCORING
 from xmlcore.selection.fals.blocks import ROWS
 from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
 from xmlcore.selection.fals.estimates import check_memory, estimate
@@ -24,6 +25,7 @@ from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import ABOUT, FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
+from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
 from xmlcore.typing import DataFrame, Matrix, RandomState
@@ -113,6 +115,10 @@ class FALS(KeepsColumns, MultiLabelModel):
         check_memory(self, X, Y.shape[1])
         seed = self._entropy()
         warn_of_scales(X)
+        expected = estimate(self, X, Y.shape[1], None)
+        training = label_networks.PHASE if self.binary else TRAINING
+        shares = {training: expected["training_seconds"], SCORING: expected["scoring_seconds"]}
+        progress = of_phases(progress, shares)
         # One thread per matrix product: several would wait for each other, and could round differently.
         with one_blas_thread(), Workers(self.n_jobs) as workers:
             network = self._train(X, Y, seed, workers, progress)

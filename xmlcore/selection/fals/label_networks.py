@@ -10,6 +10,8 @@ from xmlcore.selection.fals.network import DROPOUT, LABEL, ORDER, SEEDS_PER_SEED
 from xmlcore.selection.fals.training import step_sizes, steps_per_epoch
 from xmlcore.selection.fals.workers import InCaller
 
+PHASE = "Training a network per label"
+
 
 def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent) -> Network:
     n_features, width, _ = sizes
@@ -40,10 +42,10 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
             network.output_bias[0],
         )
 
-    progress("Training a network per label", 0.0, f"0 of {n_labels:,} labels")
+    progress(PHASE, 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]
     for done, _ in enumerate(workers.ordered(train_one, parts), start=1):
-        progress("Training a network per label", done / n_labels, f"{done:,} of {n_labels:,} labels")
+        progress(PHASE, done / n_labels, f"{done:,} of {n_labels:,} labels")
     return Network((into, out_of), (bias, out_bias), settings.activation)
 
 

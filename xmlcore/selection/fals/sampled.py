@@ -6,7 +6,7 @@ import numpy as np
 
 from xmlcore._kernels import fals_scoring, fals_training
 from xmlcore.parallel import row_blocks
-from xmlcore.selection.fals.blocks import ENTRIES, ROWS, Block, ScoringTask, label_blocks, run_parts
+from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, ScoringTask, label_blocks, run_parts
 from xmlcore.selection.fals.exact import back_to_first
 from xmlcore.selection.fals.network import DRAWS, SEEDS_PER_SEED, activate, sigmoid_slope, slope
 
@@ -142,8 +142,5 @@ def _draw(task, labels, row_weight_sums, drawn, slope_sums):
             fals_scoring.draw_rows(row_weight, first_row, row_weight_sums[c:stop], seed, streams, drawn[c:stop])
 
         task.workers.each(draw_for_labels, ranges_of_labels)
-        task.progress(
-            "Drawing rows to score features",
-            (block + 1) / len(blocks_of_rows),
-            f"{stop_row:,} of {task.X.shape[0]:,} rows",
-        )
+        done = labels.start / network.biases[-1].size
+        task.progress(PHASE, done, f"drawing rows, {stop_row:,} of {task.X.shape[0]:,}")

@@ -9,6 +9,7 @@ from xmlcore._kernels import fals_training as kernels
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals.network import DROPOUT, ORDER, Network, activate, first_weights, sigmoid, slope
 
+PHASE = "Training the network"
 SLICE_WORK = 4e6  # smallest number of multiplications that are given to a thread
 STEPS_PER_EPOCH = 100  # number of steps per epoch, unless batch_size is given
 MAX_SLICES = 8  # largest number of parts that a layer is divided into
@@ -88,7 +89,7 @@ class Training:
         following = self._prepared(next(batches))
         self._forward_first(following)
         every = max(1, self.steps // 100)
-        progress("Training the network", 0.0, f"0 of {self.settings.n_epochs:,} epochs")
+        progress(PHASE, 0.0, f"0 of {self.settings.n_epochs:,} epochs")
         while following is not None:
             current, rows = following, next(batches, None)
             following = None if rows is None else self._prepared(rows)
@@ -96,7 +97,7 @@ class Training:
             if self.step % every == 0 or following is None:
                 fraction = self.step / self.steps
                 epochs = int(fraction * self.settings.n_epochs)
-                progress("Training the network", fraction, f"{epochs:,} of {self.settings.n_epochs:,} epochs")
+                progress(PHASE, fraction, f"{epochs:,} of {self.settings.n_epochs:,} epochs")
         self.settle()
         return Network(tuple(self.weights), tuple(self.biases), self.settings.activation)
 
