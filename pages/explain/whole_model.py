@@ -6,9 +6,8 @@ from pages.explain.view import label_importance
 from pages.shared import format, selectors, server, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
-from xmlcore import experiment, figures
+from xmlcore import figures
 
-SAMPLE = 200  # test rows explained for the views of the whole model
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
 SHARE = "The share says how a row is divided among its candidates, in proportion to exp(f); it is no probability."
 MODEL_BARS = 20  # features drawn for the whole model
@@ -39,13 +38,12 @@ def of_a_label(view) -> None:
 
 
 def of_all_labels(view) -> None:
-    n_rows = min(SAMPLE, view.data.n_test)
-    task = experiment.task("explanations", {"run": view.key}, {"n_rows": n_rows, "seed": 0})
+    task = tasks.explain_task(view.key, view.data)
     if not task.exists():
         st.markdown(
-            f"Over {n_rows:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which features decide "
-            "most, whether the prediction disappears when they are removed, and whether explanations stay the same "
-            "under noise."
+            f"Over {task.params['n_rows']:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which "
+            "features decide most, whether the prediction disappears when they are removed, and whether explanations "
+            "stay the same under noise."
         )
     tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
 

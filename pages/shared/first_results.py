@@ -20,7 +20,7 @@ NOTE = "A first result, begun while nothing else runs."
 FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
-COUNT = 10  # of these results
+COUNT = 11  # of these results
 _NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
 
 
@@ -34,6 +34,7 @@ def table(fingerprint: str) -> list[tuple]:
         (double, {}),  # Compare, Sampling
         noises[0],  # Robustness
         (experiment.task("decide", {"run": plt.key}), {}),  # Train, Predict
+        (tasks.explain_task(plt.key, data), {}),  # Explain
         _with_candidates(data, double),  # Sampling
         _sweep(data, double),
         (tasks.select_task(fingerprint, "FALS", None), {}),  # Features

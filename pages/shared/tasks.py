@@ -281,6 +281,11 @@ def train_task(fingerprint: str, model: str, params: dict | None, k: int):
     return experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k})
 
 
+def explain_task(run_key: str, data):
+    """Return the task that measures which features decide most in all predictions of a run."""
+    return experiment.task("explanations", {"run": run_key}, {"n_rows": min(200, data.n_test), "seed": 0})
+
+
 def select_task(fingerprint: str, method: str, params: dict | None):
     return experiment.task("select", {"dataset": fingerprint}, {"method": method, "params": params})
 

@@ -46,6 +46,7 @@ def test_a_first_visit_shows_a_result_on_every_page_without_a_press(session, ser
         assert titles(page) and not [title for title in titles(page) if title.startswith("Example")], name
         assert "in this workspace yet" not in page.text() and offered == [], name
     assert "PLT ranks" in page.go("train").text().replace("**", ""), "the others do not take the place of the first"
+    assert "Features that decide most" in titles(page.go("explain").walk(section="Whole model"))
     made = unasked(server)
     assert len(made) == first_results.COUNT and {job.state for job in made} == {"done"}
     other = session().until(is_complete)
