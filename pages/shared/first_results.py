@@ -86,12 +86,10 @@ def go_on() -> None:
     is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
     if workspace.only_looks():
         return
-    if not is_wanted:
+    if not is_wanted or not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         _stop()
         return
     if len(begun) >= COUNT:
-        return
-    if not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         return
     listed = listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
     if _records() or begun.keys() - listed or (not begun and len(workspace.get("runs")) > FEW):
@@ -121,7 +119,7 @@ def _list_or_begin(task, rank, is_listed):
 
 
 def _stop():
-    """Stop what nobody asked for; it is begun again if it is wanted again."""
+    """Stop what nobody asked for; it is begun again if it is wanted again, and its data set is in use."""
     for record in _records():
         if (job := jobs.find(record)) is not None and job.active:
             job_queue.queue().cancel(record["id"], owner=workspace.token())

@@ -105,6 +105,17 @@ def test_wanting_nothing_stops_a_first_result_until_they_are_wanted_again(trains
     trains.set("preferences.automatic", "first").until(lambda s: len(unasked(server)) > 1)
 
 
+def test_another_data_set_in_use_stops_a_first_result_which_is_begun_again_with_its_own(trains, server, held):
+    default = written(trains)["dataset"]
+    use(trains, word_data())
+    trains.until(lambda s: not written(s)["jobs"])
+    held()
+    assert unasked(server)[0].wait(60) and unasked(server)[0].state == "cancelled" and "Stopped" not in trains.text()
+    with fields_of(trains) as changed:
+        changed |= {"dataset": default, "used": time.time()}
+    trains.until(lambda s: len(unasked(server)) > 1)
+
+
 def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(trains, server, held):
     held()
     trains.until(lambda s: written(s)["runs"])
