@@ -22,7 +22,7 @@ from xmlcore.jobs.records import ACTIVE
 from xmlcore.models.compiling import COMPILING
 
 # Kinds of tasks whose progress is that of all their work, but for what they read and compile first.
-ONE_WORK = "train", "select", "robustness"
+ONE_WORK = "train", "select", "robustness", "explanations"
 BEFORE = {"Reading the data set", "Reading the model", COMPILING}
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs

@@ -13,7 +13,9 @@ from xmlcore.progress import Cancelled
 @pytest.mark.filterwarnings("ignore:.*splits separated nothing")
 def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy, model):
     key = experiment.keep(train(save_dataset(easy), model, {"n_estimators": 2} if model == "LdSM" else {}))
-    stored = experiment.keep(explanations(key, n_rows=12, seed=3))
+    fractions = []
+    stored = experiment.keep(explanations(key, n_rows=12, seed=3), lambda _, fraction, *__: fractions.append(fraction))
+    assert fractions == sorted(fractions) and len(set(fractions)) > 12
     assert stored == explanations(key, 12, 3).key
     found = experiment.load("explanations", stored)
     assert found.rows.size == 12 and found.n_test == 60 and (np.diff(easy.X_test[found.rows].indptr) > 0).all()

@@ -12,7 +12,7 @@ from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, regis
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.first_use import pd
-from xmlcore.progress import silent
+from xmlcore.progress import of_phases, silent
 from xmlcore.typing import DataFrame
 
 
@@ -33,6 +33,7 @@ class Explanations:
 
 # Standard deviations of the noise, relative to the mean absolute value of present features.
 NOISE_OF_VALUES = (0.1, 0.3, 1.0)
+SHARES = {"Removing features": 0.15, "Explaining rows": 0.05, "Explaining noisy rows": 0.8}  # of the time, roughly
 STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard deviation
 
 
@@ -57,6 +58,7 @@ class Explain(Task):
     def run(self, progress=silent, files=None):
         n_rows, seed = self.params["n_rows"], self.params["seed"]
         run, model = kept_run_and_model(self.inputs["run"], progress)
+        progress = of_phases(progress, SHARES)
         dataset = self.dataset()
         filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
         rows = filled[sampled_rows(filled.size, n_rows, seed)]
