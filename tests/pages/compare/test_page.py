@@ -24,6 +24,8 @@ from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment import side_by_side
 
+pytestmark = pytest.mark.sections()
+
 
 def listed(session, records, *data):
     """Let a workspace list runs, and know their data sets."""
@@ -78,6 +80,7 @@ def test_the_time_by_the_clock_joins_the_processor_time_and_takes_no_other_colum
     assert "fit_cpu_s" not in ready.set("compare.more", []).set("compare.cost", "fit_s").frame("run", "fit_s")
 
 
+@pytest.mark.sections("Side by side")
 def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_is_ticked(ready, words):
     made = make(9, words, seeds=1)
     for number, record in enumerate(made):
@@ -196,6 +199,7 @@ def test_the_newest_result_and_those_that_were_imported_or_brought_back_are_read
     assert read == [3, 4]
 
 
+@pytest.mark.sections("Side by side")
 def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
     monkeypatch.setattr(reading, "read_run", lambda key: None)
     listed(ready, make(12, words), words)  # so that the Data page finds results
@@ -210,17 +214,15 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     assert "may be chance" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("measure", 5), ("text", 5), ("more", ["x", "macro F1@5"]), ("more", 5), ("tag", None), ("dataset", "gone")],
-)
-def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, words, name, value):
+def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, words):
+    odd = ("measure", 5), ("text", 5), ("more", ["x", "macro F1@5"]), ("more", 5), ("tag", None), ("dataset", "gone")
     made, known = make(3, words), {words.fingerprint: {"name": "words"}}
     datasets.save_dataset(words)
     in_advance.make([record | {"key": record["key"][::-1]} for record in made], known, words.fingerprint, {})  # gone
-    choice = in_advance._choice(every_of(made, known, {}).frame, {f"compare.{name}": value})
-    assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
-    in_advance.make(made, known, words.fingerprint, {f"compare.{name}": value})
+    for name, value in odd:
+        choice = in_advance._choice(every_of(made, known, {}).frame, {f"compare.{name}": value})
+        assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
+        in_advance.make(made, known, words.fingerprint, {f"compare.{name}": value})
 
 
 def ticked(page, keys):
@@ -263,6 +265,7 @@ def records(page):
     return {one["key"]: one for one in workspace_row(page).read()["runs"]}
 
 
+@pytest.mark.sections("Side by side")
 def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_when_asked(ready, words):
     page = listed(ready, make(6, words), words)
     frame = page.frame("run", "created")
@@ -380,6 +383,7 @@ def test_titles_of_one_data_set_differ_also_where_users_gave_a_name_twice(ready,
     assert len(set(called(page.set("compare.lines", "result")).values())) == 9
 
 
+@pytest.mark.sections("Side by side")
 def test_a_filter_that_fits_nothing_keeps_the_tabs_and_is_cleared_by_a_button(ready, session, words):
     page = listed(ready, make(6, words), words)
     before = list(tabs(page))
@@ -530,17 +534,12 @@ def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_pag
         assert ready.at.title[0].value == "Train" and f"result-{key[:DIGITS]}" in ready.view
 
 
-def test_the_data_set_is_chosen_below_the_header_that_names_it(ready, words):
-    other = small_data("second", 1)
-    page = listed(ready, [*make(3, words), *make(3, other, first=100)], words, other)
+def test_the_data_set_is_chosen_below_the_header_and_the_first_sentence_is_about_that_of_the_figures(ready, words):
+    other, made = small_data("second", 1), make(3, words, seeds=1)
+    page = listed(ready, [*made, *make(3, other, first=100)], words, other)
     order = [element.value if element.type == "header" else getattr(element, "label", "") for element in page.at.main]
     assert order.index("Results on") - order.index("2 side by side on second") in range(1, 4)
 
-
-def test_the_first_sentence_is_about_the_data_set_of_the_figures(ready, words):
-    other = small_data("second", 1)
-    made = make(3, words, seeds=1)
-    listed(ready, [*made, *make(3, other, first=100)], words, other)  # which is in use
     said = plainly(ticked(ready, [made[0]["key"], made[1]["key"]]))
     assert "2 side by side on words" in said and "On words, " in said
 

@@ -21,7 +21,7 @@ from xmlcore.experiment.engine import given
 from xmlcore.models import read_packed
 from xmlcore.models.rules import decided_scores, decision_of
 
-pytestmark = pytest.mark.sections("all")
+pytestmark = pytest.mark.sections("What if", "Save the model", "Open a model")
 
 TOPICS = ("fruit", "metal", "music", "river", "stars")
 WORDS = ("apple banana cherry", "iron copper tin", "violin drum song", "water bridge boat", "sun comet sky")
@@ -253,6 +253,7 @@ def test_files_of_one_data_set_are_not_what_another_one_without_a_file_opens_wit
     assert "of new rows.txt: **topic" in back.text(), "there is a file to return to"
 
 
+@pytest.mark.sections("Decide")
 def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_promised_is_said(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
@@ -279,6 +280,7 @@ def test_a_promise_is_looked_at_kept_and_predicts_a_file_and_what_cannot_be_prom
     assert predicted(page) == named(rule.decided(model, datasets.read_matrix(content)[0]).tocsr())
 
 
+@pytest.mark.sections("Decide")
 def test_a_kept_decision_that_this_version_does_not_know_is_not_in_force(page, key):
     with fields_of(page) as fields:
         fields["widgets"][f"predict.decision {key}"] = "macro F2@3"
@@ -300,6 +302,7 @@ def named(sets):
     return [{f"topic *{j}*" for j in row.indices} for row in sets]
 
 
+@pytest.mark.sections("Decide")
 def test_a_file_says_what_is_predicted_and_is_predicted_again_once_the_decision_is_another(page, key, model):
     content = xmlc(word_data(), "test")
     X = datasets.read_matrix(content)[0]
@@ -412,14 +415,11 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
 
         unlike.line(datasets.unlike_test_rows(one, test), 1, True, PLT())
 
-    said = [
-        [m.value for m in AppTest.from_function(script, args=(part, one)).run().markdown] for part in (test, test[:50])
-    ]
-    text = (
-        "Unlike the test rows: **100.0 %** of the words are unknown (test rows: 0.0 %) and "
-        "P of the first label is **40 %** (test rows: 75 %)."
-    )
-    assert [line.replace("\u00a0", " ").endswith(text) for line in said[0]] == [True] and said[1] == []
+    run = lambda of: AppTest.from_function(script, args=(of, one)).run()  # noqa: E731
+    many, few = ([m.value for m in run(part).markdown] for part in (test, test[:50]))
+    unlike = "**100.0 %** of the words are unknown (test rows: 0.0 %) and P of the first label is **40 %**"
+    assert [f"Unlike the test rows: {unlike} (test rows: 75 %)." in said_plainly(line) for line in many] == [True]
+    assert few == []
 
 
 @pytest.mark.parametrize(("model", "loss", "said"), [
@@ -531,6 +531,7 @@ def drawn(page):
     return {point["name"]: (*numbers(point["x"]), *numbers(point["y"])) for point in points}
 
 
+@pytest.mark.sections("Decide", "Save the model")
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model, monkeypatch):
     """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""
     monkeypatch.setattr("pages.predict.decide.FEWEST", 50, raising=False)  # labels predicted at the first cut

@@ -16,7 +16,7 @@ from xmlcore.metrics.buckets import label_buckets
 from xmlcore.metrics.calibration import wilson
 from xmlcore.models.double_sampling import MEANINGS
 
-pytestmark = pytest.mark.sections("all")
+pytestmark = pytest.mark.sections("Head, torso and tail")
 
 MODEL = "DoubleSampling"
 SWEEP = "Micro R@1 and time over κ and π"
@@ -99,6 +99,7 @@ def test_data_with_negative_values_is_refused_before_training_and_the_remedy_nam
     assert "“Negative values in training” = taken as 0" in page.at.warning[0].value
 
 
+@pytest.mark.sections("all")
 def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(measured, key, page):
     data, model = tailed_data(), experiment.load_run_model(key)
     ranking = model.predict_topk(data.X_test, 1)
@@ -169,6 +170,7 @@ def test_trainings_with_other_values_stay_in_the_figure_while_more_are_asked_for
     assert earlier in page.text() and "at π = 1" in page.text()
 
 
+@pytest.mark.sections("all")
 def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_at(ready):
     key = train(ready, several=True)
     page, data, run = ready.go("sampling"), tailed_data(several=True), experiment.load("train", key)
@@ -202,6 +204,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     assert answer.most_accurate(rest) == 1 and answer.most_accurate(tailed_data(several=True)) < 1
 
 
+@pytest.mark.sections("all")
 def test_measured_values_and_csvs_hold_the_runs_own_result_and_are_complete(measured, key, monkeypatch):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
@@ -284,6 +287,7 @@ def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     assert table["candidate_recall"].tolist() == pytest.approx(100 * measured["candidate_recall"])
 
 
+@pytest.mark.sections("A test row", "Single predictions")
 def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     data, model = tailed_data(), experiment.load_run_model(key)
     nearest = model.candidates(data.X_test)
@@ -302,6 +306,7 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     assert page.go("train").at.number_input(key="train.row").value == row
 
 
+@pytest.mark.sections("A test row")
 def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     key = train(ready, n_candidates=2)
     data, model = tailed_data(), experiment.load_run_model(key)
@@ -333,6 +338,7 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
 
 
+@pytest.mark.sections("What is drawn")
 @pytest.mark.parametrize(("params", "said"), [
     ({"examples_per_class": 0.3}, "0.3 drawn of each label on average"),
     ({"leave_one_out": True}, "labels of one row left out"),
@@ -344,6 +350,7 @@ def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said
     assert said.format(copies=model.sampled_size_.sum()) in ready.go("sampling").text()
 
 
+@pytest.mark.sections("all")
 def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
     key = train(ready)
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)
