@@ -41,7 +41,7 @@ from tests.pages.test_later_version import another_model, later
 from tests.pages.test_states import DATA
 from xmlcore import datasets, experiment, store
 
-STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 100))
+STEPS = int(os.environ.get("XMLCORE_MONKEY_STEPS", 50))
 SEED = int(os.environ.get("XMLCORE_MONKEY_SEED", 0))
 DEEDS = json.loads(os.environ.get("XMLCORE_MONKEY_DEEDS", "[]"))
 WALK = 100  # steps with one seed

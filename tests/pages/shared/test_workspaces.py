@@ -143,12 +143,20 @@ from pages.shared.workspaces import dataset_list, workspace
 st.session_state = {{}}
 st.query_params = {{"workspace": {token!r}}}
 workspace.open_workspace()
+print("ready", flush=True)
+sys.stdin.readline()
 for i in range(40):
-    dataset_list.add_dataset(8 * sys.argv[1] + str(i), "d", "upload", use=False)
+    dataset_list.add_dataset(f"{{8 * 'a'}}{{i}}", "d", "upload", use=False)
 """
     workspace.update(dataset=None)
-    running = [subprocess.Popen([sys.executable, "-c", source, name], cwd=ROOT) for name in "ab"]
-    assert [process.wait(120) for process in running] == [0, 0]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    other = subprocess.Popen([sys.executable, "-c", source], cwd=ROOT, **pipes)
+    assert other.stdout.readline() == "ready\n"
+    other.stdin.write("go\n")
+    other.stdin.flush()
+    for i in range(40):
+        dataset_list.add_dataset(f"{8 * 'b'}{i}", "d", "upload", use=False)
+    assert other.wait(120) == 0
     assert len(Row(token).read()["known"]) == 80
 
 
