@@ -111,7 +111,7 @@ HINGE = {"loss": "squared_hinge"}
     [("PLT", HINGE, "score"), ("PLT", {"loss": "logistic"}, "P"), ("LdSM", {}, "P"),
      ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "f")],
 )  # fmt: skip
-@pytest.mark.sections("all")
+@pytest.mark.sections("Whole model", "Noise")
 def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready, model, params, name):
     key = train(ready, model, **params)
     page = ready.go("explain").until(whole_model)
