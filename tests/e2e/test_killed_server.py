@@ -14,7 +14,7 @@ from pages.shared.streamlit_fixes.reconnected import LOST
 from xmlcore.state import FILE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-ROWS = 200_000  # of the uploaded file: so many that sending and reading it take a moment
+ROWS = 100_000  # of the uploaded file: so many that sending and reading it take a moment
 
 
 @pytest.fixture
