@@ -27,6 +27,7 @@ CUT = """() => [...document.querySelectorAll("[data-testid=stMultiSelect] [data-
   return name.scrollWidth > name.clientWidth + 1 || box.right > field.right || box.bottom > field.bottom + 1;
 }).map(name => name.title)"""
 
+PHONE = {"width": 400, "height": 900}
 CUT_BUTTONS = """() => [...document.querySelectorAll("button[data-testid^=stBase] [data-testid=stMarkdownContainer]")]
   .filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.innerText)"""
 
@@ -60,18 +61,8 @@ def go_to_the_top(page):
     page.evaluate("document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute('tabindex')")
 
 
-@pytest.fixture
-def trained(tab, prepared):
-    one = tab(f"/train{prepared(easy_data('few', 60), trained=True)}")
-    one.text("48 training and 12 test rows")
-    one.text("ranks a true label first")
-    one.idle()
-    return one
-
-
-def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
-    one = trained
-    for page in ("Train", "Compare", "Explain", "Robustness", "Trees", "Storage"):
+def tab_reaches_every_control_in_the_order_of_the_page(one):
+    for page in ("Train", "Compare", "Explain", "Trees", "Storage", "Robustness"):
         one.go(page)
         one.page.get_by_role("button", name="Stop").first.wait_for(state="detached")  # short jobs have ended
         controls, reached = all_controls(one.page), []
@@ -86,8 +77,37 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(trained):
         assert numbers == sorted(numbers), page
 
 
-def test_menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(trained):
-    page = trained.page
+def a_phone_cuts_no_names(one):
+    """On the Robustness page, which is open."""
+    one.page.set_viewport_size(PHONE)
+    one.idle()
+    field = one.page.get_by_test_id("stMultiSelect")
+    for _ in range(5):  # the end of a measurement draws the page anew, which closes an open list
+        field.get_by_role("combobox").click()
+        try:
+            one.page.get_by_role("option").first.click(timeout=5000)
+            break
+        except playwright_error():
+            one.idle()
+    one.page.keyboard.press("Escape")
+    wait_until(one.page, lambda: field.locator("[data-tag]").count() >= 2 and one.page.evaluate(CUT) == [])
+
+
+def a_phone_shows_the_button_first_and_says_where_tables_go_on(one):
+    """On the Train page, which is open on a desk."""
+    one.section("Label by label")
+    button = one.page.get_by_role("button", name=re.compile("^(Train|Show the result)$"))
+    places = (button, one.page.get_by_test_id("stDataFrame").first)
+    goes_on = one.page.get_by_text(re.compile("scroll it sideways"))
+    wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]
+    one.page.set_viewport_size(PHONE)
+    assert beside[0] > beside[1]
+    wait_until(one.page, lambda: places[0].bounding_box()["y"] < places[1].bounding_box()["y"])
+    wait_until(one.page, lambda: goes_on.filter(visible=True).count() > wide)
+
+
+def menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(one):
+    page = one.page
     page.get_by_role("button", name="Save").first.click()
     menu = page.get_by_test_id("stPopoverBody")
     menu.get_by_role("button", name="Figure, SVG or PNG").click()
@@ -100,50 +120,33 @@ def test_menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(trained
     page.frame_locator("[role=dialog] iframe").get_by_label("Add the caption").check()
     page.keyboard.press("Escape")  # which the frame of the figure gets, as it was clicked in
     page.get_by_role("heading", name="Figure to save").wait_for(state="detached")
-    one = trained
     one.go("Explain")
-    go_to_the_top(one.page)
+    go_to_the_top(page)
     for _ in range(60):
-        one.page.keyboard.press("Tab")
-        if one.page.evaluate("document.activeElement.getAttribute('aria-label')") == "Test row, 0 to 11":
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('aria-label')") == "Test row, 0 to 11":
             break
-    one.page.keyboard.press("Control+a")
-    one.page.keyboard.type("7")
-    one.page.keyboard.press("Enter")
-    one.page.get_by_text("Test row 7", exact=True).wait_for()
-    trained.go("Sampling")
-    page.set_viewport_size({"width": 400, "height": 900})
+    page.keyboard.press("Control+a")
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    page.get_by_text("Test row 7", exact=True).wait_for()
+    one.go("Sampling")
+    page.set_viewport_size(PHONE)
     page.get_by_role("button", name="Train DoubleSampling with its default settings").wait_for()
-    trained.idle()
+    one.idle()
     assert page.evaluate(CUT_BUTTONS) == []
 
 
-def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_names(trained):
-    one = trained
-    one.setting("Trees").fill("2")
-    one.setting("Trees").press("Enter")
+def test_the_keyboard_reaches_and_uses_every_control_and_a_phone_cuts_nothing(tab, prepared):
+    one = tab(f"/train{prepared(easy_data('few', 60), trained=2)}")
+    one.text("48 training and 12 test rows")
+    one.text("ranks a true label first")
+    desk = one.page.viewport_size
+    tab_reaches_every_control_in_the_order_of_the_page(one)
+    a_phone_cuts_no_names(one)
+    one.page.set_viewport_size(desk)
+    one.go("Train")
+    a_phone_shows_the_button_first_and_says_where_tables_go_on(one)
+    one.page.set_viewport_size(desk)
     one.idle()
-    one.page.get_by_role("button", name=re.compile("^(Train|Show the result)$")).click()  # the second time, it is kept
-    one.text("Result shown")
-    one.idle()
-    one.section("Label by label")
-    places = (one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_test_id("stDataFrame").first)
-    goes_on = one.page.get_by_text(re.compile("scroll it sideways"))
-    wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]
-    one.page.set_viewport_size({"width": 400, "height": 900})
-    assert beside[0] > beside[1]
-    wait_until(one.page, lambda: places[0].bounding_box()["y"] < places[1].bounding_box()["y"])
-    wait_until(one.page, lambda: goes_on.filter(visible=True).count() > wide)
-    one.page.goto(one.page.url.replace("/train?", "/robustness?"))
-    one.page.get_by_role("heading", name="Robustness", exact=True).wait_for()
-    one.idle()
-    field = one.page.get_by_test_id("stMultiSelect")
-    for _ in range(5):  # the end of a measurement draws the page anew, which closes an open list
-        field.get_by_role("combobox").click()
-        try:
-            one.page.get_by_role("option").first.click(timeout=5000)
-            break
-        except playwright_error():
-            one.idle()
-    one.page.keyboard.press("Escape")
-    wait_until(one.page, lambda: field.locator("[data-tag]").count() >= 2 and one.page.evaluate(CUT) == [])
+    menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(one)
