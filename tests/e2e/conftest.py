@@ -109,14 +109,20 @@ def dashboard(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def with_data(dashboard):
-    """Give the cache of a further server the data set that comes with xmlcore, as it takes seconds to make."""
+def catalog(dashboard):
+    """The folder of the data set that comes with xmlcore, once the dashboard has made it, which takes seconds."""
+    folder, end = dashboard.cache / "artifacts" / "catalog", time.monotonic() + 120
+    while not [*folder.glob("[!.]*")] and time.monotonic() < end:
+        time.sleep(0.1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def with_data(catalog):
+    """Give the cache of a further server the data set that comes with xmlcore."""
 
     def give(cache):
-        made, end = dashboard.cache / "artifacts" / "catalog", time.monotonic() + 120
-        while not [*made.glob("[!.]*")] and time.monotonic() < end:
-            time.sleep(0.1)
-        shutil.copytree(made, cache / "artifacts" / "catalog", ignore=shutil.ignore_patterns(".*"))
+        shutil.copytree(catalog, cache / "artifacts" / "catalog", ignore=shutil.ignore_patterns(".*"))
         return cache
 
     return give

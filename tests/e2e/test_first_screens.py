@@ -102,7 +102,7 @@ def first_visit(address, data):
 
 
 def test_every_page_of_a_first_visit_is_looked_at_before_it_is_read_and_can_be_read(
-    tab, prepared, dashboard, monkeypatch
+    tab, prepared, dashboard, catalog, monkeypatch
 ):
     monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
     data = part_of(datasets.load("api-docs"), 1000, 100)
