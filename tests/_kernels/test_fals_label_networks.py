@@ -15,7 +15,7 @@ from xmlcore.validation import csr_parts
 @pytest.mark.parametrize("dropout, l2", [(0.0, 0.0), (0.4, 0.0), (0.4, 0.05)])
 def test_a_network_of_one_label_trains_as_its_twin(activation, dropout, l2):
     X, member = sparse_rows(30, 8, 3), np.random.default_rng(1).random(30) < 0.3
-    (into, out_of), (bias, last) = first_weights([8, 4, 1], 5, np.float64)
+    (into, out_of), (bias, last) = first_weights([8, 4, 1], 5)  # float32, as they are trained
     network = into, bias, np.ascontiguousarray(out_of[:, 0]), last
     order = np.stack([np.random.default_rng([5, epoch]).permutation(30) for epoch in range(3)])
     batches = [rows[start : start + 8].tolist() for rows in order for start in range(0, 30, 8)]
@@ -25,10 +25,10 @@ def test_a_network_of_one_label_trains_as_its_twin(activation, dropout, l2):
     )
     before = into.copy()
     fals_label_networks.train_binary(
-        csr_parts(X.astype(np.float64)), order, 8, member, fals_label_networks.Schedule(rates, tail),
+        csr_parts(X), order, 8, member, fals_label_networks.Schedule(rates, tail),
         fals_label_networks.Options(l2, dropout, activation == "relu"), np.uint64(7),
         fals_label_networks.LabelNetwork(*network),
     )  # fmt: skip
     assert np.abs(into - before).max() > 0.05
     for found, wanted in zip(network, expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)

@@ -54,9 +54,11 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features, unit):
 
 def test_zones_come_one_after_the_other():
     indices = np.array([3, 40, 5, 200_000, 130, 600, 3000, 9000, 40_000, 1, 33], np.int32)
-    feature_ids, column_of = np.empty(0, np.int32), np.arange(200_001, dtype=np.int32)
+    of_feature = np.empty(0, np.int32), np.arange(200_001, dtype=np.int32)
+    for part in of_feature:
+        part.flags.writeable = False  # as those of models: else the kernel would be compiled once more
     values = np.ones(indices.size, np.float32)
-    _, columns, _ = plt_rows.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of, True)
+    _, columns, _ = plt_rows.take_rows(np.array([0, 11]), indices, values, 0, 1, *of_feature, True)
     assert columns.tolist() == [3, 5, 1, 40, 33, 130, 600, 3000, 9000, 40_000, 200_000]
 
 
