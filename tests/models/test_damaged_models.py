@@ -14,7 +14,7 @@ from xmlcore import load_model
 from xmlcore.models import ModelFormatError
 from xmlcore.models.base import warm_up
 
-N_MODELS = int(os.environ.get("XMLCORE_FUZZ_MODELS", 300))
+N_MODELS = int(os.environ.get("XMLCORE_FUZZ_MODELS", 150))
 MEMORY = 2 << 30  # bytes that loading and predicting may ask for, beyond what the tests have
 SECONDS = 10  # for one model
 
