@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from tests.pages.conftest import Session
 from tests.pages.making import came_with_a_file, damage, estimate, fields_of, figure, select, titles, train, written
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
+pytestmark = pytest.mark.sections()
 NOTE = "was damaged. It is being made again."
 MARK = "came with the file"
 FEW = {"n_epochs": 3, "n_features": 4}
@@ -101,6 +103,7 @@ def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_dam
     store.check(folder, record["key"])
 
 
+@pytest.mark.sections("At one level", "Single rows")
 def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for_rows_under_attack(ready, monkeypatch):
     key = train(ready)
     damage_model(key)
@@ -123,6 +126,7 @@ def test_a_run_that_was_not_made_again_says_how_to_make_it(ready):
     assert NOTE not in page.text() and "Reload the page to make it again" in page.text()
 
 
+@pytest.mark.sections("Head, torso and tail")
 def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(ready):
     other = train(ready, "OneVsRest", data=classes())
     train(ready, "DoubleSampling", data=classes(), n_candidates=3)
@@ -183,29 +187,31 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, name)
     assert experiment.load("train", key).params == params
 
 
-@pytest.mark.parametrize(
-    "damage_record",
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: text.replace("n_test", "x"),
-        lambda text: text.replace('"n_labels": ', '"n_labels": -'),
-        lambda text: text.replace('"bytes": ', '"x": '),
-        lambda text: "[" * 50_000,
-    ],
-    ids=["cut", "without a size", "impossible size", "without bytes", "deep"],
-)
-def test_an_upload_whose_record_is_damaged_is_said_on_data(ready, damage_record):
-    train(ready)
-    fingerprint = written(ready)["dataset"]
-    record = store.folder("datasets", fingerprint) / store.META
-    record.write_text(damage_record(record.read_text()))
+RECORDS = {
+    "cut": lambda text: text[: len(text) // 2],
+    "without a size": lambda text: text.replace("n_test", "x"),
+    "impossible size": lambda text: text.replace('"n_labels": ', '"n_labels": -'),
+    "without bytes": lambda text: text.replace('"bytes": ', '"x": '),
+    "deep": lambda text: "[" * 50_000,
+}
+
+
+def test_an_upload_whose_record_is_damaged_is_said_on_data(ready):
     from pages.shared import server
 
-    server.forget()
-    page = ready.go("data")
-    assert not page.at.exception and "damaged" in page.text() + "".join(e.value for e in page.at.error)
-    for other in ("compare", "storage"):
-        assert not ready.go(other).at.exception
+    train(ready)
+    fields, fingerprint = written(ready), written(ready)["dataset"]
+    record = store.folder("datasets", fingerprint) / store.META
+    whole = record.read_text()
+    for how, damage_record in RECORDS.items():
+        with fields_of(ready) as before:
+            before.update(fields)
+        record.write_text(damage_record(whole))
+        server.forget()
+        page = Session(ready.token).go("data")
+        assert not page.at.exception and "damaged" in page.text() + "".join(e.value for e in page.at.error), how
+        for other in ("compare", "storage"):
+            assert not page.go(other).at.exception, how
 
 
 @pytest.mark.parametrize("damaged", [{}, [[]]])
