@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore import PLT
 from xmlcore._kernels import plt_gradients
+from xmlcore.arrays import read_only
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
@@ -120,7 +121,10 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features, normalize):
     nodes = PLT(loss=loss, max_leaf_labels=2, normalize=normalize).fit(X, Y).linear_nodes()
     weights = nodes.weights[:, :].tolil()
     weights[:, 10:] = 0 if n_features == 400 else weights[:, 10:]
-    nodes = nodes._replace(weights=sp.csr_array(weights))
+    weights = sp.csr_array(weights)  # with ids and flags as those of models, for which there is compiled code
+    weights.indptr, weights.indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
+    read_only((weights.indptr, weights.indices, weights.data))
+    nodes = nodes._replace(weights=weights)
     labels = np.arange(12, dtype=np.int32)
     flat = plt_gradients.FlatNodes(
         nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias

@@ -98,7 +98,7 @@ def test_idf_multiplies_the_columns_of_unit_rows_by_the_factors_of_scikit_learn(
 def test_noise_does_not_change_document_frequencies():
     data = make_synthetic(n_train=300, n_test=50, n_features=60, n_labels=9, features_per_row=8)
     noisy = sp.csr_array(np.vstack([data.X_train.toarray(), np.ones((300, 60))]).astype(np.float32))
-    of_rows = (sp.csr_array(data.X_train), np.arange(60, dtype=np.int32), "idf", None, 300)
+    of_rows = (sp.csr_array(data.X_train, copy=True), np.arange(60, dtype=np.int32), "idf", None, 300)
     clean, both = (scaled_rows(rows, *of_rows[1:])[1].factor for rows in (of_rows[0], noisy))
     np.testing.assert_allclose(both / both[0], clean / clean[0])
 
