@@ -415,11 +415,10 @@ def test_a_typed_text_is_compared_with_the_test_rows_if_these_are_many_enough():
 
         unlike.line(datasets.unlike_test_rows(one, test), 1, True, PLT())
 
-    run = lambda of: AppTest.from_function(script, args=(of, one)).run()  # noqa: E731
-    many, few = ([m.value for m in run(part).markdown] for part in (test, test[:50]))
+    many, few = (AppTest.from_function(script, args=(part, one)).run().markdown for part in (test, test[:50]))
     unlike = "**100.0 %** of the words are unknown (test rows: 0.0 %) and P of the first label is **40 %**"
-    assert [f"Unlike the test rows: {unlike} (test rows: 75 %)." in said_plainly(line) for line in many] == [True]
-    assert few == []
+    assert [f"Unlike the test rows: {unlike} (test rows: 75 %)." in said_plainly(m.value) for m in many] == [True]
+    assert not few
 
 
 @pytest.mark.parametrize(("model", "loss", "said"), [
