@@ -160,10 +160,10 @@ def test_a_sweep_of_an_earlier_version_is_shown_by_its_seconds_with_a_mark(ready
 
 def test_trainings_with_other_values_stay_in_the_figure_while_more_are_asked_for(ready, monkeypatch):
     key = train(ready)
-    page = ready.go("sampling").until(everything)
-    earlier_values = swept(page, "π")
     earlier = "These settings are not trained together yet, so earlier ones are shown."
-    assert earlier_values[0] == [1, 2] and earlier not in page.text()
+    page = ready.go("sampling").until(lambda s: everything(s) and earlier not in s.text())
+    earlier_values = swept(page, "π")
+    assert earlier_values[0] == [1, 2]
     estimate(monkeypatch, "sampling", 100.0)
     page.set(f"sampling.examples {key[:8]}", "0.5, 1, 3")
     assert swept(page, "π") == earlier_values
