@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from contract.estimators import CASES, assert_same, each_model_once, each_once, every_case, fitted, problem, results
 
+from xmlcore.datasets import make_synthetic
+from xmlcore.models import PLT, OneVsRest
 from xmlcore.progress import Cancelled
 
 
@@ -42,6 +44,14 @@ def assert_rising(reports):
 @every_case
 def test_progress_of_fitting_rises_to_the_end(case):
     assert_rising(reports_of_fit(case))
+
+
+@pytest.mark.parametrize("model", [OneVsRest(), PLT(), PLT(n_estimators=3)], ids=str)
+def test_settings_that_are_chosen_first_are_a_part_of_the_work(model):
+    data, recorder = make_synthetic(n_train=600, n_features=200, n_labels=40, features_per_row=15), Recorder()
+    model.fit(data.X_train, data.Y_train, progress=recorder)
+    assert recorder.reports[0][0] == "Choosing settings"
+    assert_rising(recorder.reports)
 
 
 PHASES = {

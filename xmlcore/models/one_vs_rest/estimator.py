@@ -24,7 +24,7 @@ from xmlcore.models.saving import ModelFormatError, check_columns, check_setting
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Auto, Matrix
 from xmlcore.validation import (
@@ -116,6 +116,7 @@ class OneVsRest(LinearModel):
 
     def _fit(self, X, Y, progress, sample_weight=None, label_weight=None):
         X, Y, weights, boosts = weighed_rows(*checked_rows(X, Y), sample_weight, label_weight)
+        progress = of_phases(progress, {"Choosing settings": 0.3, PHASE: 1.0})
         choice = self._choice(X, Y, weights, boosts, progress)
         C = choice.settings["C"]
         every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]

@@ -29,8 +29,9 @@ from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRE
 from xmlcore.models.plt.saving import state_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
-from xmlcore.models.plt.shapes import differ_by_seed, different_trees
+from xmlcore.models.plt.shapes import differ_by_seed, different_trees, trees_asked_for
 from xmlcore.models.plt.training import (
+    CHOOSING,
     SHARES,
     DescentSettings,
     RowsOfTree,
@@ -152,7 +153,8 @@ class PLT(LinearModel):
 
     def _fit(self, X, Y, progress, n_clean=None, sample_weight=None, label_weight=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
-        progress = of_phases(progress, SHARES)
+        n_asked = trees_asked_for(self.get_params(deep=False))
+        progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
         if n_clean is not None and sample_weight is not None:
             n_clean = int(np.count_nonzero(sample_weight[:n_clean]))
