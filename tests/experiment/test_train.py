@@ -54,7 +54,8 @@ def test_the_trial_whose_settings_were_chosen_is_known(data, C, best):
     lines = [("l2", 1.0, 900, 1.5), ("l2", 1.0, 500, 1.2), ("idf", 1.0, 500, 1.0), ("idf", 4.0, 500, 1.1)]
     trials = [dict(zip(("normalize", "C", "rows", "score"), line)) | {"labels": 9} for line in lines]
     run = replace(experiment.run(data), trials=trials, chosen={"normalize": "idf+l2", "C": C, "loss": "squared_hinge"})
-    assert run.chosen_trial == best and replace(run, trials=[]).chosen_trial is None
+    assert run.chosen_trial == best and replace(run, trials=[], chosen={}).chosen_trial is None
+    assert replace(run, trials=[], chosen={}, params={}).chosen_trial is None, "as for LdSM, which has no loss"
 
 
 def test_warnings_of_the_training_are_kept_with_the_run(data):
