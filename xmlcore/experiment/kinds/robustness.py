@@ -108,8 +108,9 @@ class MeasureRobustness(Task):
         attacked, attacked_name = None, None
         own = hasattr(model, "log_proba_gradient") and not params["transferred"]
         if kind.is_attack and not own:
-            key = keep(surrogate(run.fingerprint, run.k), part_of(progress, 0.0, 0.3))
-            progress = part_of(progress, 0.3, 1.0)
+            attacked = surrogate(run.fingerprint, run.k)
+            share = 0.0 if attacked.exists() else 0.3
+            key, progress = keep(attacked, part_of(progress, 0.0, share)), part_of(progress, share, 1.0)
             _, attacked = kept_run_and_model(key, progress)
             attacked_name = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
