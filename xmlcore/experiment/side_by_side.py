@@ -182,8 +182,9 @@ def told(tests: "DataFrame") -> list[str]:
     """Return the measures to tell of and to draw: the first, that of rare labels, and that with most that is sure."""
     known = list(dict.fromkeys(tests["measure"]))
     rare, usual = at_most(TOLD, max(int(measure.rpartition("@")[2]) for measure in known))
-    sure = sure_elsewhere(tests)["measure"].value_counts()
-    others = sorted([usual, *filter(sure.get, known)], key=lambda measure: -sure.get(measure, 0))
+    elsewhere = sure_elsewhere(tests)
+    sure, ahead = elsewhere["measure"].value_counts(), {*elsewhere.loc[elsewhere["difference"] > 0, "measure"]}
+    others = sorted([usual, *filter(sure.get, known)], key=lambda m: (m not in ahead, -sure.get(m, 0)))
     return list(dict.fromkeys([known[0], rare, *others]))[:MOST_TOLD]
 
 
