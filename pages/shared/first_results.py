@@ -99,7 +99,7 @@ def go_on() -> None:
         first_values = {name: value for _, fields in every for name, value in fields.items()}
         workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
     for rank, (task, _) in enumerate(every):
-        if task.key not in begun and not _list_or_begin(task, rank, task.key in listed):
+        if not {task.key, task.earlier()} & begun.keys() and not _list_or_begin(task, rank, task.key in listed):
             return
 
 
