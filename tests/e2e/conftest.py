@@ -112,7 +112,8 @@ def dashboard(tmp_path_factory):
 def catalog(dashboard):
     """The folder of the data set that comes with xmlcore, once the dashboard has made it, which takes seconds."""
     folder, end = dashboard.cache / "artifacts" / "catalog", time.monotonic() + 120
-    while not [*folder.glob("[!.]*")] and time.monotonic() < end:
+    while not [*folder.glob("[!.]*")]:
+        assert time.monotonic() < end, "the dashboard has not made its data set"
         time.sleep(0.1)
     return folder
 
