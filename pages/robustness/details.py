@@ -23,7 +23,8 @@ def buckets(measurements, settings, files, n_labels) -> None:
         k = fields.choice("k of both figures", results.ks(n_labels), "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     level = noise.level_title(settings.kind, settings.options)
-    recall = "R@k" if (mine["measure"] == "R@k").any() else "micro R@k"  # versions 1 and 2 took the mean over rows
+    of_rows = (mine["measure"] == "R@k").any()  # by versions 1 and 2
+    recall, mean = ("R@k", ", as a mean over rows") if of_rows else ("micro R@k", "")
     texts = {
         "P@k": (
             "parts",
@@ -34,7 +35,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
         recall: (
             "recall",
             f"Recall@{k} of head, torso and tail",
-            f"Share of the true head, torso or tail labels that are among the {k} predicted; bands are 95\u00a0% "
+            f"Share of the true head, torso or tail labels that are among the {k} predicted{mean}; bands are 95\u00a0% "
             "intervals over repeats.",
         ),
     }
