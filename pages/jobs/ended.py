@@ -1,6 +1,7 @@
 """Jobs that have ended: how, how long they took and how much memory, their logs, and a button that starts one again."""
 
 import contextlib
+import math
 import re
 from datetime import UTC, datetime
 
@@ -20,14 +21,17 @@ MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it."),
-    "Took": tables.text("Took", 80, help="Of a sweep: the time in which a training ran."),
+    "Took": tables.number("Took", 90, help="Of a sweep: the time in which a training ran."),
     "Job": tables.text("Job"),
-    "Ended": tables.text("Ended", 110),
-    "Expected": tables.text("Expected", 100, help="How long it was expected to take on a machine without other work."),
-    "Memory": tables.text(
+    "Ended": tables.moments("Ended"),
+    "Expected": tables.number(
+        "Expected", 100, help="How long it was expected to take on a machine without other work."
+    ),
+    "Memory": tables.number(
         "Memory", 90, help="The most that its worker process had, also for the program and loaded code."
     ),
 }
+UNITS = {"Took": format.duration, "Expected": format.duration, "Memory": format.size}
 NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
 
@@ -44,7 +48,7 @@ def show() -> None:
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
     first = tuple(name for name in COLUMNS if name != "Expected")  # other work makes that wrong
-    tables.show(frame, "jobs.table", COLUMNS, first=first, most=390, widest=560)
+    tables.show(frame, "jobs.table", COLUMNS, first=first, signs=UNITS, most=390, widest=560)
     of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
     worked = f", which worked for {format.duration(sum(took.values()))} in all" if any(took.values()) else ""
     st.caption(f"{of}Jobs of the last 30 days are listed{worked}.")
@@ -92,10 +96,10 @@ def _facts(title, own, sweep=None) -> dict:
     return {
         "Job": title,
         "State": counts if own[0].group else states[0],
-        "Ended": format.when(max(ended).isoformat()) if ended else "",
-        "Took": format.duration(took) if (took := _worked(own)) else "",
-        "Expected": "" if None in expected else format.duration(max(sum(expected), 0.1)),
-        "Memory": format.size(max(memory)) if memory else "",
+        "Ended": pd.Timestamp(max(ended) if ended else None).tz_convert(format.zone()),
+        "Took": _worked(own) or math.nan,
+        "Expected": math.nan if None in expected else max(sum(expected), 0.1),
+        "Memory": max(memory, default=math.nan),
     }
 
 

@@ -216,7 +216,8 @@ def show(
 
     A cell may be a tuple of names: where not all fit, it shows the first ones, and how many others there are.
     The reader may choose the others than the ``first``, at most seven. ``signs`` has formats of columns with a minus,
-    ``best`` says which cells are bold, ``most`` is the largest height, ``widest`` that of columns without a width.
+    or functions that write a number and its unit; ``best`` says which cells are bold, ``most`` is the largest height,
+    ``widest`` that of columns without a width.
     """
     if "column_order" not in settings:
         offered = [name for name in columns if name in frame.columns]
@@ -310,9 +311,10 @@ def _pixels(text) -> float:
     return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + wide
 
 
-def _signed(form: str):
-    """Return a function that writes a number as the format says, with the minus sign that figures have."""
-    return lambda value: "" if pd.isna(value) else form.format(value).replace("-", "−")
+def _signed(form):
+    """Return a function that writes a number as the format or function says, with the minus sign that figures have."""
+    write = form if callable(form) else form.format
+    return lambda value: "" if pd.isna(value) else write(value).replace("-", "−")
 
 
 def find_rows(data, part_name: str, query: str) -> np.ndarray:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.jobs import live
 from pages.shared import sweeping
@@ -157,7 +158,7 @@ def test_a_job_and_a_sweep_were_expected_to_take_the_compiling_that_their_button
     assert job_queue.queue().jobs(owner=page.token)[-1].plan.is_short, "it waits for no longer job"
     page.go("jobs").until(at_rest)
     ended = page.frame("Job", "Expected").set_index("Job")["Expected"].filter(like="PLT")
-    assert said_plainly(ended.iloc[0]) == "21 s"
+    assert ended.tolist() == [21]
     page.go("train").set("train.model", "OneVsRest").set("try.OneVsRest.C", "1, 3").press("try.OneVsRest.start")
     assert workspace_row(page).read()["sweeps"][0]["seconds"] > 17.0
     page.go("jobs").until(at_rest)
@@ -303,10 +304,26 @@ def test_a_sweep_took_the_time_in_which_a_training_ran_in_the_table_and_in_the_f
     past = [jobs.PastJob(id=str(n), **about, started=start, ended=end) for n, (start, end) in enumerate(times)]
     monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
     page = ready.go("jobs")
-    assert said_plainly(page.frame("Took").set_index("Job")["Took"]["Sweep"]) == "6 min 00 s"
+    assert page.frame("Took").set_index("Job")["Took"]["Sweep"] == 360
     assert "which worked for 6 min 00 s in all." in said_plainly(page.text())
     (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "6 min 00 s" in str(trace["text"]))
     assert bars["text"].count(" 6 min 00 s") == 1
+
+
+def test_times_and_sizes_of_ended_jobs_sort_as_quantities_and_are_read_with_their_units(ready, monkeypatch):
+    at = lambda minute, second=0: datetime(2026, 1, 9, 10, minute, second, tzinfo=UTC)  # noqa: E731
+    about = {"key": "k", "state": "done", "task": None, "queued": at(0), "started": at(0)}
+    ends = [(at(4, 23), 9.5, 900_000_000), (at(0, 46), 28.0, 1_200_000_000), (at(0, 6), 110.0, 80_000_000)]
+    rest = [{"ended": end, "seconds": seconds, "memory": memory} for end, seconds, memory in ends]
+    past = [jobs.PastJob(id=str(n), title=str(n), **about, **more) for n, more in enumerate(rest)]
+    monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
+    ready.go("jobs")
+    orders = {"Ended": "210", "Took": "210", "Expected": "012", "Memory": "201"}
+    table = ready.frame("Took")
+    assert {name: "".join(table[table["Job"].isin([*"012"])].sort_values(name)["Job"]) for name in orders} == orders
+    (shown,) = (one.proto.arrow_data.styler for one in ready.at.dataframe if "Took" in one.value)
+    said = said_plainly(convert_arrow_bytes_to_pandas_df(shown.display_values).to_csv())
+    assert "4 min 23 s" in said and "1 min 50 s" in said and "900 MB" in said
 
 
 def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
