@@ -114,19 +114,13 @@ def _pause(paused, job_id=None):
 def _running(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(f"**{format.plain(jobs.title(job, record))}**")
-        fragments.live(lambda place: place.progress(job.fraction, text=format.plain(_doing(job))))
+        fragments.live(lambda place: place.progress(job.fraction, text=format.plain(jobs.doing(job))))
         fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
             log.button(job)
         if log.is_shown(job):
             fragments.live(lambda place: log.lines(job.log, place))
-
-
-def _doing(job) -> str:
-    if job.cancelling or not job.phase:
-        return job.words
-    return f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" + (f" ({job.detail})" if job.detail else "")
 
 
 def _facts(job, record):
@@ -145,8 +139,8 @@ def _facts(job, record):
 
 
 def _expected(job) -> list:
-    seconds = job.plan.seconds
-    return [] if seconds is None else [f"expected {format.seconds(max(seconds, 1.0))}"]
+    seconds = jobs.expected_now(job)
+    return [] if seconds is None else [f"expected {format.roughly(seconds)}"]
 
 
 def _waiting(job, record, place, count):

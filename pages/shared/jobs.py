@@ -24,6 +24,7 @@ from xmlcore.models.compiling import COMPILING
 # Kinds of tasks whose progress is that of all their work, but for what they read and compile first.
 ONE_WORK = "train", "select", "robustness", "explanations"
 BEFORE = {"Reading the data set", "Reading the model", COMPILING}
+STARTING = "Starting: loading the program"
 EVERY = 1.0  # seconds between two updates of the progress of jobs
 MOST_SECONDS = 4.0  # the same at most, when many workspaces have jobs
 FEW = 5  # workspaces with jobs that are kept up to date as often as that; of more, each is less often
@@ -152,14 +153,20 @@ def waiting(job) -> str:
     """Return what a job waits for, and its place in the queue, in words."""
     line = [other.id for other in job_queue.queue().waiting()]
     if job.id not in line:
-        return "Starting: loading the program"
+        return STARTING
     place = f", number {line.index(job.id) + 1} of {len(line)} in the queue" if len(line) > 1 else ""
     return job.words + place
 
 
 def expected_now(job) -> float | None:
-    """Return how long a job that runs was expected to take, on a machine as busy as this one; None if not known."""
-    return None if job.plan.seconds is None else job.plan.seconds * job_queue.slowdown(own=1)
+    """Return how long a job is expected to take, on a machine as busy as this one; None if not known.
+
+    Compiling is part of it while the job waits.
+    """
+    if job.plan.seconds is None:
+        return None
+    runs, compiling = job.state == "running", job.plan.compiling
+    return (max(job.plan.seconds - compiling, 1.0) + (not runs) * compiling) * job_queue.slowdown(own=runs)
 
 
 def time_left(job, expected: float | None, kind: str = "") -> str:
@@ -172,28 +179,35 @@ def time_left(job, expected: float | None, kind: str = "") -> str:
     spent = sum(job.phases[phase] for phase in phases)
     is_measured = done >= 0.05 and spent >= 1
     of_spent = spent * (1 - done) / done if is_measured else 0.0
-    of_all = 0.0 if expected is None or (job.phase, done) == LAST_STEP else expected - job.elapsed
+    worked = sum(job.phases.values()) - job.phases.get(COMPILING, 0.0)  # the expected seconds are those of the work
+    of_all = 0.0 if expected is None or (job.phase, done) == LAST_STEP else expected - worked
+    if expected is not None and job.phase in ("", COMPILING):
+        return f"then about {format.roughly(max(of_all, 1.0))}"
     weight = min(1.0, 2 * done) if is_one and is_measured else 0.0
     left = weight * of_spent + (1 - weight) * max(of_spent, of_all)
     if left >= 1:
         return f"about {format.seconds(left)} left"
-    over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
-    return f"longer than expected ({format.seconds(expected)})" if over else ""
+    over = expected is not None and worked > 1.5 * expected and worked > expected + 5
+    return f"longer than expected ({format.roughly(expected)})" if over else ""
 
 
-def _doing(job, record, compact) -> str:
+def doing(job, *, short: bool = False) -> str:
+    """Return what a job does, and how far it is, in words."""
     if job.cancelling:
         return "Stopping"
     if job.state == "queued":
         return waiting(job)
-    text = f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else "Starting: loading the program"
-    if compact:
+    if not job.phase:
+        return STARTING
+    return f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" + (f" ({job.detail})" if job.detail and not short else "")
+
+
+def _doing(job, record, compact) -> str:
+    text = doing(job, short=compact)
+    if compact or job.cancelling or job.elapsed < 1:
         return text
-    text += f" ({job.detail})" if job.detail else ""
-    if job.elapsed >= 1:
-        left = time_left(job, expected_now(job), record.get("kind", ""))
-        text += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
-    return text
+    left = time_left(job, expected_now(job), record.get("kind", ""))
+    return f"{text}, {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
 
 
 def _show_job(job, name, compact, record):

@@ -180,7 +180,8 @@ def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     assert len(server.jobs()) > before
 
 
-def job(elapsed, done=0.0, spent=0.0, phase="Training nodes of trees", **phases):
+def job(elapsed, done=0.0, spent=None, phase="Training nodes of trees", **phases):
+    spent = elapsed if spent is None else spent
     return SimpleNamespace(elapsed=elapsed, fraction=done, phase=phase, phases={**phases, phase: spent})
 
 
@@ -188,17 +189,21 @@ def job(elapsed, done=0.0, spent=0.0, phase="Training nodes of trees", **phases)
     (job(10), 130, None, "about 2 min 00 s left"),
     (job(60, 0.1, 60), 130, None, "about 9 min 00 s left"),  # slower, and more may come after the phase
     (job(780, 0.5, 780), 120, None, "about 13 min 00 s left"),
-    (job(780), 120, None, "longer than expected (2 min 00 s)"),
+    (job(780), 120, None, "longer than expected (2 min)"),
+    # What is loaded and compiled first is no part of the expected time.
+    (job(21, spent=0, phase=""), 7.9, "train", "then about 7.9 s"),
+    (job(31, spent=10, phase=COMPILING), 7.9, "train", "then about 7.9 s"),
+    (job(36, spent=5, **{COMPILING: 10}), 7.9, "train", "about 2.9 s left"),
     (job(3), None, None, ""),
-    (job(10, 0.9, 9), 50, None, "about 40 s left"),  # more may come after such a phase
+    (job(10, 0.9, 9), 49, None, "about 40 s left"),  # more may come after such a phase
     # Features are scored after the network is trained, as parts of one work.
     (job(100, 0.4, 100, "Training the network"), 33, "select", "about 2 min 30 s left"),
     (job(160, 0.75, 20, "Scoring features", **{COMPILING: 10, "Training the network": 130}), 33, "select",
      "about 50 s left"),
-    (job(20, 0.9, 18), 100.0, "compare", "about 1 min 20 s left"),
+    (job(20, 0.9, 18), 98.0, "compare", "about 1 min 20 s left"),
     (job(20, 0.9, 18), 100.0, "train", "about 2.0 s left"),
     (job(20, 1.0, 0.1, "Saving"), 119.0, "train", ""),
-    (job(20, 1.0, 3, "Changing rows"), 119.0, "compare", "about 1 min 39 s left"),  # more comes after such a phase
+    (job(20, 1.0, 20, "Changing rows"), 119.0, "compare", "about 1 min 39 s left"),  # more comes after such a phase
 ])  # fmt: skip
 def test_the_time_left_follows_the_work_of_the_task_itself(job, expected, kind, left):
     assert said_plainly(time_left(job, expected, kind)) == left

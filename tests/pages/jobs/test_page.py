@@ -11,7 +11,8 @@ import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.jobs import live
-from pages.shared import sweeping
+from pages.shared import sweeping, tasks
+from pages.shared.jobs import doing
 from pages.shared.process import job_queue
 from tests.pages.making import estimate, fields_of, figure, numbers, said_plainly, workspace_row
 from tests.pages.small import small_data
@@ -137,7 +138,8 @@ def test_a_job_that_gave_way_is_not_said_to_be_stopped_here_and_after_a_restart(
 
 
 def test_a_job_says_what_is_left_beside_other_work_or_that_it_takes_longer_than_expected(monkeypatch):
-    job = SimpleNamespace(elapsed=12.0, fraction=0.0, phase="", phases={}, memory=0, attempts=1, where=None)
+    job = SimpleNamespace(elapsed=12.0, fraction=0.0, phase="Fitting", phases={"Fitting": 12.0}, state="running")
+    job.memory, job.attempts, job.where = 0, 1, None
     for seconds, slower, said in (
         (3.5, 1.0, "12 s so far, longer than expected (3.5 s)"),
         (30.0, 1.0, "12 s so far, about 18 s left"),
@@ -146,6 +148,12 @@ def test_a_job_says_what_is_left_beside_other_work_or_that_it_takes_longer_than_
         monkeypatch.setattr(system, "slowdown", {system.usable_cores(): slower}.__getitem__)
         job.plan = jobs.Plan(seconds=seconds)
         assert said_plainly(", ".join(live._facts(job, {}))) == said
+    job.phase, job.phases, job.cancelling, job.plan = "", {}, False, jobs.Plan(seconds=0.4)
+    monkeypatch.setattr(system, "slowdown", lambda leaving: 7.9)
+    for job.state in ("queued", "running"):
+        for said in (tasks.takes(0.4), *live._expected(job), *live._facts(job, {})[1:]):
+            assert "7.9 s" in said_plainly(said), "the button and the job say the same"
+    assert doing(job).startswith("Starting"), "the worker loads the program"
 
 
 @pytest.mark.sections("Several settings")
