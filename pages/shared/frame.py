@@ -154,7 +154,7 @@ def _draw(page, folded, make_comparison):
     view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
     tasks.collect()
     first_results.go_on()
-    with st.container(key="in-address", height=1, border=False):  # hidden: see STYLE; low until that is there
+    with st.container(key="in-address", height=1, width=1, border=False):  # a dot until STYLE hides it
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()
     place_for_jobs = sidebar.show(page, folded)

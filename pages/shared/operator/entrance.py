@@ -1,7 +1,7 @@
 """What happens before a page is loaded: a visitor without a workspace is given one.
 
-With a page, the browser is told which large parts of Streamlit's program it will need for figures and tables, so that
-it fetches them while the user reads.
+With a page, the browser is told which parts of Streamlit's program it needs for the style of the page, and which large
+ones for figures and tables, so that it fetches these while the user reads.
 """
 
 import functools
@@ -17,7 +17,9 @@ from streamlit.file_util import get_static_dir
 from pages.shared import addresses
 from pages.shared.workspaces import workspace
 
-FETCHED = ("PlotlyChart", "DataFrame", "DownloadButton", "Multiselect")  # parts of Streamlit's program
+# Parts of Streamlit's program: at once, those that draw the style of the page, then large ones for later.
+FETCHED = dict.fromkeys(("Html", "purify"), "modulepreload")
+FETCHED |= dict.fromkeys(("PlotlyChart", "DataFrame", "DownloadButton", "Multiselect"), "prefetch")
 PROGRAM = Path(get_static_dir()) / "static" / "js"
 
 
@@ -60,8 +62,8 @@ def _page(request) -> str | None:
 @functools.cache
 def _links() -> str:
     """Return the value of the header that names the files to fetch ahead; their names differ between versions."""
-    names = [file.name for part in FETCHED for file in sorted(PROGRAM.glob(f"{part}.*.js"))]
-    return ", ".join(f"<./static/js/{name}>; rel=prefetch; as=script" for name in names)
+    files = [(file.name, how) for part, how in FETCHED.items() for file in sorted(PROGRAM.glob(f"{part}.*.js"))]
+    return ", ".join(f"<./static/js/{name}>; rel={how}; as=script" for name, how in files)
 
 
 def _goal(request, path) -> str | None:

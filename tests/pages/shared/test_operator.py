@@ -131,15 +131,16 @@ def answer(path, query="", accept="text/html", page=None):
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", "/train"])
-def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path):
+def test_a_page_names_the_parts_of_the_program_that_its_style_figures_and_tables_need(path):
     status, head = answer(path, f"{workspace.QUERY}={TOKEN}")
     assert status == 200
     links = head["link"].split(", ")
     assert [link.split("/")[-1].split(".")[0] for link in links] == list(entrance.FETCHED)
-    for link in links:
+    for link, how in zip(links, entrance.FETCHED.values()):
         address, *rest = link.split("; ")
         assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
-        assert rest == ["rel=prefetch", "as=script"]
+        assert rest == [f"rel={how}", "as=script"]
+    assert links[0].startswith("<./static/js/Html.") and "modulepreload" in links[0], "before the title is drawn"
 
 
 @pytest.mark.parametrize(
