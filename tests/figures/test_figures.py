@@ -325,6 +325,9 @@ def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state
     assert figures.timeline(frame, most=2).layout.meta["shown"] == 2
     long = figures.timeline(frame.assign(name="Measuring Gaussian noise (DoubleSampling)"))
     assert long.layout.yaxis.ticktext[0] == "Measuring Gaussian noise<br>(DoubleSampling)", "bars have room on a phone"
+    longest = "Trying other numbers of candidates on api-docs (DoubleSampling)"
+    (text, *_) = figures.timeline(frame.assign(name=longest)).layout.yaxis.ticktext
+    assert text.replace("<br>", " ") == longest, "nothing of it is cut"
     first, last = long.layout.xaxis.range
     assert (last - ends[1]) / (ends[1] - start) > 0.3, "as have their times"
 

@@ -19,7 +19,7 @@ from xmlcore.figures._style import (
     whole,
 )
 
-LETTERS = 28  # of a line of a name beside its bar, of which there are two at most
+LETTERS = 28  # of a line of a name beside its bar, of which there are three as a rule
 ROOM = 0.35  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
 STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
@@ -65,7 +65,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
             customdata=[[whole(name), wording.duration(s)] for name, s in zip(drawn[part][own], took[own])],
             hovertemplate="<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
         )  # fmt: skip
-    names = cut_apart(firsts["name"].unique(), 2 * LETTERS)
+    names = cut_apart(firsts["name"].unique(), 3 * LETTERS)
     texts = [whole(names[name], LETTERS) for name in firsts["name"]]
     of_line = 24 + 12 * max((text.count("<br>") for text in texts), default=0)  # all lines have the same
     height = 130 + 30 * (len(states) > 1) + len(texts) * of_line
