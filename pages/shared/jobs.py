@@ -199,7 +199,8 @@ def doing(job, *, short: bool = False) -> str:
         return waiting(job)
     if not job.phase:
         return STARTING
-    return f"{job.phase}: {100 * job.fraction:.0f}\u00a0%" + (f" ({job.detail})" if job.detail and not short else "")
+    text, model = f"{job.phase}: {100 * job.fraction:.0f}\u00a0%", (job.plan.task or {}).get("params", {}).get("model")
+    return f"{text} ({settings.in_form(model, job.detail)})" if job.detail and not short else text
 
 
 def _doing(job, record, compact) -> str:

@@ -156,6 +156,16 @@ def test_a_job_says_what_is_left_beside_other_work_or_that_it_takes_longer_than_
     assert doing(job).startswith("Starting"), "the worker loads the program"
 
 
+def test_a_job_tells_settings_that_it_tries_by_the_names_of_the_form():
+    job = SimpleNamespace(cancelling=False, state="running", phase="Choosing", fraction=0.5)
+    job.plan = jobs.Plan(task={"params": {"model": "PLT"}})
+    job.detail = "trial 2: max_leaf_labels=159, loss='squared_hinge', C=0.5"
+    labels = {parameter.name: parameter.label for parameter in experiment.MODELS["PLT"].parameters}
+    said = doing(job)
+    assert f"“{labels['max_leaf_labels']}” = 159" in said and "loss=" not in said and "squared_hinge" not in said
+    assert said.endswith("= 0.5)") and doing(job, short=True) == said.split(" (")[0]
+
+
 @pytest.mark.sections("Several settings")
 def test_a_job_and_a_sweep_were_expected_to_take_the_compiling_that_their_buttons_named(ready, monkeypatch):
     monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 17.0)
