@@ -4,7 +4,6 @@ from xmlcore import wording
 from xmlcore.experiment.side_by_side import points, sure_elsewhere, told
 from xmlcore.typing import DataFrame
 
-RARE = "PSP@5"  # the measure of how well rare labels are predicted
 NAMED = 3  # most results that are named one after the other
 
 
@@ -21,7 +20,7 @@ def best_in_words(
     Parameters
     ----------
     lines : DataFrame, a row per result or mean over seeds, the highest first
-        Columns ``measure``, "PSP@5" and ``n``, the number of seeds.
+        Columns ``measure`` and ``n``, the number of seeds.
     measure : str
     names : list of str
         Of the lines, with markup.
@@ -40,16 +39,8 @@ def best_in_words(
     if len(lines) == 1:
         return f"{names[0]} is the only result: {measure} {value}."
     have = "has" if len(leaders) == 1 else "share"
-    text, tested = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}.", []
-    if len(leaders) == 1:
-        text += f" {_lead(names[1], _percent(lines[measure].iloc[1]), tests)}"
-        tested = [] if tests is None else tests.loc[tests["measure"] == RARE, "run"].tolist()
-    if measure != RARE and lines[RARE].notna().any():
-        place = int(lines[RARE].argmax())
-        if names[place] not in tested:  # who is, and is surely ahead, was said to be
-            also, value = " also" * (place < len(leaders) == 1), _percent(lines[RARE].iloc[place])
-            text += f" {names[place]}{also} has the highest {RARE}, where rare labels count more: {value}."
-    return text
+    text = f"{_few(names[: len(leaders)])} {have} the highest {measure} of {among}: {value}."
+    return text if len(leaders) > 1 else f"{text} {_lead(names[1], _percent(lines[measure].iloc[1]), tests)}"
 
 
 def _lead(following, value, tests) -> str:

@@ -46,7 +46,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "PLT is the only result:" in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(9, words, first=147), words))
     assert all(fact in said for fact in ("has the highest P@1 of 6 settings", "results in 6 lines", "4 side by side"))
-    assert " lead" in said and "points (" in said and "has the highest PSP@5" not in said, "of it nothing is sure"
+    assert " lead" in said and "points (" in said
     assert figure(ready, "P@1 against training") is not None and figure(ready, "Better or worse than") is not None
     assert ready.at.radio(key="compare.cost").label == "x axis"
     table = next(table for table in ready.at.dataframe if "fit_s" in table.value.columns)
@@ -119,15 +119,13 @@ def test_the_first_sentence_says_each_fact_once_and_of_whom(ready, words, monkey
 
     monkeypatch.setattr(of_runs, "_tests", tests)
     said = plainly(listed(ready, make(2, words, seeds=1, first=first), words))
-    best, other = ready.frame("run", "PSP@5")["run"]
+    other = ready.frame("run", "PSP@5")["run"].iloc[1]
     lead = f"{other} by 6.7 points (1.0 to 10.0)"
     perhaps = f"Its lead over {lead} may be chance. It is surely better than {other} in P@5."
     assert f" {f'It surely leads {lead}.' if p_value < 0.05 else perhaps} But {other} is surely better in PSP@5" in said
     drawn = {one["text"] for one in figure(ready, "Better or worse")["layout"]["annotations"]}
     sentence = re.search(r"has the highest P@1.*But[^.]*", said)[0]
     assert drawn == {*re.findall(rf"\b(?:{'|'.join(found)})", sentence)} and len(drawn) == 3
-    rarest = ready.frame("run", "PSP@5").set_index("run")["PSP@5"].idxmax()
-    assert (f"{best} also has the highest PSP@5" in said) == (rarest == best) == ("has the highest PSP@5" in said)
 
 
 def test_the_first_sentence_is_on_the_results_that_are_ticked_as_figure_and_report_are(ready, words):
@@ -155,7 +153,7 @@ def test_results_of_the_same_measure_share_the_first_place(ready, words, monkeyp
         record["name"] = f"result {number}"
     said = plainly(listed(ready, made, words))
     who = r"result \d and result \d" if n == 2 else r"result \d, result \d and 3 more"
-    assert re.search(rf"On \S+, {who} share the highest P@1 of {n} results: [\d.]+\s%\. result", said), said
+    assert re.search(rf"On \S+, {who} share the highest P@1 of {n} results: [\d.]+\s%\.\n", said), said
     assert not any(claim in said for claim in (" leads ", "has the same", "may be chance"))
 
 
@@ -167,7 +165,7 @@ def test_the_seeds_of_all_that_share_the_first_place_are_said(ready, words, monk
     monkeypatch.setattr(many_runs, "_ranking", lambda *of: same)
     made = make(6, words)
     listed(ready, made[: counts[0]] + made[3 : 3 + counts[1]], words)
-    assert re.search(rf"share the highest P@1 of 2 settings: [\d.]+\s%, each the mean of {said}\. ", plainly(ready))
+    assert re.search(rf"share the highest P@1 of 2 settings: [\d.]+\s%, each the mean of {said}\.\n", plainly(ready))
 
 
 @pytest.mark.slow
