@@ -40,6 +40,8 @@ def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would
     assert better.endswith("less than 1 of 1,000 cases.") and behind.endswith("31 of 100 cases.")
     assert behind.startswith("PLT is behind LdSM in P@1, −1.0 points (−3.0 to 1.0)") and "not show" in behind
     assert "5 of 1,000 cases" in words(0.02, 0.01, 0.03, 0.005)
+    for p, bound in ((0.02199, "at most 3 of 100"), (0.07, "at most 7 of 100"), (0.0012, "at most 2 of 1,000")):
+        assert bound in words(0.02, 0.01, 0.03, p), "a bound is rounded up"
     for bound in (0.5, 1.0):  # of Holm's method, which is capped at 1 whatever the p-value is
         assert words(-0.01, -0.03, 0.01, bound).endswith(", which does not show that it is worse.")
     assert "does not show" in words(0.02, -0.001, 0.03, 0.04998), "0 is in its interval"

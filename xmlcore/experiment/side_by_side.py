@@ -1,5 +1,6 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -246,7 +247,8 @@ def _share(p):
     """Return a probability by Holm's method, which is the largest it can be: ``at most 12 of 100``."""
     if p < 0.001:
         return "less than 1 of 1,000"
-    return f"at most {max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"at most {round(100 * p)} of 100"
+    of = 1000 if p < 0.01 else 100
+    return f"at most {math.ceil(of * p - 1e-9)} of {of:,}"  # 100 * 0.07 is above 7
 
 
 def _training_rows(dataset):
