@@ -61,6 +61,13 @@ def fixed(value: float, digits: int = 1) -> str:
     return f"{value + math.copysign(1e-9, value):.{digits}f}"
 
 
+def points(difference: float, low: float, high: float) -> str:
+    """Return a difference of a measure with its interval: ``1.1 points (−0.2 to 2.4)``."""
+    digits = 1 if abs(difference) >= 0.00095 else 2
+    number, *ends = (fixed(100 * value, digits) for value in (difference, low, high))
+    return f"{number} points ({' to '.join(ends)})".replace("-", "−")
+
+
 def probability(share: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
     if not math.isfinite(share):

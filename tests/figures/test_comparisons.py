@@ -146,6 +146,7 @@ def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_f
     for low, high in np.random.default_rng(0).uniform([-0.2, 0], [0, 0.2], (12, 2)):
         axis = figures.differences(frame.assign(low=low, high=high)).layout.xaxis
         assert 3 <= len(axis.tickvals) <= 4 and 0 in axis.tickvals, "more would lie over each other on a phone"
+    assert first.hovertext[1] == "−2.0 points (−3.0 to 4.0)" and "%{hovertext}" in first.hovertemplate
     assert list(first.x) == [1.0, -2.0] and list(first.y) == ["b", "c"] and list(second.x) == [3.0, 0.0]
     axis = figure.layout.yaxis
     assert axis.range == (1.5, -0.5) and axis.autorange is None, "else Plotly puts points on the ends of the panels"
@@ -260,10 +261,11 @@ def test_a_legend_of_long_names_that_would_leave_points_no_room_names_what_is_co
 
 def test_a_point_of_a_frontier_has_its_interval_where_there_is_one():
     ends = {"P@1 low": [48.0, np.nan, 59.5, 60.0], "P@1 high": [53.0, np.nan, 60.5, 63.0]}
-    figure = figures.frontier(RUNS.assign(**ends), {"fit_s": "s"}, ["P@1"])
+    figure = figures.frontier(RUNS.assign(**ends), {"fit_s": "Seconds"}, ["P@1"])
     quick, other = [trace for trace in figure.data if trace.mode == "markers"][:2]
     assert quick.y[0] - quick.error_y.arrayminus[0] == 48 and quick.y[0] + quick.error_y.array[0] == 53
     assert "48.0 to 53.0" in quick.hovertemplate and other.error_y.array is None and " to " not in other.hovertemplate
+    assert "Seconds: %{x" in quick.hovertemplate, "no number is without name and unit"
 
 
 def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
@@ -273,7 +275,7 @@ def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     frame["P@1"] = np.linspace(50, 60, 40)
     figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"])
     marks = [trace for trace in figure.data if trace.mode == "markers"]
-    assert [trace.name for trace in marks] == ["PLT", "LdSM"]
+    assert [trace.name for trace in marks] == ["PLT", "LdSM"] and "Seconds: %{x" in marks[0].hovertemplate
     assert marks[0].customdata[1] == "run 2" and len(marks[0].x) == 20
     figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"], compared=frame.iloc[[2, 4]])
     marks = [trace for trace in figure.data if trace.mode == "markers"]

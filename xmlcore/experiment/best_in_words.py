@@ -1,7 +1,7 @@
 """Which of several results is best, by how much, and which of its differences from others are sure, in words."""
 
 from xmlcore import wording
-from xmlcore.experiment.side_by_side import points, sure_elsewhere, told
+from xmlcore.experiment.side_by_side import sure_elsewhere, told
 from xmlcore.typing import DataFrame
 
 NAMED = 3  # most results that are named one after the other
@@ -53,7 +53,7 @@ def _lead(following, value, tests) -> str:
     led, rest = list(own.index[surely]), list(own.index[~surely])
     if test["difference"] < 0:  # else the mean of the seeds leads, the run in their middle does not
         of = led if surely[following] else rest
-        of[of.index(following)] += f" by {points(-test['difference'], -test['high'], -test['low'])}"
+        of[of.index(following)] += f" by {wording.points(-test['difference'], -test['high'], -test['low'])}"
     leads = (("it surely leads {}", led), ("its lead over {} may be chance", rest))
     said = "; ".join(words.format(_few(who)) for words, who in leads if who)
     elsewhere = _elsewhere(tests)

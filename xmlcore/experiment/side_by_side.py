@@ -216,17 +216,10 @@ def difference_in_words(test: Any, a: str, b: str) -> str:
     meaning = ""
     if test.p_holm < LIKELY:
         meaning = f": if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases"
-    by = f"in {test.measure}, {points(test.difference, test.low, test.high)}"
+    by = f"in {test.measure}, {wording.points(test.difference, test.low, test.high)}"
     if test.sure:
         return f"{a} is {word} than {b} {by}{meaning}."
     return f"{a} is {where} {b} {by} on these test rows, which does not show that it is {word}{meaning}."
-
-
-def points(difference: float, low: float, high: float) -> str:
-    """Return a difference of a measure with its interval: ``1.1 points (−0.2 to 2.4)``."""
-    digits = 1 if abs(difference) >= 0.00095 else 2
-    number, *ends = (wording.fixed(100 * value, digits) for value in (difference, low, high))
-    return f"{number} points ({' to '.join(ends)})".replace("-", "−")
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:

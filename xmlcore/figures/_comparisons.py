@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from xmlcore import wording
 from xmlcore.figures._axes import NEAR, steps
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
 
@@ -109,7 +110,8 @@ def differences(
                 "opacity": [1.0 if sure else FAINT for sure in own["sure"]],
             },
             customdata=[whole(name) for name in own["run"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{x:+.2f}} points<extra></extra>",
+            hovertext=[wording.points(*test) for test in zip(own["difference"], own["low"], own["high"])],
+            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}<extra></extra>",
             row=1, col=column,
         )  # fmt: skip
         figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)

@@ -78,9 +78,9 @@ def frontier(
             named = own
             if too_many_to_name(frame):
                 named = own[own["run"].isin([] if compared is None else compared["run"])]
-                _points_of_models(figure, own, named.index, cost, measure, row, column)
+                _points_of_models(figure, own, named.index, cost, costs[cost], measure, row, column)
             faint = set() if compared is None or compared.empty else {*named["run"]} - {*compared["run"]}
-            _points(figure, named, cost, measure, row, column, styles, legend, faint)
+            _points(figure, named, cost, costs[cost], measure, row, column, styles, legend, faint)
             figure.update_xaxes(**_axis(own[cost].dropna()), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
@@ -91,7 +91,7 @@ def frontier(
     return figure
 
 
-def _points(figure, drawn, cost, measure, row, column, styles, legend, faint):
+def _points(figure, drawn, cost, title, measure, row, column, styles, legend, faint):
     for _, run in drawn.iterrows():
         name, value = run["run"], run[measure]
         low, high = (run.get(f"{measure} {end}", np.nan) for end in ("low", "high"))
@@ -103,11 +103,12 @@ def _points(figure, drawn, cost, measure, row, column, styles, legend, faint):
             x=[run[cost]], y=[value], mode="markers", name=legend[str(name)], legendgroup=str(name),
             marker=mark, showlegend=row == column == 1, row=row, col=column,
             error_y=whisker | {"array": [high - value], "arrayminus": [value - low]} if is_known else None,
-            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>%{{x:.3~g}}<extra></extra>",
+            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>{title}: %{{x:.3~r}}"
+            "<extra></extra>",
         )  # fmt: skip
 
 
-def _points_of_models(figure, drawn, named, cost, measure, row, column):
+def _points_of_models(figure, drawn, named, cost, title, measure, row, column):
     """Add the runs of each model as one trace, without those that have a mark each: ``named`` are their lines."""
     for model, own in drawn.drop(named).groupby("model", sort=False):
         style = run_style(model)
@@ -117,7 +118,8 @@ def _points_of_models(figure, drawn, named, cost, measure, row, column):
             x=own[cost], y=own[measure], mode="markers", name=name, legendgroup=f"model {model}",
             marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity},
             showlegend=row == column == 1, row=row, col=column, customdata=[whole(name) for name in own["run"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>{title}: %{{x:.3~r}}"
+            "<extra></extra>",
         )  # fmt: skip
 
 
