@@ -149,11 +149,14 @@ def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
         columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
     for time in answer.TIMES if more.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]:
-        frame[time], shape = lines[time], tables.time_format(lines[time])
+        frame[time], shape = lines[time], tables.amount_format(lines[time])
         columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
     columns["model_mb"] = tables.number(
-        "In memory, MB", 110, "%.3g", "The model; its size on disk is on the page Storage."
+        "In memory, MB",
+        110,
+        tables.amount_format(frame["model_mb"]),
+        "The model; its size on disk is on the page Storage.",
     )
     if lines["training_bytes"].notna().any():
         frame["training_mb"] = (lines["training_bytes"] / 1e6).round()

@@ -134,8 +134,8 @@ def moments(label: str, *, hours: bool = False):
     return st.column_config.DatetimeColumn(label, format=shape, width=105, help=about)
 
 
-def time_format(values) -> str:
-    """Return a printf format for a column of times: two digits of the shortest one, and three decimals at most."""
+def amount_format(values) -> str:
+    """Return a printf format for a column of times or sizes: two digits of the least one, three decimals at most."""
     values = np.asarray(values, dtype=np.float64)
     shortest = np.min(values, where=values > 0, initial=100)
     return f"%.{next((digits for digits in (0, 1, 2) if shortest >= 9.95 / 10**digits), 3)}f"

@@ -276,6 +276,9 @@ def test_a_cell_is_the_share_of_the_lines_rows_that_have_the_columns_label():
     assert np.isnan(values.diagonal()).all()
     assert "&lt;0&gt;" in figure.data[0].customdata[i, j]
     assert abs(i - j) == 1, "labels that go together stand beside each other"
+    frame = pd.DataFrame({"first": [0, 1], "second": [1, 0], "n_first": [250, 1000], "n_both": 132})
+    bar = figures.cooccurrence_heat(frame.assign(first_name=["a", "b"], second_name="c")).layout.coloraxis.colorbar
+    assert list(bar.ticktext) == ["0 %", "20 %", "40 %"], "round, and below the largest, 52.8 %"
 
 
 def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_the_widest():
@@ -442,7 +445,7 @@ def test_confused_pairs_are_squares_with_their_swaps_in_number_and_lines_and_col
     figure = figures.confusions(frame, total=50, most=2)
     (squares,) = figure.data
     assert list(zip(squares.y, squares.x)) == [(0, 0), (1, 1)] and figure.layout.meta == {"shown": 2, "total": 50}
-    assert list(squares.text) == ["8", "2"] and figure.layout.title.text == "Predicted instead, swaps"
+    assert list(squares.text) == ["8.0", "2.0"] and figure.layout.title.text == "Predicted instead, swaps"
     strong, faint = (float(color.rpartition(",")[2][:-1]) for color in squares.marker.color)
     assert strong == pytest.approx(0.6) and strong > faint > 0.1, "a number is read on both"
     assert [at for at, _ in squares.customdata] == [0, 1] and "a &lt;b&gt; 3" in squares.customdata[0][1]

@@ -47,7 +47,7 @@ def confusions(
         x=pairs["wrong"].map(places["wrong"]),
         y=pairs["missed"].map(places["missed"]),
         mode="markers+text",
-        text=[f"{swaps:.2g}" if swaps < 10 else f"{swaps:,.0f}" for swaps in pairs["swaps"]],
+        text=[f"{swaps:.1f}" if swaps < 9.95 else f"{swaps:,.0f}" for swaps in pairs["swaps"]],
         textfont={"size": 11},
         marker={
             "symbol": "square",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import steps
 from xmlcore.figures._heat import heat_map
 from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, shade, short
 from xmlcore.wording import probability
@@ -35,7 +36,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         )
     figure = new_figure("Labels on the same rows", shown=n, total=n)
     largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
-    texts, ticks = names.tolist(), [0.0, largest / 2, largest]
+    texts, ticks = names.tolist(), steps(0.0, largest)
     heat_map(
         figure,
         values,

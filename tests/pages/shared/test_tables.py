@@ -170,10 +170,10 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
     (tables.percent_format, [0, 100], ["0.0", "100.0"]),
     (tables.percent_format, [[60, 5], [0.01, np.nan]], ["60.00", "5.00", "0.01", "nan"]),  # of two columns
     (tables.score_format, [0.99996, 0.5, 1], ["0.99996", "0.50000", "1.00000"]),
-    (tables.time_format, [0.14, 12.3], ["0.14", "12.30"]),
-    (tables.time_format, [7.1, 80], ["7.1", "80.0"]),
-    (tables.time_format, [44], ["44"]),
-    (tables.time_format, [2e-4], ["0.000"]),
+    (tables.amount_format, [0.14, 12.3], ["0.14", "12.30"]),
+    (tables.amount_format, [7.1, 80], ["7.1", "80.0"]),
+    (tables.amount_format, [44], ["44"]),
+    (tables.amount_format, [2e-4], ["0.000"]),
 ])  # fmt: skip
 def test_numbers_of_a_column_have_the_same_decimals_which_mean_something(decimals, values, shown):
     assert [decimals(values) % value for value in np.ravel(values)] == shown
