@@ -30,7 +30,7 @@ def known_scores(ranking) -> np.ndarray:
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
-    """Return a table of the labels predicted for a row, best first: ``rank, name, correct, score, label``."""
+    """Return a table of the labels predicted for a row, best first: ``rank, name, score, correct, label``."""
     labels = ranking.labels[row, :k]
     labels = labels[labels >= 0]
     truth = set(tables.ids(data.Y_test, row).tolist())
@@ -38,8 +38,8 @@ def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
         {
             "rank": np.arange(1, labels.size + 1),
             "name": tables.label_names(data, labels),
-            "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
             "score": known_scores(ranking)[row, : labels.size].astype(np.float64),
+            "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
             "label": labels,
         }
     )
@@ -66,9 +66,9 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.caption("The model predicts no label for this row.")
     else:
         frame = frame.assign(score=scores(run, frame["score"]))
-        config = {
+        config = {  # a phone shows all to the score
             "rank": tables.number("Rank", 46, "%d"),
-            "name": tables.text("Predicted label", 135),
+            "name": tables.text("Predicted label", 200),
             "correct": tables.text("Right?", 72),
             "score": _score_bar(run, frame["score"]),
             "label": tables.number("Id", 60, "%d"),
