@@ -69,7 +69,7 @@ def find_row(data):
 
 def choose_label(view) -> int | None:
     """Return which of the predicted and the true labels of the row is explained; None when the row has neither."""
-    options = explaining.label_options(view.data, view.ranked, view.true, view.k)
+    options = explaining.label_options(view.data, view.ranked, view.true)
     if not options:
         return None
     label = now().label if now().label in options else next(iter(options))

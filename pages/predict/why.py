@@ -13,7 +13,7 @@ CHOSEN = "predict.label chosen"  # key of st.session_state: (the text, the label
 
 def choose(answer) -> int | None:
     """Show the choice of the label that is explained, and return it; None when there is none to explain."""
-    options = explaining.label_options(answer.predictor.packed, answer.ranked, answer.question.true, answer.k)
+    options = explaining.label_options(answer.predictor.packed, answer.ranked, answer.question.true)
     if not options or not explain.can_explain(answer.predictor.model):
         return None
     predictor, row = answer.predictor, answer.question.row

@@ -159,16 +159,15 @@ def say_far_off(key: str, kind: str) -> None:
         st.caption(f"On test rows, P is {100 * error:.0f}\u00a0points off on average{more}.")
 
 
-def label_options(names, ranked, true, k: int) -> dict[int, str]:
+def label_options(names, ranked, true) -> dict[int, str]:
     """Return the labels that can be explained with texts: those predicted, then the true ones that are not."""
     ranked = [int(label) for label in ranked]
     options = {label: names.label_name(label) for label in [*ranked, *sorted((true or set()) - set(ranked))]}
     cut = figures.cut_apart(options.values(), OPTION_LETTERS)
     for place, label in enumerate(ranked, 1):
-        right = "" if true is None else ", right" if label in true else ", wrong"
+        right = "" if true is None else " ✓" if label in true else " ✗"
         options[label] = f"{cut[options[label]]} – {format.ordinal(place)}{right}"
-    missed = f"true, not in top {k:,}"
-    return options | {label: f"{cut[name]} – {missed}" for label, name in options.items() if label not in ranked}
+    return options | {label: f"{cut[name]} – missed" for label, name in options.items() if label not in ranked}
 
 
 def agreement_cards(spearman: float, overlap: float, top: int, n_features: int, of: str) -> list:

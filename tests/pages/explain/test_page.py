@@ -66,10 +66,11 @@ def test_long_labels_to_choose_from_keep_their_ends_and_differ():
     names = types.SimpleNamespace(
         label_name=["geography of the coast::island", "geography of the lake::island", "a"].__getitem__
     )
-    options = explaining.label_options(names, [1, 2], {0, 2}, 2)
+    options = explaining.label_options(names, [1, 2], {0, 2})
     assert list(options) == [1, 2, 0] and len(set(options.values())) == 3
-    assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st, wrong" in options[1]
-    assert options[2] == "a – 2nd, right" and "island – true, not in top 2" in options[0]
+    assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st ✗" in options[1]
+    assert max(map(len, options.values())) <= 30, "the mark is not cut by a select box of a quarter of the page"
+    assert options[2] == "a – 2nd ✓" and "island – missed" in options[0]
 
 
 def test_the_row_is_chosen_beside_the_figure_below_its_labels(page):
@@ -81,7 +82,7 @@ def test_the_row_is_chosen_beside_the_figure_below_its_labels(page):
 @pytest.mark.sections("Features of a label")
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monkeypatch):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
-    assert "– 1st, " in options[0] and "– 2nd, " in options[1]
+    assert "– 1st " in options[0] and "– 2nd " in options[1]
     second = int(model.predict_topk(data.X_test[[0]], 2).labels[0, 1])
     assert f"ranks **topic *{second}*** 2nd for test row 0" in page.set("explain.label", second).text()
     assert page.go("data").go("explain").at.selectbox(key="explain.label").value == second
