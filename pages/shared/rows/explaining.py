@@ -111,9 +111,12 @@ def signs(kind: str, *columns: str) -> dict:
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are ranked: ``rank, name, score, label`` and, if known, ``correct``, ``decided`` and ``cut``."""
     told, form = tables.without_repeated(frame, "label", "name", "label"), _form(kind, frame["score"])
+    about, differ = "Whether the model predicts the label.", False
     if "cut" in told:
-        form = _beside_cuts(form, told["score"], told["cut"])
+        form, differ = _beside_cuts(form, told["score"], told["cut"]), told["cut"].nunique(dropna=False) > 1
         scores, cuts = ([form % value for value in column] for column in (told["score"], told.pop("cut")))
+        about += "" if differ or cuts[0] == "nan" else f" It does from {cuts[0]}."
+    if differ:
         told["decided"] = [
             word if cut == "nan" else f"{word} {'≥' if word == 'yes' else '≤' if score == cut else '<'} {cut}"
             for word, score, cut in zip(told["decided"], scores, cuts)
@@ -126,7 +129,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         if kind == "score"
         else tables.bar(COLUMN[kind], 96, SCALE[kind], form, 100 if kind in PERCENT else 1),
         "correct": tables.text("Right?", 66),
-        "decided": tables.text("Predicted", 90, "Whether the model predicts the label, and the cut that decides that."),
+        "decided": tables.text("Predicted", 90 if differ else 72, about),
         "label": tables.number("Id", 52, "%d"),
     }
     room = HALF - sum(columns[name]["width"] or 0 for name in columns.keys() & told.columns)

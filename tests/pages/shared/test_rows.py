@@ -163,11 +163,14 @@ def test_a_score_and_its_cut_have_as_many_digits_as_show_which_is_larger_but_not
         frame = pd.DataFrame(
             {"rank": [1, 2], "name": ["cat", "dog"], "decided": ["yes", "no"], "score": [0.5, 0.09671 - below]}
         )
-        explaining.show_labels(frame.assign(label=[7, 8], cut=[0.09671, 0.09671]), "log_score", "labels", 7)
+        for key, cuts in (("labels", [0.25, 0.09671]), ("same", [0.09671, 0.09671])):
+            explaining.show_labels(frame.assign(label=[7, 8], cut=cuts), "log_score", key, 7)
 
-    (table,) = AppTest.from_function(script, args=(below,)).run(timeout=30).dataframe
-    assert table.value["decided"].tolist() == [f"yes ≥ {said}", f"no {sign} {said}"]
+    table, same = AppTest.from_function(script, args=(below,)).run(timeout=30).dataframe
+    assert table.value["decided"].tolist() == [f"yes ≥ {0.25:.{digits}f}", f"no {sign} {said}"]
     assert json.loads(table.proto.columns)["score"]["type_config"]["format"] == f"%.{digits}f"
+    assert same.value["decided"].tolist() == ["yes", "no"], "the cut of all is said once"
+    assert f"from {said}" in json.loads(same.proto.columns)["decided"]["help"]
 
 
 def test_ids_of_labels_are_told_where_names_do_not_and_a_phone_shows_the_scores():
