@@ -16,7 +16,7 @@ SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
 
 def show(run, key: str, file_name: str) -> None:
-    left, right = st.columns(2, gap="medium")
+    left, right = st.columns([6, 5], gap="medium")
     with left:
         headline = measured.headline(key).assign(bucket="all")
         tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=600)
