@@ -67,7 +67,7 @@ def show(run, key: str, file_name: str) -> None:
             "Brier score": ([f"{value:.4f}" for value in brier], BRIER),
         }
         tables.cards([
-            (name, values[-1], help, f"{values[0]} as they are" if learnt is not None else None)
+            (name, values[0], help, f"{values[1]} calibrated" if learnt is not None else None)
             for name, (values, help) in numbers.items()
         ])  # fmt: skip
     with left:
