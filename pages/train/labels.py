@@ -12,6 +12,7 @@ from xmlcore import metrics
 
 LISTED = 1000  # most labels in a table
 LISTED_ROWS = 200  # most rows of a label in a table, with the names of all their labels
+NAMED = 3  # most labels that the sentence names
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
@@ -21,10 +22,11 @@ def show(data, run, key, name) -> None:
     every = every_label(key, k)
     micro, macro = metrics.f1_of_labels(every)
     occurring = every[every["rows"] > 0]
-    never, occur = int((occurring["right"] == 0).sum()), format.count(len(occurring), "label")
-    found = f"**{never:,} of {occur} with a test row** are never predicted correctly"
-    if never == 0:
-        found = f"**all {occur} with a test row** are predicted correctly at least once"
+    never, occur = occurring.loc[occurring["right"] == 0, "name"], format.count(len(occurring), "label")
+    found = f"**all {occur} with a test row** are predicted correctly at least once"
+    if len(never):
+        named = f" ({format.listed([*map(format.plain, never)])})" * (len(never) <= NAMED)
+        found = f"**{len(never):,} of {occur} with a test row** are never predicted correctly{named}"
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, {found}. Micro F1 is "
         f"**{format.percent(micro)}**, macro F1 **{format.percent(macro)}**.",

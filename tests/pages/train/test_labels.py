@@ -1,5 +1,6 @@
 """The labels one by one on the Train page, and the list of results."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -48,6 +49,21 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
     table = page.set("train.labels.k", 1).frame("n_train", "f1")
     assert table["right"].sum() + table["wrong"].sum() == data.n_test < before
     assert "No label has “nothing like this”" in page.search("train.labels.query", "nothing like this").text()
+
+
+@pytest.mark.parametrize("n", [0, 2, 5])
+def test_labels_that_are_never_predicted_correctly_are_named_where_they_are_few(ready, monkeypatch, n):
+    def every_label(key, k, real=labels.every_label):
+        frame = real(key, k)
+        tested = frame.index[frame["rows"] > 0]
+        frame = frame.assign(right=1, name=[f"*name {i}*" for i in frame.index])
+        frame.loc[tested[:n], "right"] = 0
+        return frame
+
+    monkeypatch.setattr(labels, "every_label", every_label)
+    said = trained(ready).text()
+    assert ("at least once" in said) == (n == 0) and f"**{n or 'all'} " in said
+    assert len(re.findall(r"correctly \(.*name.* and .*name.*\)\.", said)) == (n == 2)
 
 
 def two_runs(session):
