@@ -111,13 +111,12 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     drawn = lines[lines[x] > 0]
     without = len(lines) - len(drawn)
     left_out = f" Results without a known cost are left out: {without} of {len(lines)}." if without else ""
+    faint = "; faint results are not compared, and have none" * (0 < len(keys) < len(drawn))
     caption = (
-        "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
-        "both. Thin lines are 95\u00a0% intervals: where other test rows would put them; "
-        "faint results are not compared, and have none. Processor "
-        "time adds up the threads; training time is by the clock, and longer beside other work. Both include the "
-        "trials of settings left on automatic. Training memory is by "
-        "how much the process grew at most, beyond the program and the data."
+        "Further left is cheaper, further up is better. Thin lines are 95\u00a0% intervals: where other test rows "
+        f"would put the results{faint}. Processor time adds up the threads; training time is by the clock, and longer "
+        "beside other work. Both include the trials of settings left on automatic. Training memory is by how much the "
+        "process grew at most, beyond the program and the data."
     )
     figure = figures.frontier(frame, {x: axis}, [measure], f"{measure} against {name.lower()}", compared)
     charts.show_figure(

@@ -48,9 +48,8 @@ def frontier(runs, n_test, name) -> None:
         figures.frontier(frame, cost, ["P@1"], title).update_layout(height=answer.HEIGHT),
         frame,
         f"{name}-frontier",
-        "Each point is a result of this workspace on this data set. No result is better than those on the line in both "
-        "precision and time. Thin lines are 95\u00a0% intervals: where other test rows would put P@1. The Compare page "
-        "has more.",
+        "Each point is a result of this workspace on this data set. Thin lines are 95\u00a0% intervals: where other "
+        "test rows would put P@1. The Compare page has more.",
         key="train.frontier",
     )
 

@@ -155,6 +155,7 @@ def test_results_of_the_same_measure_share_the_first_place(ready, words, monkeyp
     who = r"result \d and result \d" if n == 2 else r"result \d, result \d and 3 more"
     assert re.search(rf"On \S+, {who} share the highest P@1 of {n} results: [\d.]+\s%\.\n", said), said
     assert not any(claim in said for claim in (" leads ", "has the same", "may be chance"))
+    assert ("faint results" in said) == (n == 5), "of two all are compared"
 
 
 @pytest.mark.parametrize(
