@@ -13,7 +13,6 @@ from pages.shared.results import results
 from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
-FAR = 5.0  # points of P@1: where a result loses as much is said
 SURELY = (
     "Surely: other draws or test rows would hardly undo it. The same rows are compared unchanged and changed, so "
     "this can be sure although bands overlap: each is of one level alone."
@@ -44,7 +43,10 @@ def sentence(name, measurements, settings) -> str:
     text = f"With {perturbed}, "
     if is_sure or measurements.loss(run, level) is None:
         turns = f"{'surely ' * is_sure}{_turns(measurements, run, level)}"
-        text += f"**{format.plain(run)}** {turns} of P@1 on {rows}."
+        text += f"**{format.plain(run)}** {turns} of P@1 on {rows}"
+        if level != last and measurements.loses(run, last):
+            text += f", and {_turns(measurements, run, last)} at {format.plain(noise.level_text(settings.kind, last))}"
+        text += "."
     elif measurements.is_unchanged(run, level):
         text += f"**{format.plain(run)}** loses nothing of P@1 on {rows}."
     else:
@@ -63,14 +65,8 @@ def sentence(name, measurements, settings) -> str:
         named.add(first)
     others, levels = [one for one in lost if one not in named], [at for at in settings.levels if at >= level]
     text += beside_the_best(measurements, settings.kind, others, levels)
-    further = _far(measurements, settings, run, level)
-    if crossed := crossing(measurements, settings, run):
-        text += f" {crossed}"
-    if level != last and measurements.loses(run, last):
-        at = format.plain(noise.level_text(settings.kind, last))
-        further.append(f"{_turns(measurements, run, last)} at {at}")
-    who = f"**{format.plain(run)}**" if len(runs) > 1 else "It"
-    return f"{text} {who} {', and '.join(further)}." if further else text
+    crossed = crossing(measurements, settings, run)
+    return f"{text} {crossed}" if crossed else text
 
 
 def _points(measurements, run, level) -> float:
@@ -100,10 +96,6 @@ def crossing(measurements, settings, best: str) -> str:
     return f"**{format.plain(other)}** is ahead of **{format.plain(best)}** from about {where}."
 
 
-def _is_far(measurements, run, level) -> bool:
-    return round(_points(measurements, run, level), 2) >= FAR
-
-
 def beside_the_best(measurements, kind, runs, levels) -> str:
     """Say who surely loses a larger or smaller share of P@1 than the best result, at which level, and if that turns."""
     sure, unsure, best = {}, [], f"**{format.plain(measurements.best)}**"
@@ -129,29 +121,12 @@ def beside_the_best(measurements, kind, runs, levels) -> str:
 
 
 def _falls_first(measurements, settings, run, said) -> tuple | None:
-    """Return who surely loses more than ``run``, and far, at a level before ``said``, and the level; None if nobody."""
+    """Return who surely loses P@1, and more than ``run``, at a level before ``said``, and the level; None if nobody."""
     for level in (level for level in settings.levels if level < said):
-        runs = [run for run in measurements.results if measurements.loses_more(run, level) > 0]
-        if far := [run for run in runs if _is_far(measurements, run, level)]:
-            return max(far, key=lambda run: measurements.loss(run, level).lost), level
+        lose = [one for one in measurements.results if measurements.loses(one, level) > 0]
+        if more := [one for one in lose if measurements.loses_more(one, level) > 0]:
+            return max(more, key=lambda one: measurements.loss(one, level).lost), level
     return None
-
-
-def _far(measurements, settings, run, said) -> list:
-    """Return between which levels a result surely falls far, or that it does not; nothing where it does at ``said``."""
-    clean = 100 * measurements.value(run, "P@k", 1, 0.0)
-    far = [_is_far(measurements, run, level) for level in settings.levels]
-    losses = [measurements.loss(run, level) for level in settings.levels]
-    most = max(clean * loss.high if loss else np.inf for loss in losses)  # 0 where no row changes: of that, no interval
-    if len(far) > 1 and 2 * FAR <= clean and 0 < most < FAR:
-        return [f"loses less than {FAR:g} points at every level"]
-    falls = [is_far and measurements.loses(run, level) > 0 for level, is_far in zip(settings.levels, far)]
-    first = next((i for i in range(len(falls)) if all(falls[i:])), None)
-    if first is None or settings.levels[first] == said:
-        return []
-    less, more = (0.0, *settings.levels)[first], noise.level_text(settings.kind, settings.levels[first])
-    where = f"between {noise.level_short(settings.kind, less)} and {more}" if less else f"already at {more}"
-    return [f"has lost {FAR:g} points{' for good' * any(far[:first])} {format.plain(where)}"]
 
 
 def kept(measurements, settings, widest) -> None:
