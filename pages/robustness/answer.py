@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.robustness.measured import MEASURES, title
-from pages.shared import fields, format, tables
+from pages.shared import fields, format, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
@@ -168,7 +168,11 @@ def curves(measurements, settings, files, data) -> None:
     )
     if KINDS[settings.kind].fills(settings.options):
         level, length = settings.levels[-1], settings.levels[-1] * data.n_features**0.5
-        caption += f"Noise of σ = {level:g} on all features has a length of about {length:.2g}; a row of tf-idf has 1."
+        usual = server.value_scale(data.fingerprint).length
+        caption += (
+            f"Noise of σ = {level:g} on all features has a length of about {length:.2g}; test rows have {usual:.2g} "
+            "(median)."
+        )
     figure.update_layout(title_subtitle_text=settings.rows_text.removesuffix(", drawn at random") + below, margin_t=92)
     with picture:
         charts.show_figure(figure, mine, f"{files}-curves", caption, key="robustness.curves")
