@@ -12,6 +12,7 @@ from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment import side_by_side
+from xmlcore.metrics.buckets import MEANING
 
 MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
@@ -246,8 +247,8 @@ def _buckets(keys, names, compared, file_name) -> None:
             figures.buckets_compared(frame, measure, compared=compared),
             frame,
             f"{file_name}-buckets-at-{k}",
-            "Head labels are the most frequent in training, tail labels the rarest: see the Data page. Recall is the "
-            "share of the true labels that are predicted, precision the share of the predictions that are right.",
+            f"{MEANING} Recall is the share of the true labels that are predicted, precision the share of the "
+            "predictions that are right.",
             key="compare.buckets.figure",
             of=keys,
         )

@@ -8,6 +8,7 @@ from pages.data import examined
 from pages.shared import format, server, tables, tasks
 from pages.shared.figures import charts
 from xmlcore import datasets, experiment, figures
+from xmlcore.metrics.buckets import MEANING
 
 UNLIKELY = 0.01  # with a larger p, a difference may still be chance
 FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset et al. 2009)
@@ -31,10 +32,9 @@ def curve(data, described, examination, fingerprint, name) -> None:
     if not data.Y_train.nnz:
         st.caption("No training row has a label, so there is nothing to draw.")
         return
-    counts = described.labels["n_train"].to_numpy()
     fit = examination.power_law if examination is not None else None
     figure = drawn(fingerprint, fit is not None)
-    text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
+    text = _about_frequency(figure.layout.meta) + _about_fit(fit)
     charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
 
 
@@ -59,8 +59,7 @@ def _balance_cards(summary):
             (
                 "Head labels",
                 f"{summary['n_labels_head']:,}",
-                "The most frequent labels. Half of all labels given to training rows are one of these "
-                f"{format.count(summary['n_labels_head'], 'label')}; the rest share the other half.",
+                MEANING,
             ),
             (
                 "Mean imbalance (IRLbl)",
@@ -157,24 +156,16 @@ def _tested(goodness):
     )
 
 
-def _about_frequency(meta, counts):
+def _about_frequency(meta):
     """Return the caption of the figure of label frequencies; ``meta`` is the figure's description."""
-    text = "Each point is a label, most frequent first."
+    text = f"Each point is a label, most frequent first. {MEANING}"
     if meta["flat"]:
         if meta["least"] == meta["most"]:
             text += f" Each has {format.count(meta['most'], 'training row')}."
         else:
             text += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
     without = meta["without_rows"]
-    missing = f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
-    if counts.size >= FEW:
-        buckets = meta["buckets"]
-        text += (
-            f" Head: the {format.count(buckets['head'], 'most frequent label')}, which together make up half of the "
-            f"labels given to training rows; torso: the next {buckets['torso']:,}, another 30\u00a0%; tail: the other "
-            f"{buckets['tail']:,}. Of equally frequent labels, those with smaller ids come first."
-        )
-    text += missing
+    text += f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
     if meta["shown"] < meta["total"]:
         text += (
             f" {meta['shown']:,} of {meta['total']:,} labels are points of the curve, which passes through all of them."

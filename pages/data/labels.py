@@ -7,6 +7,7 @@ import streamlit as st
 from pages.data import label_rows
 from pages.shared import fields, format, selectors, tables
 from pages.shared.figures import charts
+from xmlcore.metrics.buckets import MEANING
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
 ORDERS = {
@@ -78,7 +79,7 @@ def _table(data, shown, examination, key):
                 400,
                 "Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
-            "bucket": tables.text("Bucket", 60, "Head, torso or tail: see Frequency."),
+            "bucket": tables.text("Bucket", 60, MEANING),
             "irlbl": tables.number("IRLbl", 60, "%.1f", "Rows of the most frequent label / rows of this label."),
             "scumble": tables.number(
                 "SCUMBLE",

@@ -7,6 +7,7 @@ from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
+from xmlcore.metrics.buckets import MEANING
 
 
 def buckets(measurements, settings, files, n_labels) -> None:
@@ -29,8 +30,7 @@ def buckets(measurements, settings, files, n_labels) -> None:
         "P@k": (
             "parts",
             f"What P@{k} consists of",
-            f"The shares of head, torso and tail labels among the right ones; the top of the stack is P@{k}. Head "
-            "labels are the most frequent, tail labels the rarest (the Data page has the rule).",
+            f"The shares of head, torso and tail labels among the right ones; the top of the stack is P@{k}. {MEANING}",
         ),
         recall: (
             "recall",

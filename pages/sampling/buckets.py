@@ -9,6 +9,7 @@ from pages.shared import jobs, tables
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from xmlcore import figures
+from xmlcore.metrics.buckets import MEANING
 
 OTHERS = 4  # most results of other models shown beside this one
 SHARES = ["candidate_recall", "accuracy", "macro_f1"]
@@ -70,7 +71,7 @@ def _table(view, study):
         shown,
         "sampling.buckets",
         {
-            "bucket": tables.text("Frequency", 85),
+            "bucket": tables.text("Frequency", 85, MEANING),
             "n_classes": tables.number("Labels", 80, "localized"),
             "n_rows": tables.number("Test examples", 110, "localized"),
             "candidate_recall": tables.number(
@@ -80,7 +81,4 @@ def _table(view, study):
             "macro_f1": tables.number(f"{answer.MACRO_F1}, %", **share),
         },
     )
-    st.caption(
-        "Labels with a test row, by training rows: head labels are the most frequent, tail labels the rarest (the "
-        "Data page has the rule)."
-    )
+    st.caption("Labels with a test row, by training rows.")

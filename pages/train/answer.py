@@ -7,6 +7,7 @@ from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_names
 from pages.train import labels
 from xmlcore import figures, metrics
+from xmlcore.metrics.buckets import MEANING
 
 HEIGHT = 340  # of the figures, in pixels
 
@@ -46,8 +47,7 @@ def buckets(key, name) -> None:
         frame,
         f"{name}-labels-at-{k}",
         "Recall is the share of the true labels that are predicted, precision the share of the predictions that are "
-        "right, both over all labels of a bar together; macro F1 is the mean of their F1. Head labels are the most "
-        "frequent in training, tail labels the rarest: see the Data page.",
+        f"right, both over all labels of a bar together; macro F1 is the mean of their F1. {MEANING}",
         key="train.labels.buckets",
     )
 

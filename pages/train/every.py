@@ -11,6 +11,7 @@ from pages.shared.figures import charts
 from pages.shared.results import measured, results
 from pages.train import answer
 from xmlcore import experiment, metrics
+from xmlcore.metrics.buckets import MEANING
 
 SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
 
@@ -38,7 +39,7 @@ def _table(found, file_name) -> None:
         SHOWN,
         "train.every.bucket",
         "all",
-        help="Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
+        help=MEANING,
     )
     same = repeated(found.measures, bucket)
     frame = lines(found.measures, bucket)

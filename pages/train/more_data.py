@@ -6,7 +6,7 @@ import streamlit as st
 from pages.shared import fields, format, tasks
 from pages.shared.figures import charts
 from xmlcore import experiment, figures
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, MEANING
 
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
@@ -39,8 +39,7 @@ def _draw(curve, file_name, key):
         "Measure on the test rows",
         VIEWS,
         "train.more_data.view",
-        help="Recall@5: the share of the true labels that are among the first five of their rows. Head labels are the "
-        "most frequent in training, tail labels the rarest: see the Data page.",
+        help=f"Recall@5: the share of the true labels that are among the first five of their rows. {MEANING}",
     )
     measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
     for bucket in buckets:

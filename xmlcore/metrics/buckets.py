@@ -11,6 +11,10 @@ from xmlcore.validation import as_array, check_labels
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
 HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
+MEANING = (
+    f"Head labels are the most frequent ones that together make up {100 * HEAD_SHARE:.0f}\u00a0% of the labels given "
+    f"to training rows, torso labels the next {100 * (TORSO_SHARE - HEAD_SHARE):.0f}\u00a0%, tail labels the rest."
+)
 
 
 def first_class_by_bucket(Y_true: Labels, first: npt.ArrayLike, buckets: npt.ArrayLike) -> "DataFrame":
@@ -36,9 +40,7 @@ def buckets_of_labels(buckets: npt.ArrayLike, n_labels: int) -> np.ndarray:
 
 def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
     """Return the bucket of each label: head, torso or tail, by its frequency in training."""
-    # Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of
-    # all label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a
-    # boundary belongs to the more frequent bucket, and a label without training rows to the tail.
+    # A label across a boundary belongs to the more frequent bucket, and a label without training rows to the tail.
     order = most_frequent_first(train_rows_of_label)
     occurrences = int(train_rows_of_label.sum())
     sorted_counts = train_rows_of_label[order]

@@ -1,6 +1,7 @@
 """The Data page: what it says of a data set, other splits, and the rows of a label."""
 
 import io
+import json
 import re
 from types import SimpleNamespace
 
@@ -20,7 +21,7 @@ from xmlcore import datasets, experiment, figures, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
 from xmlcore.datasets.splits import files as split_files
 from xmlcore.experiment.engine import given
-from xmlcore.metrics.buckets import label_buckets
+from xmlcore.metrics.buckets import MEANING, label_buckets
 
 HEADERS = ("How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
@@ -101,6 +102,13 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     file = label_rows.with_contents(leaky, rows)
     assert file[["part", "row"]].values.tolist() == rows.values.tolist() and {"labels", "features"} < {*file}
     assert all("label 0" in text for text in file["labels"])
+
+
+@pytest.mark.sections("All labels")
+def test_what_head_torso_and_tail_are_is_said_at_the_figure_and_in_the_table(ready):
+    assert said_plainly(MEANING) in said_plainly(ready.text()), "at the figure"
+    (table,) = (json.loads(t.proto.columns) for t in ready.at.dataframe if "irlbl" in t.value.columns)
+    assert table["bucket"]["help"] == MEANING
 
 
 @pytest.mark.sections("All labels", "Labels together")
