@@ -80,7 +80,12 @@ def _table(data, shown, examination, key):
                 "Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
             "bucket": tables.text("Bucket", 60, MEANING),
-            "irlbl": tables.number("IRLbl", 60, "%.1f", "Rows of the most frequent label / rows of this label."),
+            "irlbl": tables.number(
+                "IRLbl",
+                60,
+                "%.1f",
+                "Rows of the most frequent label / rows of this label, in training and test rows together.",
+            ),
             "scumble": tables.number(
                 "SCUMBLE",
                 80,

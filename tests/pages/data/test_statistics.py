@@ -105,10 +105,10 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
 
 
 @pytest.mark.sections("All labels")
-def test_what_head_torso_and_tail_are_is_said_at_the_figure_and_in_the_table(ready):
+def test_what_head_torso_and_tail_are_and_of_which_rows_irlbl_is_are_said_where_they_stand(ready):
     assert said_plainly(MEANING) in said_plainly(ready.text()), "at the figure"
     (table,) = (json.loads(t.proto.columns) for t in ready.at.dataframe if "irlbl" in t.value.columns)
-    assert table["bucket"]["help"] == MEANING
+    assert table["bucket"]["help"] == MEANING and "training and test rows" in table["irlbl"]["help"]
 
 
 @pytest.mark.sections("All labels", "Labels together")
