@@ -29,19 +29,18 @@ def _of_own_q(view, study, column) -> float:
 
 
 def sentence(view, title) -> None:
-    rare = f" (of about {view.n_expected:,}, those whose label is a candidate)" if view.near else ""
-    learnt = f"{format.count(view.n_copies, 'sampled row')}{rare}, each compared with {_adversaries(view)}"
+    mean = view.model.n_pairs_ / max(1, view.n_copies)
+    about, more = "about " * (mean != view.kappa), ""
+    if view.near:
+        more = f"About {view.n_expected:,} rows were drawn; those whose label is no candidate are left out. "
+    if about:
+        more += f"A row was compared with {mean:.1f} other labels on average, {view.kappa:,} at most."
+    name, title = f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
     right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
     silent = measured.silent(view.data, view.name)
-    then = f". {silent}" if silent else f", and ranks a true label first for {right}."
-    st.markdown(f"On **{format.plain(view.name)}**, **{format.plain(title)}** learns from {learnt}{then}")
-
-
-def _adversaries(view) -> str:
-    most = format.count(view.kappa, "other label")
-    if view.model.n_pairs_ == view.n_copies * view.kappa:
-        return most
-    return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
+    answer = f"{silent} {title}" if silent else f"On {name}, {title} ranks a true label first for {right}. It"
+    rows, others = format.count(view.n_copies, "sampled row"), format.count(round(mean), "other label")
+    st.markdown(f"{answer} learned from {rows}, each against {about}{others}.", help=more or None)
 
 
 def cards(view, study) -> None:

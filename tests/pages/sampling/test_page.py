@@ -112,7 +112,7 @@ def test_accuracy_candidates_weights_and_what_was_drawn_are_those_of_the_model(m
     assert cards["Recall of 10 candidates"] == percent(among)
     assert cards["F1 of means"] == percent(macro)
     about = measured.at.metric[4].help
-    assert f"From {model.n_pairs_:,} pairs" in about and "each compared with 10 other labels" in said
+    assert f"From {model.n_pairs_:,} pairs" in about and "sampled rows, each against 10 other labels." in said
     per_row = study(key, n_candidates=(1, 5, 10)).candidates.set_index("n_candidates")["predict_ms_per_row"][10]
     assert f"a prediction {format.duration(per_row / 1000)} a row" in about, "as the figure has it"
     said_of = {name: line for line in said.splitlines() for name in MEANINGS if line.startswith(f"**{name}** (")}
@@ -187,7 +187,10 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     model = experiment.load_run_model(key)
     assert f"copies of {data.Y_train.nnz} examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"(about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
+    mean = model.n_pairs_ / model.sampled_size_.sum()
+    (said,) = (one for one in page.at.markdown if "learned from" in one.value)
+    assert f"each against about {mean:.0f} other labels." in said.value
+    assert f"{mean:.1f} other labels on average, 10 at most" in said.help and "drawn" not in said.help
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
@@ -328,8 +331,10 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
-    said = f"{model.sampled_size_.sum()} sampled rows (of about {2 * tailed_data().n_labels}, "
-    assert said in page.text() and "each compared with 9 other labels" in page.text()
+    (said,) = (one for one in page.at.markdown if "learned from" in one.value)
+    assert "ranks a true label first for" in said.value.partition("It learned from")[0], "the answer is first"
+    assert f"{model.sampled_size_.sum()} sampled rows, each against 9 other labels." in said.value
+    assert f"About {2 * tailed_data().n_labels} rows were drawn;" in said.help and "average" not in said.help
     field = f"sampling.kappa {key[:8]}"
     why = "κ = 9 (10 asked for, 10 candidates leave 9)"
     assert f"The result has {why}." in page.at.text_input(key=field).help
