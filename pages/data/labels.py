@@ -46,7 +46,7 @@ def show(data, labels, examination, name) -> None:
     st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
     charts.csv_button(
         "All labels, CSV",
-        lambda: labels.assign(partners=partners(data, labels["label"], examination)),
+        lambda: labels.assign(partners=[", ".join(names) for names in partners(data, labels["label"], examination)]),
         f"{name}-labels",
         "Every label with its counts, imbalance, propensity and partners",
     )
@@ -54,15 +54,15 @@ def show(data, labels, examination, name) -> None:
         label_rows.show(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
 
 
-def partners(data, labels, examination) -> list[str]:
-    """Return, for each label, the names of the labels that go with it most and their correlations, as a text."""
+def partners(data, labels, examination) -> list[tuple[str, ...]]:
+    """Return, for each label, the names of the labels that go with it most, with their correlations."""
     if examination is None:
-        return [""] * len(labels)
+        return [()] * len(labels)
     mine = examination.partners[examination.partners["label"].isin(labels)]
     texts = {}
     for pair in mine.itertuples():
         texts.setdefault(pair.label, []).append(f"{data.label_name(pair.partner)} ({pair.phi:.2f})")
-    return [", ".join(texts.get(label, ())) for label in labels]
+    return [(*texts.get(label, ()),) for label in labels]
 
 
 def _table(data, shown, examination, key):

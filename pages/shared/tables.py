@@ -14,10 +14,12 @@ BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty 
 TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
 CELL, DOTS = 16, 7  # width of the space around a cell's text, and how much wider "…" is than a letter, in pixels
 LINE, TALL = 35, 66  # height of a line, and of one that has room for texts over LINES: Streamlit breaks them from 65 on
+HEAD = 38  # height of the titles of columns and of the border
 NARROWEST, WIDEST = 50, 240  # smallest and largest width of a column without one, in pixels
 PAGE = 1042  # width of a table as wide as the page on a laptop, in pixels
 SHORT = 12  # letters of texts that are never cut
-LINES, FEW = 3, 0.25  # of a text at most; share of texts that are cut rather than that all lines are tall
+LINES = 3  # of a text at most
+FEW, SCROLLED = 0.25, 0.5  # share of texts that are cut rather than that all lines are tall; where it would scroll
 COLUMNS = 7  # that a table shows at first; its menu shows the others
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
@@ -154,8 +156,9 @@ def about_features(frame: pd.DataFrame) -> str:
 
 def height(count: int, most: int, line: int = LINE) -> int:
     """Return the height in pixels of a table of ``count`` lines: about ``most`` at most, and then of whole lines."""
-    whole = line * count + 38
-    return whole if whole <= most else most - (most - 38) % line + 9  # the edge of the next line says that it is there
+    whole = line * count + HEAD
+    edge = 9  # of the next line, which says that it is there
+    return whole if whole <= most else most - (most - HEAD) % line + edge
 
 
 def widths(frame: pd.DataFrame, columns: dict, shown, most: int = WIDEST, room: int = PAGE) -> dict[str, int]:
@@ -237,7 +240,7 @@ def show(
     edges = BORDER + ticks * ("on_select" in settings)
     wide = widths(frame, columns, shown, widest, PAGE - edges)
     columns = {name: column | {"width": wide[name]} for name, column in columns.items()}
-    frame, settings["row_height"] = _fitted(frame, columns, shown, lists)
+    frame, settings["row_height"] = _fitted(frame, columns, shown, lists, most)
     if most is not None:
         settings["height"] = height(len(frame), most, settings["row_height"])
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
@@ -253,12 +256,13 @@ def show(
     return event
 
 
-def _fitted(frame, columns, shown, lists=()) -> tuple[pd.DataFrame, int]:
+def _fitted(frame, columns, shown, lists=(), most=None) -> tuple[pd.DataFrame, int]:
     """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that.
 
     ``lists`` has the tuples of names that texts of some columns are made of.
     """
     lines, cut = 1, {}
+    few = SCROLLED if most is not None and TALL * len(frame) + HEAD > most else FEW
     for name in filter(lambda name: _is_text(columns.get(name, {})), frame.columns):
         room = columns[name]["width"] - CELL
         long = {text: _pixels(text) for text in frame[name] if isinstance(text, str) and len(text) > SHORT}
@@ -268,7 +272,7 @@ def _fitted(frame, columns, shown, lists=()) -> tuple[pd.DataFrame, int]:
         words = [text for text in wide if max(map(len, text.split()), default=0) > max(len(text) / 2, letters)]
         words = [] if name in lists else words
         texts = sorted(wide.keys() - words)
-        lines = LINES if name in shown and frame[name].isin(texts).sum() > FEW * len(frame) else lines
+        lines = LINES if name in shown and frame[name].isin(texts).sum() > few * len(frame) else lines
         cut[name] = letters, words, texts
     for name, (letters, words, texts) in cut.items():
         if lines > 1:  # which end with a word, so they are not full
