@@ -280,9 +280,8 @@ def _fitted(frame, columns, shown, lists=(), most=None) -> tuple[pd.DataFrame, i
         else:
             short = cut_apart([*words, *texts], letters)
         if name in lists:
-            short = {
-                text: _first(names, lines, letters) for text, names in zip(frame[name], lists[name]) if text in wide
-            }
+            long = {*texts}
+            short = {text: _first(of, lines, letters) for text, of in zip(frame[name], lists[name]) if text in long}
         frame = frame.assign(**{name: [short.get(text, text) for text in frame[name]]})
     return frame, LINE if lines == 1 else TALL
 

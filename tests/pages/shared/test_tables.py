@@ -56,9 +56,10 @@ def test_a_text_of_long_words_has_no_more_lines_than_its_cell():
 @pytest.mark.parametrize("often", [1, 9])
 def test_cells_of_several_names_have_the_first_of_them_whole_and_say_how_many_others_there_are(often):
     names = ("compression", "✓\u00a0convert_categoricals", "mode", "preserve_dtypes", "version", "x" * 99)
-    columns, texts = {"name": tables.text("Name", 220)}, [", ".join(names)] * often + ["a"] * 9
+    columns = {"name": tables.text("Name", 220), "short": tables.text("Short", 220)}
+    texts = [", ".join(names)] * often + ["a"] * 9
     lists = {"name": [names] * often + [("a",)] * 9}
-    frame, line = tables._fitted(pd.DataFrame({"name": texts}), columns, ["name"], lists)
+    frame, line = tables._fitted(pd.DataFrame({"name": texts, "short": "a"}), columns, ["name", "short"], lists)
     *shown, others = frame["name"][0].split(", ")
     assert shown == [*names[: len(shown)]] and int(others) == 6 - len(shown) and frame["name"].iloc[-1] == "a"
     assert len(shown) >= (1 if line == tables.LINE else 3)
