@@ -74,7 +74,8 @@ def decide(chosen, prediction) -> None:
         return
     left, right = st.columns(2, gap="large")
     kept, n_predicted = decided.in_force(chosen.key), (found.cuts["labels"] * chosen.data.n_test).round()
-    cuts = found.cuts[n_predicted >= min(FEWEST, n_predicted.max())]
+    is_kept_cut = found.cuts.index == found.line(kept).name if (kept or "").startswith(CUT) else False
+    cuts = found.cuts[(n_predicted >= FEWEST) | (n_predicted.max() < FEWEST) | is_kept_cut]
     with right:
         name, least = _pick(found, cuts, kept)
         if name is not None:
@@ -124,7 +125,7 @@ def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     if kept is None:
         names.insert(place, AS_NOW)
     name = st.select_slider(
-        "From precise to complete", names, names[place],
+        "From precise to complete", names, f"{CUT}{now['cut']}" if kept and is_cut else names[place],
         key="predict.decide.cut", format_func=right.get,
         help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
     )  # fmt: skip
