@@ -125,7 +125,9 @@ def _running(job, record):
 
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
-    left = jobs.time_left(job, jobs.expected_now(job), record.get("kind", ""))
+    left = jobs.time_left(
+        job, jobs.expected_now(job), record.get("kind", "train")
+    )  # a training of a sweep has no record
     facts += [left] * bool(left)
     if not left:
         facts += _expected(job)
