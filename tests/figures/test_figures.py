@@ -446,6 +446,8 @@ def test_confused_pairs_are_squares_with_their_swaps_in_number_and_lines_and_col
     (squares,) = figure.data
     assert list(zip(squares.y, squares.x)) == [(0, 0), (1, 1)] and figure.layout.meta == {"shown": 2, "total": 50}
     assert list(squares.text) == ["8.0", "2.0"] and figure.layout.title.text == "Predicted instead, swaps"
+    (of_many,) = figures.confusions(frame.assign(swaps=frame["swaps"] + 4.2), most=2).data
+    assert list(of_many.text) == ["12", "6"], "as many decimals for all"
     strong, faint = (float(color.rpartition(",")[2][:-1]) for color in squares.marker.color)
     assert strong == pytest.approx(0.6) and strong > faint > 0.1, "a number is read on both"
     assert [at for at, _ in squares.customdata] == [0, 1] and "a &lt;b&gt; 3" in squares.customdata[0][1]

@@ -47,7 +47,7 @@ def confusions(
         x=pairs["wrong"].map(places["wrong"]),
         y=pairs["missed"].map(places["missed"]),
         mode="markers+text",
-        text=[f"{swaps:.1f}" if swaps < 9.95 else f"{swaps:,.0f}" for swaps in pairs["swaps"]],
+        text=pairs["swaps"].map(("{:.1f}" if pairs["swaps"].max() < 9.95 else "{:,.0f}").format).tolist(),
         textfont={"size": 11},
         marker={
             "symbol": "square",
