@@ -60,8 +60,10 @@ def _reasons(view) -> str:
         named = " and ".join(map(_named, pushing["name"]))
         text = f"What raises {unit} {most}: {named}"
         if kind != "score":  # whose features are not of the row
-            them = "both" if len(pushing) > 1 else "it"
-            text += f" (without {them}, {explaining.score(kind, view.without(pushing['feature']))})"
+            them, value = "both" if len(pushing) > 1 else "it", view.without(pushing["feature"])
+            other_way = kind in explaining.ON_THE_WAY and value > view.attrs["total"]
+            text += f" ({'yet ' * other_way}without {them}, {explaining.score(kind, value)}"
+            text += ": the row goes another way)" if other_way else ")"
     if not against.empty:
         text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
         text += _named(against["name"].iloc[0])
