@@ -21,7 +21,7 @@ MOST = 100  # lines of the table
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it."),
-    "Took": tables.number("Took", 90, help="Of a sweep: the time in which a training ran."),
+    "Took": tables.number("Took", 90, help="From its start to its end; of a sweep, the time in which a training ran."),
     "Job": tables.text("Job"),
     "Ended": tables.moments("Ended"),
     "Expected": tables.number(
