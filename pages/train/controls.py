@@ -60,7 +60,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     if task.key == shown_key:
         st.caption("Trained already: it is the result shown.")
     elif task.exists():
-        st.caption("Trained already.")
+        st.caption("A result of these settings is kept: it is shown at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         st.caption(f"Takes {tasks.takes(server.estimated_seconds(task) or 0.0, task)}.")
 

@@ -32,10 +32,10 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
     assert "From the cache" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
-    assert "Trained already" not in page.set("form.PLT.n_estimators", 2).text()
+    assert "is kept: it is shown" not in page.set("form.PLT.n_estimators", 2).text()
     assert page.at.button(key="train.PLT.submit").proto.type == "primary"
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    assert "Trained already" in page.set("form.PLT.n_estimators", 1).text()
+    assert "is kept: it is shown" in page.set("form.PLT.n_estimators", 1).text()
     assert page.at.button(key="train.PLT.submit").label == "Show the result"
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
 
