@@ -1,7 +1,7 @@
 """What happens before a page is loaded: a visitor without a workspace is given one.
 
-With a page, the browser is told which parts of Streamlit's program it needs for the style of the page, and which large
-ones for figures and tables, so that it fetches these while the user reads.
+With a page come its style, after that of Streamlit, and the names of large parts of Streamlit's program for figures and
+tables, so that the browser fetches them while the user reads.
 """
 
 import functools
@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from streamlit.file_util import get_static_dir
 
-from pages.shared import addresses
+from pages.shared import addresses, style
 from pages.shared.workspaces import workspace
 
-# Parts of Streamlit's program: at once, those that draw the style of the page, then large ones for later.
-FETCHED = dict.fromkeys(("Html", "purify"), "modulepreload")
-FETCHED |= dict.fromkeys(("PlotlyChart", "DataFrame", "DownloadButton", "Multiselect"), "prefetch")
+FETCHED = ("PlotlyChart", "DataFrame", "DownloadButton", "Multiselect")  # parts of Streamlit's program
+END = b"</body>"
+PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")  # without these, a page comes as it is
 PROGRAM = Path(get_static_dir()) / "static" / "js"
 
 
@@ -39,15 +39,29 @@ class Entrance:
             await self._app(scope, receive, send)
             return
         goal = _goal(Request(scope), path)
-        answer = self._app if goal is None else RedirectResponse(goal, headers={"Cache-Control": "no-store"})
+        if goal is not None:
+            await RedirectResponse(goal, headers={"Cache-Control": "no-store"})(scope, receive, send)
+            return
+        scope = scope | {"headers": [(name, value) for name, value in scope["headers"] if name not in PLAIN]}
+        await self._app(scope, receive, _with_style(send))
 
-        async def with_links(message):
-            """Send a part of an answer; the head of a page says which files the browser may fetch ahead."""
-            if message["type"] == "http.response.start" and message["status"] == 200 and _links():
-                MutableHeaders(scope=message)["Link"] = _links()
-            await send(message)
 
-        await answer(scope, receive, with_links)
+def _with_style(send):
+    """Return how a page is sent with its style, and with the names of files that the browser may fetch ahead."""
+    held = []
+
+    async def send_with_style(message):
+        held.append(message)
+        if message.get("more_body", message["type"] == "http.response.start"):
+            return
+        start, body = held[0], b"".join(part.get("body", b"") for part in held)
+        if start["status"] == 200:
+            body = body.replace(END, style.STYLE.encode() + END)
+            MutableHeaders(scope=start).update({"Link": _links(), "Content-Length": str(len(body))})
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+    return send_with_style
 
 
 def _page(request) -> str | None:
@@ -62,8 +76,8 @@ def _page(request) -> str | None:
 @functools.cache
 def _links() -> str:
     """Return the value of the header that names the files to fetch ahead; their names differ between versions."""
-    files = [(file.name, how) for part, how in FETCHED.items() for file in sorted(PROGRAM.glob(f"{part}.*.js"))]
-    return ", ".join(f"<./static/js/{name}>; rel={how}; as=script" for name, how in files)
+    names = [file.name for part in FETCHED for file in sorted(PROGRAM.glob(f"{part}.*.js"))]
+    return ", ".join(f"<./static/js/{name}>; rel=prefetch; as=script" for name in names)
 
 
 def _goal(request, path) -> str | None:

@@ -9,9 +9,11 @@ import streamlit as st
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 
 from pages.shared.operator import entrance, guard
+from pages.shared.style import STYLE
 from pages.shared.workspaces import stored, workspace
 from xmlcore.state import database
 
@@ -131,16 +133,23 @@ def answer(path, query="", accept="text/html", page=None):
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", "/train"])
-def test_a_page_names_the_parts_of_the_program_that_its_style_figures_and_tables_need(path):
+def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path):
     status, head = answer(path, f"{workspace.QUERY}={TOKEN}")
     assert status == 200
     links = head["link"].split(", ")
     assert [link.split("/")[-1].split(".")[0] for link in links] == list(entrance.FETCHED)
-    for link, how in zip(links, entrance.FETCHED.values()):
+    for link in links:
         address, *rest = link.split("; ")
         assert (entrance.PROGRAM / address.removeprefix("<./static/js/").removesuffix(">")).is_file()
-        assert rest == [f"rel={how}", "as=script"]
-    assert links[0].startswith("<./static/js/Html.") and "modulepreload" in links[0], "before the title is drawn"
+        assert rest == ["rel=prefetch", "as=script"]
+
+
+def test_a_page_comes_with_its_style_after_that_of_streamlit_also_where_the_browser_has_it_already():
+    browser = TestClient(entrance.Entrance(StaticFiles(directory=entrance.PROGRAM.parents[1], html=True)))
+    page = browser.get(f"/?{workspace.QUERY}={TOKEN}", headers={"accept": "text/html", "accept-encoding": "gzip"})
+    assert page.text.endswith(f"{STYLE}</body>\n</html>\n")
+    again = browser.get(page.url, headers={"accept": "text/html", "if-none-match": page.headers["etag"]})
+    assert again.status_code == 200 and again.text == page.text
 
 
 @pytest.mark.parametrize(
