@@ -35,7 +35,7 @@ from xmlcore import datasets
 
 def main() -> None:
     fingerprint = workspace.get("dataset")
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="top"):
         st.title("Data", width="content")
         choose.dataset(fingerprint)
     start.show(workspace.get("known").get(fingerprint))
