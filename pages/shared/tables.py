@@ -19,7 +19,7 @@ NARROWEST, WIDEST = 50, 240  # smallest and largest width of a column without on
 PAGE = 1042  # width of a table as wide as the page on a laptop, in pixels
 SHORT = 12  # letters of texts that are never cut
 LINES = 3  # of a text at most
-FEW, SCROLLED = 0.25, 0.5  # share of texts that are cut rather than that all lines are tall; where it would scroll
+FEW, SCROLLED = 0.25, 0.5  # share of texts that are cut rather than that all lines are tall; of lists in a long table
 COLUMNS = 7  # that a table shows at first; its menu shows the others
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
@@ -262,7 +262,7 @@ def _fitted(frame, columns, shown, lists=(), most=None) -> tuple[pd.DataFrame, i
     ``lists`` has the tuples of names that texts of some columns are made of.
     """
     lines, cut = 1, {}
-    few = SCROLLED if most is not None and TALL * len(frame) + HEAD > most else FEW
+    scrolls = most is not None and TALL * len(frame) + HEAD > most
     for name in filter(lambda name: _is_text(columns.get(name, {})), frame.columns):
         room = columns[name]["width"] - CELL
         long = {text: _pixels(text) for text in frame[name] if isinstance(text, str) and len(text) > SHORT}
@@ -271,7 +271,7 @@ def _fitted(frame, columns, shown, lists=(), most=None) -> tuple[pd.DataFrame, i
         # More lines help only texts that are not mostly one word.
         words = [text for text in wide if max(map(len, text.split()), default=0) > max(len(text) / 2, letters)]
         words = [] if name in lists else words
-        texts = sorted(wide.keys() - words)
+        texts, few = sorted(wide.keys() - words), SCROLLED if scrolls and name in lists else FEW
         lines = LINES if name in shown and frame[name].isin(texts).sum() > few * len(frame) else lines
         cut[name] = letters, words, texts
     for name, (letters, words, texts) in cut.items():

@@ -216,7 +216,7 @@ def test_many_names_wider_than_their_cell_have_three_lines_and_are_cut_in_the_mi
         columns = {"name": tables.text("Name", 150), "n": tables.number("Rows", 60)}
         for key, names in {"short": ["x", "83.21 (81.9 to 84.4)"], "long": ["red apple, " * 12, "x" * 60, "x"],
                            "rare": ["x" * 60, *["x"] * 20],
-                           "many": ["red apple, " * 12, "x", "x"] * 9}.items():  # fmt: skip
+                           "many": [("red apple",) * 12, ("x",), ("x",)] * 9}.items():  # fmt: skip
             tables.show(pd.DataFrame({"name": names, "n": 1}), key, columns, most=400)
 
     short, long, rare, many = AppTest.from_function(script).run().dataframe
@@ -226,4 +226,4 @@ def test_many_names_wider_than_their_cell_have_three_lines_and_are_cut_in_the_mi
     assert set(middle) == {"x", "…"} and len(middle) < 60 and same == "x"
     assert long.proto.row_height == 66, "below 65 pixels, Streamlit breaks no text"
     assert rare.proto.row_height == 35 and len(rare.value["name"][0]) < 20, "one long name makes not all lines high"
-    assert many.proto.row_height == 35, "a third of them do not, where the table would scroll"
+    assert many.proto.row_height == 35, "a third of the lists do not, where the table would scroll"
