@@ -137,7 +137,7 @@ class Trials:
     def run(self, settings: dict) -> dict:
         settings = {name: settings[name] for name in NAMES}
         number = len(self.made)
-        text = ", ".join(f"{name}={x:g}" if name == "C" else f"{name}={x!r}" for name, x in settings.items())
+        text = ", ".join(f"{name}={x:g}" if name == "C" else f"{name}={x!r:.60}" for name, x in settings.items())
 
         def report(*_):
             """Report which trial it is; while a trial runs, this may stop it."""
