@@ -13,7 +13,7 @@ import streamlit as st
 from pages.data import alike, answer, counted, examined, label_rows, label_sets, labels, problems
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
-from pages.shared import frame
+from pages.shared import style
 from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.making import said_plainly, use
 from tests.pages.small import small_data
@@ -247,4 +247,4 @@ def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_sho
     ready.set("together.which", "pairs")
     assert "Drawn are" in ready.text() and "the labels of the strongest pairs" in ready.text()
     assert any(chart.proto.id.endswith("together.heat") for chart in ready.at.get("plotly_chart"))
-    assert "st-key-together-heat]" in frame.WIDE, "a phone scrolls it, and shows each name"
+    assert "st-key-together-heat]" in style.WIDE, "a phone scrolls it, and shows each name"

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from pages.features import answer, compare, labels, words
-from pages.shared import first_results, frame, server, tasks
+from pages.shared import first_results, server, style, tasks
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, titles, train, word_data, written
@@ -257,7 +257,7 @@ def test_one_label_has_nothing_in_common_with_others(ready):
 def test_heat_maps_are_as_wide_on_a_phone_as_their_names_need(page):
     for key in ("features.heat.map", "features.overlap"):
         assert any(chart.proto.id.endswith(key) for chart in page.at.get("plotly_chart"))
-        assert f"st-key-{key.replace('.', '-')}]" in frame.WIDE
+        assert f"st-key-{key.replace('.', '-')}]" in style.WIDE
 
 
 @pytest.mark.sections("Labels and features")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pages.sampling import answer
-from pages.shared import format, frame, tables
+from pages.shared import format, style, tables
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
@@ -196,7 +196,7 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1_and_can_be_looked_a
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
     assert "of 2 true labels" in page.set("sampling.row", lost[0]).text()
     assert any(chart.proto.id.endswith("sampling.contributions") for chart in page.at.get("plotly_chart"))
-    assert "st-key-sampling-contributions]" in frame.WIDE, "a phone scrolls it"
+    assert "st-key-sampling-contributions]" in style.WIDE, "a phone scrolls it"
 
 
 def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
