@@ -1,7 +1,7 @@
 """What strangers, damaged files and chance can do: python -m benchmarks.hostile --minutes 3 --seed 1
 
 What the tests damage in small numbers is damaged here for as long as asked, by the same functions: files, models,
-workspaces, requests, matrices; and a monkey walks over the pages. Each attempt follows from the seed and its number. A
+requests, matrices; and a monkey walks over the pages. Each attempt follows from the seed and its number. A
 fault is printed with both, ``--seed 1 --only 'csv 1234'`` makes this attempt alone, and with the shortest content or
 walk that was found to show it. The status is 1 if there was a fault.
 """
@@ -13,7 +13,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,7 +41,7 @@ BODIES = (
 def find_tests() -> None:
     """Have the modules of the tests found, although an installed library may have a package of their name."""
     folder = ROOT / "tests"
-    sys.path[1:1] = [str(folder), str(folder / "experiment")]
+    sys.path.insert(1, str(folder))
     sys.modules["tests"] = types.ModuleType("tests")
     sys.modules["tests"].__path__ = [str(folder)]
 
@@ -104,44 +103,6 @@ def matrices():
         "fits": Kind(lambda rng: (rng.randrange(1 << 32), rng.choice(CASES)), fit),
         "measures": Kind(lambda rng: (rng.randrange(1 << 32),), fuzzing.measure),
     }
-
-
-def workspaces(folder):
-    """Return the attempts to read the damaged file of a workspace."""
-    from datasets import fuzzing
-    from models.damaged_models import harm_json
-    from test_workspace_files import export
-
-    from tests.archiving import changed
-    from xmlcore import experiment
-
-    whole, path = export(folder)[0], folder / "workspace.zip"
-
-    def make(rng):
-        if rng.random() < 0.3:
-            return (fuzzing.mutate_archive(whole, rng),)
-
-        def change(files, about):
-            name, parts = rng.choice(list(files)), {"about.json": json.dumps(about).encode()}
-            if rng.random() < 0.5:
-                files[name] = fuzzing.mutate(files[name], rng)
-            else:
-                harm_json(np.random.default_rng(rng.randrange(1 << 32)), parts)
-                about.clear()
-                about.update(json.loads(parts["about.json"]))
-
-        return (changed(whole, change),)
-
-    def check(content):
-        path.write_bytes(content)
-        shutil.rmtree(os.environ["XMLCORE_CACHE"], ignore_errors=True)
-        try:
-            experiment.import_workspace(path)
-        except experiment.WorkspaceFileError:
-            return False
-        return True
-
-    return {"workspaces": Kind(make, check)}
 
 
 def requests():
@@ -241,7 +202,7 @@ def run(minutes: float, seed: int, only: str | None = None, without: Sequence[st
         os.environ["XMLCORE_CACHE"] = str(folder / "cache")
         experiment.warm_up()  # an attempt that waits for the compiler would be called slow
         end = time.monotonic() + 60 * minutes
-        kinds = pages() | readers() | models(folder) | matrices() | workspaces(folder) | requests()
+        kinds = pages() | readers() | models(folder) | matrices() | requests()
         often = {WALK: WALK_EVERY}
         tries = [kind for kind in kinds if kind not in without]
         every = (f"{kind} {i}" for i in itertools.count(1) for kind in tries if i % often.get(kind, 1) == 0)

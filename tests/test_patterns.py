@@ -14,7 +14,7 @@ import pytest
 from xmlcore import wording
 from xmlcore.datasets.texts import words
 from xmlcore.experiment import MODELS
-from xmlcore.experiment.sharing import bundles, workspace_files
+from xmlcore.experiment.sharing import bundles
 from xmlcore.models import packed
 
 ROOT = Path(__file__).parent.parent
@@ -33,7 +33,7 @@ LOCAL = {
     "pages/shared/figures/figure_files.py": lambda module: [{"mark": mark} for mark in (r"\*\*", r"\*", "`")],
     "pages/shared/settings.py": lambda module: [{"p": MODELS["PLT"].parameters[0]}],
     "xmlcore/archives.py": lambda module: [
-        {"use": use, "self": SimpleNamespace(_use=use)} for use in (packed.USE, bundles.USE, workspace_files.USE)
+        {"use": use, "self": SimpleNamespace(_use=use)} for use in (packed.USE, bundles.USE)
     ],
     "xmlcore/datasets/readers/arff.py": lambda module: [{"letters": "\\'\"%"}],
     "xmlcore/datasets/readers/xmlc.py": lambda module: [{"until_newline": whether} for whether in (True, False)],

@@ -1,4 +1,4 @@
-"""The one archive format, for models, runs and workspaces: a zip file with a manifest, of JSON and arrays only.
+"""The one archive format, for models and runs: a zip file with a manifest, of JSON and arrays only.
 
 ::
 
@@ -67,26 +67,13 @@ class Use(NamedTuple):
 
 
 class Writer:
-    """An archive that is being written; ``about`` may be changed until it is closed.
-
-    ``wrote`` is called with the number of bytes whenever some were written, and may raise an error.
-    """
+    """An archive that is being written."""
 
     def __init__(self, file, use: Use, about: dict[str, Any]):
-        self._zip, self._use, self.about, self.wrote = file, use, about, lambda n_bytes: None
+        self._zip, self._use, self.about = file, use, about
 
-    @contextmanager
     def open(self, name: str):
-        with self._zip.open(name, "w", force_zip64=True) as stream:
-            write = stream.write
-
-            def counted(piece):
-                written = write(piece)
-                self.wrote(written)
-                return written
-
-            stream.write = counted
-            yield stream
+        return self._zip.open(name, "w", force_zip64=True)
 
     def text(self, name: str, text: str) -> None:
         with self.open(name) as stream:
@@ -155,7 +142,7 @@ def _finite(value):
 class Archive:
     """An archive that is being read, whose manifest and sizes were checked."""
 
-    def __init__(self, file: zipfile.ZipFile, use: Use, name: str, folder: Path, most_bytes: int):
+    def __init__(self, file: zipfile.ZipFile, use: Use, name: str, folder: Path):
         self._zip, self._use, self._name, self._folder = file, use, name, folder
         infos = [info for info in file.infolist() if not info.is_dir()]
         entries = {info.filename: info for info in infos}
@@ -170,7 +157,7 @@ class Archive:
         self.members, self.about = manifest["members"], manifest["about"]
         self.written_by = str(manifest.get("xmlcore", ""))[:40]
         self._check_members(entries)
-        self._check_sizes(most_bytes)
+        self._check_sizes()
 
     def _refuse(self, reason):
         raise self._use.error(f"{self._name} {reason}")
@@ -208,22 +195,18 @@ class Archive:
             if entries[name].file_size != facts[0]:
                 self._refuse(f"is damaged: {name} has another size than its {MANIFEST} says. {_REMEDY}")
 
-    def _check_sizes(self, most_bytes):
+    def _check_sizes(self):
         """Refuse an archive whose members unpack to too much."""
         self._zip.fp.seek(0, os.SEEK_END)
         for total, most in _sizes(self.members, self._zip.fp.tell()):
-            if total > min(most_bytes, most):
-                self._refuse(f"unpacks to {total:,} bytes; at most {min(most_bytes, most):,} are read")
+            if total > min(MOST_BYTES, most):
+                self._refuse(f"unpacks to {total:,} bytes; at most {min(MOST_BYTES, most):,} are read")
         free = free_bytes()
         for name, (size, _) in self.members.items():
             if not name.endswith(".npz") and size > MOST_TEXT:
                 self._refuse(f"has {name}, which unpacks to {size:,} bytes; at most {MOST_TEXT:,} are read")
             if free is not None and (MEMORY if name.endswith(".npz") else MEMORY_OF_TEXT) * size > free:
                 self._refuse(f"is too large for the memory of this machine: {name} unpacks to {size:,} bytes")
-
-    @property
-    def total(self) -> int:
-        return sum(size for size, _ in self.members.values())
 
     def json(self, name: str):
         with self._damage(name):
@@ -283,13 +266,13 @@ def _refusing(use, problem):
 
 
 @contextmanager
-def reading(source, use: Use, name: str = "the file", most_bytes: int = MOST_BYTES, scratch=None):
-    """Give the :class:`Archive` in a path or an open binary file; what it extracts stands in the folder ``scratch``."""
+def reading(source, use: Use, name: str = "the file"):
+    """Give the :class:`Archive` in a path or an open binary file."""
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="xmlcore-tmp-", dir=scratch))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="xmlcore-tmp-"))
         with _refusing(use, f"{name} is damaged, or no zip file"):
             file = stack.enter_context(BoundedZip(source))
-            archive = Archive(file, use, name, Path(folder), most_bytes)
+            archive = Archive(file, use, name, Path(folder))
         yield archive
 
 

@@ -9,7 +9,7 @@ from pages.robustness import choices
 from pages.shared import format, tasks
 from pages.shared.results import run_names
 from pages.shared.results.measured import SHOWN_MEASURES
-from xmlcore import experiment, metrics, robustness
+from xmlcore import metrics, robustness
 from xmlcore.metrics.calibration import wilson
 from xmlcore.robustness.perturbations import CERTIFIED
 
@@ -20,7 +20,6 @@ MEASURES = {  # on the page; tables for download have more
     "PSDCG@k and PSnDCG@k of the Train page have other weights",
     CERTIFIED: "share of the rows whose first label no change of this length can turn, whatever the attack",
 }
-ORIGINS = {"earlier version": "by an earlier version", "imported": "elsewhere, or with a model from there"}
 
 
 def title(measure: str) -> str:
@@ -124,18 +123,12 @@ def waiting(runs, names, measurements, settings, drawn) -> str:
     return f"{said}Not measured {where}: {format.listed(missing)}." if missing else said
 
 
-def of_others(runs, names, measurements, drawn) -> str:
-    """Return sentences that name what is drawn and was not measured by this version here; empty if all was."""
-    origins = {}
-    for record in runs:
-        if names[record["key"]] in measurements.results:
-            named = f"**{format.plain(names[record['key']])}**"
-            origins.setdefault(experiment.provenance(drawn.task(record)), []).append(named)
-    return " ".join(
-        f"{format.listed(origins[origin])} {'was' if len(origins[origin]) == 1 else 'were'} measured {how}."
-        for origin, how in ORIGINS.items()
-        if origin in origins
-    )
+def by_earlier(runs, names, measurements, drawn) -> str:
+    """Return a sentence that names what is drawn and an earlier version has measured; empty if there is no such."""
+    shown = [record for record in runs if names[record["key"]] in measurements.results]
+    earlier = [f"**{format.plain(names[r['key']])}**" for r in shown if not drawn.task(r).exists()]
+    were = "was" if len(earlier) == 1 else "were"
+    return f"{format.listed(earlier)} {were} measured by an earlier version." if earlier else ""
 
 
 def measure(runs, names, settings) -> tuple:

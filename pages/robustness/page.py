@@ -69,7 +69,7 @@ def main(used) -> None:
         milder = choices.milder_noise(alike, titles, settings)
         waiting = measured.waiting(alike, titles, measurements, settings, drawn)
         said = answer.sentence(name, measurements, drawn)
-        older = measured.of_others(alike, titles, measurements, drawn)
+        older = measured.by_earlier(alike, titles, measurements, drawn)
         sentence.markdown(f"{said} {older}", help=answer.SURELY if "surely" in said or "not sure" in said else None)
         if said := "\n\n".join(filter(None, (waiting, apart, milder))):
             right.caption(said, help=choices.LITTLE if milder else None)

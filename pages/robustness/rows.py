@@ -82,7 +82,7 @@ def _noisy(data, runs, titles, settings, level, chosen):
     if KINDS[settings.kind].is_attack:
         Y = data.Y_test[chosen]
         if settings.transferred:
-            if not surrogate(data.fingerprint, results.K).is_computed():
+            if not surrogate(data.fingerprint, results.K).exists():
                 raise ValueError("The rows are here once the attack is measured.")
             model, attacked = server.model(settings.tree), f", attacked on {SURROGATE}"
         else:

@@ -88,7 +88,7 @@ def _ready_for_figures():
 def _read_ahead(make_comparison):
     """Have the result shown read in the background, and what the Compare page shows first if there are several."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
-    runs = workspace.get("runs")  # also another list when results were imported or brought back
+    runs = workspace.get("runs")  # also another list when results were brought back
     if reading.is_unread(name, hash(tuple(record["key"] for record in runs))):
         kept = runs, workspace.get("known"), used, workspace.get("widgets")
         if len(kept[0]) > 1:

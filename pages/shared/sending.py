@@ -25,7 +25,7 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
     ``then`` is called with the key of the task.
     """
     task = experiment.task(kind, inputs, {"files": given.described(files), **params})
-    if not task.is_computed() and not jobs.active(key=task.key):
+    if not task.exists() and not jobs.active(key=task.key):
         given.give(task.key, files)
     for record, _ in jobs.failed(kind, **inputs):
         jobs.dismiss(record["id"])

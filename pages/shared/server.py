@@ -6,20 +6,16 @@ Values from here are shared objects: read them, never change them.
 import contextlib
 import functools
 import json
-import os
 
 import streamlit as st
 
-from pages.shared.operator import user_workspaces
 from pages.shared.process import in_memory, turns
-from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment, robustness, store
 from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
 _values = []  # all functions made by shared
-_came = {}  # when a result came with a file, which was loaded: by folder, kind and key; empty if it did not
 
 
 def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
@@ -60,57 +56,14 @@ def forget() -> None:
 
 
 def loaded(task, key: str = ""):
-    """Return the kept result of a task; :class:`xmlcore.store.MissingArtifactError` where it is kept for others.
-
-    ``key`` is that of its result by an earlier version.
-    """
-    if is_of_others(task, key):
-        raise store.MissingArtifactError(f"{task.folder}/{key or task.key} came with a file of another workspace")
+    """Return the kept result of a task; ``key`` is that of its result by an earlier version."""
     return loaded_by_key(task.kind, key or task.key)
 
 
-def is_of_others(task, key: str = "") -> bool:
-    """Return whether the kept result of a task came with a file that this workspace has not read."""
-    facts = store.info(task.folder, key or task.key)
-    if "imported" not in facts:
-        return False
-    if facts.get("of_file"):
-        return is_planted(task.folder, key or task.key)
-    fields = {name: workspace.get(name) for name in ("known", "made", *user_workspaces.LISTS)}
-    fields["sweeps"] = [record for record in fields["sweeps"] if not record.get("again")]
-    return (key or task.key) not in user_workspaces.listed_keys(fields)
-
-
-def is_planted(kind: str, key: str) -> bool:
-    """Return whether an artifact that this workspace lists is gone, and the file of another one has brought it."""
-    with contextlib.suppress(OSError, store.StoreError):
-        changed = os.stat(store.folder(kind, key) / store.META).st_mtime_ns
-        reading = _reading_of(str(cache_root()), kind, key, changed)
-        return bool(reading) and reading not in workspace.get("imports")
-    return False
-
-
-@functools.lru_cache(maxsize=100_000)
-def _reading_of(root, kind, key, changed) -> str:
-    """Return which reading of a file an artifact came with; ``changed`` is when its record was written."""
-    return store.info(kind, key).get("of_file", "")
-
-
 def loaded_by_key(kind: str, key: str):
-    with contextlib.suppress(store.StoreError):
-        _forget_what_was_replaced(kind, key)
     value = _result(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
-
-
-def _forget_what_was_replaced(kind, key) -> None:
-    """Forget all values once a result that came with a file is no longer what is kept, or the other way round."""
-    came = store.info(experiment.KINDS[kind].folder, key).get("imported", "")
-    name = str(cache_root()), kind, key
-    if _came.get(name, came) != came:
-        forget()
-    _came[name] = came
 
 
 @shared("Loading the result")
@@ -147,19 +100,15 @@ def selection(key: str) -> experiment.Selection:
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
-    of_file = ""
-    with contextlib.suppress(store.StoreError):
-        of_file = store.info("datasets", fingerprint).get("of_file", "")
-    data = _dataset(fingerprint, of_file)
+    data = _dataset(fingerprint)
     with contextlib.suppress(OSError):
-        datasets.save_dataset(data, of_file=of_file)
+        datasets.save_dataset(data)
     store.used("datasets", fingerprint)
     return data
 
 
 @shared("Loading the data set")
-def _dataset(fingerprint, of_file):
-    """Return a data set; ``of_file`` is another text once its names are no longer those of a workspace's file."""
+def _dataset(fingerprint):
     return datasets.load_saved(fingerprint)
 
 

@@ -51,10 +51,9 @@ def start(task) -> None:
         workspace.notify(f"Not started: {task.title}. {why}")
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
-    foreign = task.exists() and server.is_of_others(task)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
     estimate = jobs.expected(task)
-    record |= {"stopped": False, "again": foreign, "seconds": estimate and estimate.seconds}
+    record |= {"stopped": False, "seconds": estimate and estimate.seconds}
 
     def add(data):
         """Put the record at the end of the list; the oldest ones of its data set go."""
@@ -70,7 +69,7 @@ def start(task) -> None:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
             driver.owners = driver.owners | {owner}
-        elif foreign or not task.exists() or server.loaded(task).lost:
+        elif not task.exists() or server.loaded(task).lost:
             server.forget()  # values in memory may come from the result that will be replaced
             forget_ended(drivers)
             drivers[task.key] = Driver(task, queue, owner, at_once=lambda: max(default_workers(), queue.slots))
@@ -155,7 +154,7 @@ def state(record: dict) -> str:
     if driver is not None and driver.active:
         return "stopping" if driver.stopping else "stopped" if record.get("stopped") else "running"
     folder = experiment.KINDS["sweep"].folder
-    if store.exists(folder, record["key"]) and not server.is_planted(folder, record["key"]):
+    if store.exists(folder, record["key"]):
         return "done"
     if driver is not None and driver.error:
         return "failed"

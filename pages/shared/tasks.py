@@ -22,11 +22,7 @@ AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is short
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
-MARKS = {
-    "imported": "This result, or what it is computed from, came with the file of a workspace. It was not checked here.",
-    "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
-    "another version": "This result was made by another version of the program. This version cannot make it again.",
-}
+EARLIER = "This result was made by an earlier version of the program, and may differ from today's."
 
 
 def takes(seconds: float, *tasks) -> str:
@@ -54,11 +50,11 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Do what :func:`shown` does, but return the result instead of drawing it; None while there is no result."""
-    value, origin, running = _result_or_start(task, automatic_below)
+    value, is_earlier, running = _result_or_start(task, automatic_below)
     if value is None and not running:
         _offer(task, button, key)
-    elif value is not None and origin in MARKS and not running:
-        mark(task, origin)
+    elif is_earlier and not running:
+        mark(task)
     jobs.watch(running)
     jobs.show_failures(jobs.failed(key=task.key))
     return value
@@ -66,14 +62,14 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
 
 def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict:
     """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
-    results, waiting, marked, watched, failures = {}, {}, [], [], []
+    results, waiting, marked, watched, failures = {}, {}, {}, [], []
     for name, task in tasks.items():
-        value, origin, running = _result_or_start(task, AUTOMATIC_BELOW, about=name)
+        value, is_earlier, running = _result_or_start(task, AUTOMATIC_BELOW, about=name)
         failed = jobs.failed(key=task.key)
         if value is not None:
             results[name] = value
-            if origin in MARKS and not running:
-                marked.append((name, task, origin))
+            if is_earlier and not running:
+                marked[name] = task
         elif not running and not failed:
             waiting[name] = task
         watched += running
@@ -88,11 +84,11 @@ def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict
 
 
 def kept(tasks: dict) -> dict:
-    """Return the results of those tasks that have one which can be read and has no mark; nothing is made again."""
+    """Return the results of this version of those tasks that have one which can be read; nothing is made again."""
     results = {}
     for name, task in tasks.items():
         with contextlib.suppress(store.StoreError):
-            if task.exists() and experiment.provenance(task) not in MARKS:
+            if task.exists():
                 results[name] = server.loaded(task)
     return results
 
@@ -105,8 +101,8 @@ def made_alike(task, *free) -> list:
 
 
 def _result_or_start(task, automatic_below, about=""):
-    """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
-    value, origin = _kept(task)
+    """Return the result of a task, whether of an earlier version, and its jobs; start a short task if users want it."""
+    value, is_earlier = _kept(task)
     running = jobs.active(key=task.key)
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
@@ -116,24 +112,24 @@ def _result_or_start(task, automatic_below, about=""):
             started.add(task.key)
             start(task, about=about)
             running = jobs.active(key=task.key)
-    return value, origin, running
+    return value, is_earlier, running
 
 
 def _kept(task):
-    """Return the stored result of a task and which code made it, or (None, None); make a damaged result again."""
+    """Return the stored result of a task, or None, and whether an earlier version made it; make a damaged one again."""
     try:
-        if task.exists() and not server.is_of_others(task):
-            return server.loaded_by_key(task.kind, task.key), experiment.provenance(task)
+        if task.exists():
+            return server.loaded(task), False
         earlier = task.earlier()
         if earlier is not None:
-            return server.loaded(task, earlier), "earlier version"
+            return server.loaded(task, earlier), True
     except store.DamagedArtifactError:
         make_again(task)
     except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
         make_again(task, again=task.exists(), note=UNREADABLE)
     except store.MissingArtifactError:  # deleted since the line above
         pass
-    return None, None
+    return None, False
 
 
 def _offer(task, button, key):
@@ -159,27 +155,24 @@ def _offer_all(without_result, button, key, noun):
     )
 
 
-def mark(task, origin: str) -> None:
-    """Say what made a result, and offer to make it again; ``origin`` is a key of :data:`MARKS`."""
-    _offer_again(MARKS[origin], "Make again", f"again-{task.key}", [("", task)], origin)
+def mark(task) -> None:
+    """Say that an earlier version made a result, and offer to make it again."""
+    _offer_again(EARLIER, "Make again", f"again-{task.key}", {"": task})
 
 
 def _mark_all(marked, key):
-    """Say which of several results other code made, and offer to make all of these again."""
-    for origin in MARKS:
-        alike = [(name, task) for name, task, made in marked if made == origin]
-        if len(alike) == 1:
-            mark(alike[0][1], origin)
-        elif alike:
-            text = MARKS[origin].replace("This result was", f"{len(alike)} results were").replace("It is", "They are")
-            names = ", ".join(name for name, _ in alike)
-            _offer_again(text, "Make all again", f"{key}.again.{origin}", alike, origin, names)
+    """Say which of several results an earlier version made, and offer to make all of these again."""
+    if len(marked) == 1:
+        mark(*marked.values())
+        return
+    text = EARLIER.replace("This result was", f"{len(marked)} results were")
+    _offer_again(text, "Make all again", f"{key}.again", marked, help=", ".join(marked))
 
 
-def _offer_again(text, button, key, named, origin, help=None):
+def _offer_again(text, button, key, named, help=None):
     def start_all():
-        for name, task in named:
-            start(task, again=origin != "earlier version", about=name)
+        for name, task in named.items():
+            start(task, about=name)
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/history: {text}", width="content")
@@ -194,8 +187,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
         with contextlib.suppress(store.StoreError, OSError):
             server.dataset(fingerprint)  # writes again what is in memory
-    foreign = task.exists() and server.is_of_others(task)
-    if not again and task.exists() and not foreign:
+    if not again and task.exists():
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title}
         record["asked"] = time.time() if asked is None else asked
         _list_result(record, task.key)
@@ -213,7 +205,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
-    jobs.submit(task, fingerprint, title=title, again=again or foreign, note=note, asked=asked)
+    jobs.submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
     return False
 
 
@@ -372,11 +364,10 @@ def start_again(record: dict) -> bool:
     about = record.get("about") or {}
     if task.kind in made.KINDS:
         return make_dataset(task, **about)
-    foreign = task.exists() and server.is_of_others(task)
-    if task.exists() and not foreign and not record.get("again"):
+    title, note, again = record["title"], record.get("note", ""), record.get("again", False)
+    if task.exists() and not again:
         _list_result(record, task.key)
         return True
-    title, note, again = record["title"], record.get("note", ""), foreign or record.get("again", False)
     return jobs.submit(task, record["fingerprint"], title=title, again=again, note=note, about=about)
 
 
@@ -390,8 +381,6 @@ def _list_result(record, key):
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
             made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
-        elif record["kind"] == "import_workspace":
-            made.list_import(experiment.load(record["kind"], key))
         elif record["kind"] in result_list.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

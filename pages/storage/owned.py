@@ -33,7 +33,6 @@ KIND_WORDS = {
     "power_law": "test of frequencies",
     "examine": "examination of data",
     "export": "file of a data set",
-    "export_workspace": "file of the workspace",
     "pack_model": "file of a model",
     "open_model": "model from a file",
     "predict": "predictions for a file",
@@ -156,8 +155,6 @@ def _source(artifact, titles, fields) -> str:
         entry = fields["known"].get(artifact.key, {"source": "upload"})
         return f"split of {made_from[0]}" if made_from else sources.words(entry)
     dataset = titles.get(artifact.record.get("fingerprint"), "")
-    if artifact.record.get("task") == "export_workspace":
-        return "this workspace"
     return ", ".join(dict.fromkeys([*(titles[k] for k in artifact.inputs.values() if k in titles), dataset])).strip(
         ", "
     )

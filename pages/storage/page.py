@@ -10,7 +10,7 @@ from pages.shared.figures import charts
 from pages.shared.process import room
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
-from pages.storage import carry, delete, owned, trials
+from pages.storage import delete, owned, trials
 from xmlcore import figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
@@ -28,7 +28,6 @@ def main() -> None:
     _answer(lines, own, inventory)
     if lines:
         _table(lines, own, inventory, fields)
-    carry.show(own, fields)
     _room(inventory)
 
 

@@ -56,7 +56,7 @@ def show(data, run, model, key, files) -> None:
     task = experiment.task("node_quality", {"run": key}, {"tree": tree})
     measured = None
     with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
-        measured = server.loaded(task)
+        measured = server.loaded(task) if task.exists() else None
     further = {
         "The tree": lambda: plt_walk.show(key, data, run, model, files, measured),
         "Path of a test row": lambda: plt_row.show(key, data, run, model, files),

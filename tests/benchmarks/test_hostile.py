@@ -19,7 +19,7 @@ def numbers(monkeypatch):
 
     numbers = []
     make = lambda rng: ([*range(50), rng.randrange(100)], "option")  # noqa: E731
-    for name in ("readers", "models", "matrices", "workspaces", "requests", "pages"):
+    for name in ("readers", "models", "matrices", "requests", "pages"):
         monkeypatch.setattr(hostile, name, lambda *folder: {})
     monkeypatch.setattr(hostile, "readers", lambda: {"csv": hostile.Kind(make, check)})
     return numbers

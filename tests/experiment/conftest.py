@@ -120,8 +120,6 @@ def some_of_each(easy, classes, monkeypatch):
         read_from(easy),
         documents := read_documents(),
         kept("words", {"dataset": documents.load().dataset}, vectorizer={"ngrams": (1, 2)}),
-        written := kept("export_workspace", {}, keys=[run.key], contents=None),
-        of_file("import_workspace", {}, written.file().read_bytes(), "workspace"),
         packed := kept("pack_model", {"run": run.key}),
         opened := of_file("open_model", {}, packed.file().read_bytes(), "model"),
         of_file("given_predictions", of, b"0\n" * easy.n_test, "predictions", name="other"),

@@ -52,14 +52,6 @@ def test_what_needs_a_model_or_its_training_says_that_there_is_none(own_cache, e
         assert "other" in (tmp_path / "report.html").read_text()
 
 
-def test_it_is_carried_to_another_workspace_by_a_file(own_cache, easy, tmp_path):
-    key = experiment.add_predictions(easy, np.zeros((60, 1), int), "other")
-    experiment.export_workspace(tmp_path / "workspace.zip", [key])
-    store.delete("runs", key)
-    contents = experiment.import_workspace(tmp_path / "workspace.zip")["contents"]
-    assert [record["key"] for record in contents["runs"]] == [key] and not experiment.load("train", key).has_model
-
-
 def test_bad_predictions_and_names_are_refused(own_cache, easy):
     with pytest.raises(DatasetFormatError, match="59 lines with labels, but there are 60 test rows"):
         experiment.add_predictions(easy, b"0\n" * 59, "other")

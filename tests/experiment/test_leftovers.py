@@ -17,7 +17,6 @@ DAY = 24 * 3600
 LEFT = {  # what each writer leaves when it is killed
     "a half-written result": lambda: cache_root() / "artifacts" / "runs" / f".tmp-{'0' * 32}-abc" / "value.joblib",
     "files given to a task": lambda: cache_root() / "given" / "abc.123" / "‹data›",
-    "a half-read file of a workspace": lambda: cache_root() / "given" / "import-x" / "0" / "file",
     "an unfinished download": lambda: data_root() / "bibtex" / "bibtex.zip.part",
     "the note of a download": lambda: data_root() / "bibtex" / "bibtex.zip.part.json",
     "an unpacked archive": lambda: data_root() / "bibtex" / ".unpacked-x" / "0" / "train.txt",

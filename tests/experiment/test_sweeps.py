@@ -241,7 +241,7 @@ def test_a_queue_gives_the_same_result_as_this_process(easy, calls, queue):
     alone = quick(easy, seeds=(0, 1), method="halving")
     for record in (*store.entries("trials"), *store.entries("sweeps")):
         store.delete(record["kind"], record["key"])
-    sweeps._computed.cache_clear()
+    sweeps._trial.cache_clear()
     shared = quick(easy, seeds=(0, 1), method="halving", queue=queue)
     assert shared.best == alone.best and shared.trials.equals(alone.trials) and shared.table.equals(alone.table)
     assert len(queue.jobs()) == 8 and len({job.key for job in queue.jobs()}) == 8  # a job for each training

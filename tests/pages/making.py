@@ -164,12 +164,6 @@ def damage(folder, key):
     server.forget()
 
 
-def came_with_a_file(folder, key):
-    """Have a kept result look as if it had been read from a file of a workspace."""
-    path = store.folder(folder, key) / store.META
-    path.write_text(json.dumps({**json.loads(path.read_text()), "imported": "2026-01-01"}))
-
-
 def put_file(session, key, name, content):
     """Put a file into a field, as a user does."""
     session.at.file_uploader(key=key).set_value((name, content, "text/plain"))

@@ -1,17 +1,16 @@
-"""Damaged results of each kind, on the pages that show them: made again, with a note. Those from a file: marked."""
+"""Damaged results of each kind, on the pages that show them: made again, with a note."""
 
 import numpy as np
 import pytest
 
 from tests.pages.conftest import Session
-from tests.pages.making import came_with_a_file, damage, estimate, fields_of, figure, select, titles, train, written
+from tests.pages.making import damage, estimate, fields_of, figure, select, titles, train, written
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
 pytestmark = pytest.mark.sections()
 NOTE = "was damaged. It is being made again."
-MARK = "came with the file"
 FEW = {"n_epochs": 3, "n_features": 4}
 
 
@@ -40,22 +39,13 @@ def damage_model(key):
     server.forget()
 
 
-def made_here(folder, key):
-    try:
-        return "imported" not in store.info(folder, key)
-    except store.MissingArtifactError:  # it is being replaced
-        return False
-
-
 def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
 @pytest.mark.parametrize("name", [*MEASURED, "features"])
 @pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
-def test_a_measurement_is_made_once_and_again_when_it_is_damaged_or_came_with_a_file_which_is_marked(
-    ready, server, name
-):
+def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, name):
     kind, model, _, title = MEASURED.get(name, ("selection_stability", None, None, "Agreement between seeds"))
     if model:
         train(ready, model, data=classes() if model == "DoubleSampling" else None)
@@ -72,15 +62,6 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged_or_came_with_a_
     page.go("jobs").go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
     store.check(folder, key)
     assert not page.at.error
-    came_with_a_mark(page, folder, key, name, is_drawn)
-    for job in server.jobs():
-        job.wait(60)
-    page.go("jobs")
-    with fields_of(page) as fields:
-        fields["made"] = []  # the file was read in another workspace
-    came_with_a_file(folder, key)
-    page.go(name)
-    assert MARK not in page.text()
 
 
 @pytest.mark.parametrize(
@@ -136,15 +117,6 @@ def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(rea
     store.check("runs", other)
 
 
-def came_with_a_mark(page, folder, key, name, is_shown):
-    """Have a result look as if it had come with a file, and make it again on a page."""
-    came_with_a_file(folder, key)
-    page.go(name).until(is_shown)
-    assert MARK in page.text()
-    page.press(f"again-{key}").until(lambda s: made_here(folder, key))
-    page.until(lambda s: MARK not in s.text() and is_shown(s))
-
-
 RESULTS = {  # pages, the results that they show, and what they say of them
     "train": (train, "runs", lambda s: "ranks a true label first" in s.text()),
     "robustness": (train, "runs", lambda s: len(titles(s)) > 0),
@@ -160,7 +132,7 @@ RESULTS = {  # pages, the results that they show, and what they say of them
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_result_that_is_damaged_or_came_with_a_file_is_made_again(ready, name):
+def test_a_result_that_is_damaged_is_made_again(ready, name):
     make, folder, is_shown = RESULTS[name]
     key = make(ready)
     damage(folder, key)
@@ -168,8 +140,6 @@ def test_a_result_that_is_damaged_or_came_with_a_file_is_made_again(ready, name)
     assert NOTE in page.text()
     page.until(lambda s: store.exists(folder, key) and is_shown(s))
     store.check(folder, key)
-    if name in ("train", "trees", "features"):
-        came_with_a_mark(page, folder, key, name, is_shown)
 
 
 @pytest.mark.parametrize("name", ["trees", "train"])

@@ -24,7 +24,6 @@ from pages.shared import addresses, sections
 from pages.shared.streamlit_fixes import downloads
 from tests.pages.conftest import Session
 from tests.pages.making import (
-    came_with_a_file,
     damage,
     failures,
     predictions,
@@ -70,7 +69,7 @@ FILES = {
 }
 # Jobs may refuse what the monkey gives them, with a reason that a user can mend.
 REFUSALS = ("ValueError", "OSError", "DownloadError", "DatasetFormatError", "SeveralFilesError", "ModelFormatError")
-REFUSALS += ("WorkspaceFileError", "NoExampleError")
+REFUSALS += ("NoExampleError",)
 
 
 class Monkey:
@@ -307,13 +306,6 @@ def of_later(page):
     later(page, "runs", train(page, random_state=3), another_model)
 
 
-def from_a_file(page):
-    """Results that came with a file."""
-    all_results(page)
-    for entry in store.entries("runs"):
-        came_with_a_file("runs", entry["key"])
-
-
 def strange(name):
     """A strange data set, and a result on it if the model takes it."""
 
@@ -338,7 +330,6 @@ STATES = {
     "very many": very_many,
     "gone": gone,
     "of a later version": of_later,
-    "from a file": from_a_file,
     "texts": lambda page: train(page, data=text_data()) and None,
 } | {name: strange(name) for name in DATA}
 

@@ -24,7 +24,7 @@ _in_use = (
 )  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
-def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_file: str = "") -> str:
+def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str:
     """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
 
     A saved file that was found to be damaged is replaced: the content is the same. So is one without the texts of its
@@ -36,9 +36,6 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_
     made_by : dict, optional
         How it can be made again, in types that JSON has: ``inputs`` has the fingerprint of what it is made from.
         Without it, the data set is taken for one that cannot be made again: it is removed only when that is asked for.
-    of_file : str
-        What tells the reading of a workspace's file that it came with; empty for others. Its name, its notes, names of
-        rows and texts, of which the fingerprint says nothing, give way to those of others, and never replace any.
 
     Returns
     -------
@@ -50,11 +47,10 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None, *, of_
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")
     fingerprint = dataset.fingerprint
     replaced, known = store.damaged(KIND, fingerprint), store.exists(KIND, fingerprint)
-    if known and not replaced and not of_file:
-        facts = store.info(KIND, fingerprint)
-        replaced = bool(facts.get("of_file")) or dataset.texts_test is not None and not facts.get("texts")
+    if known and not replaced:
+        replaced = dataset.texts_test is not None and not store.info(KIND, fingerprint).get("texts")
     if replaced or not known:
-        facts = _facts(dataset) | {"again": made_by is not None, "of_file": of_file} | (made_by or {})
+        facts = _facts(dataset) | {"again": made_by is not None} | (made_by or {})
         with store.writing(KIND, fingerprint, replace=replaced, **facts) as path:
             store.write_value(path, as_plain(dataset))
     return fingerprint

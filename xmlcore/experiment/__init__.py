@@ -26,12 +26,10 @@ from xmlcore.experiment.engine.task import (
     from_record,
     keep,
     load,
-    provenance,
     task,
 )
 from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds import (  # noqa: F401
-    carry,
     decide,
     description,
     examine,
@@ -77,22 +75,19 @@ from xmlcore.experiment.sharing.latex import latex_table
 from xmlcore.experiment.sharing.packing import pack_fitted, pack_run
 from xmlcore.experiment.sharing.report import best_of_models, report
 from xmlcore.experiment.sharing.run_code import code_of
-from xmlcore.experiment.sharing.workspace_files import WorkspaceFileError, export_workspace
-from xmlcore.experiment.sharing.workspace_reading import import_workspace
 from xmlcore.experiment.side_by_side import model_style, model_title
 from xmlcore.experiment.warm_up import warm_up
 
 __all__ = [
     "DECIDED", "GIVEN", "KINDS", "MODELS", "MORE_MEASURES", "SELECTORS", "BundleError", "DamagedResultWarning",
     "Driver", "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run",
-    "Selection", "Sweep", "Task", "WorkspaceFileError", "add_predictions", "best_of_models", "bundle",
-    "candidate_bytes", "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator",
-    "evaluate", "examining_seconds", "export_workspace", "fitting_depth", "from_record", "full_params",
-    "half_width", "held_out", "import_workspace", "interaction_effects", "keep", "label_tree_model", "latex_table",
-    "learning_curve",
-    "load", "load_run_model", "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries",
-    "needed_by_sweeps", "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "provenance",
-    "remove_leftovers", "report", "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped",
-    "select", "selection_params", "selection_plan", "selection_stability", "selection_title", "selector", "submit",
-    "sweep", "task", "union_of_features", "warm_up", "with_names", "without_held_out",
+    "Selection", "Sweep", "Task", "add_predictions", "best_of_models", "bundle", "candidate_bytes",
+    "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate",
+    "examining_seconds", "fitting_depth", "from_record", "full_params", "half_width", "held_out",
+    "interaction_effects", "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model",
+    "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries", "needed_by_sweeps",
+    "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "remove_leftovers", "report",
+    "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped", "select", "selection_params",
+    "selection_plan", "selection_stability", "selection_title", "selector", "submit", "sweep", "task",
+    "union_of_features", "warm_up", "with_names", "without_held_out",
 ]  # fmt: skip

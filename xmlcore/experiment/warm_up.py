@@ -36,7 +36,7 @@ NEEDED_BY_KIND = {
     **dict.fromkeys(("measures", "given_predictions"), {"measures"}),
     **dict.fromkeys(("read", "split"), {"reading"}),
     **dict.fromkeys(("prepare", "synthetic", "read_texts", "words"), set()),
-    **dict.fromkeys(("description", "power_law", "examine", "export", "export_workspace", "import_workspace"), set()),
+    **dict.fromkeys(("description", "power_law", "examine", "export"), set()),
 }
 
 

@@ -31,9 +31,9 @@ def trouble(least_free: int = LEAST_FREE) -> str | None:
     return None
 
 
-def check_room(n_bytes: int = 0) -> None:
-    """Raise CannotKeepError if a result of ``n_bytes`` could not be kept, so that no work is done in vain."""
-    why = trouble(LEAST_FREE + n_bytes)
+def check_room() -> None:
+    """Raise CannotKeepError if a result could not be kept, so that no work is done in vain."""
+    why = trouble(LEAST_FREE)
     if why is not None:
         raise CannotKeepError(f"Nothing was computed, as the result could not be kept. {why}")
 

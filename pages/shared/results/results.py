@@ -26,7 +26,7 @@ def measurable(measures, n_labels: int) -> list[str]:
 def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first."""
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
-    return [r for r in of if store.exists(kind, r["key"]) and not server.is_planted(kind, r["key"])][::-1]
+    return [r for r in of if store.exists(kind, r["key"])][::-1]
 
 
 def say_warnings(run) -> None:
@@ -156,18 +156,17 @@ def _make_again(record, note):
 
 
 def mark(record: dict) -> None:
-    """Say when a run or selection was not made by this version here, and offer to make it again; else show nothing."""
+    """Say when a run or selection was not made by this version, and offer to make it again; else show nothing."""
     if is_given(record):
         st.caption("Another program has made these predictions: there is no model of them, and no time of training.")
         return
     try:
         task = task_of(record)
     except (ValueError, TypeError):
-        st.caption(tasks.MARKS["another version"])
+        st.caption("This result was made by another version of the program. This version cannot make it again.")
         return
-    origin = experiment.provenance(task) if task.key == record["key"] else "earlier version"
-    if origin in tasks.MARKS and not jobs.active(key=task.key):
-        tasks.mark(task, origin)
+    if task.key != record["key"] and not jobs.active(key=task.key):
+        tasks.mark(task)
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:

@@ -51,7 +51,7 @@ class Tried:
         """What was chosen for settings on automatic, in words, for each line of the table."""
         model, short = self.task.params["model"], settings.short_words
         last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")  # in its last round
-        kept = [kept_trial(last.loc[setting, "key"], imported=True) for setting in self.table["setting"]]
+        kept = [kept_trial(last.loc[setting, "key"]) for setting in self.table["setting"]]
         values = [{} if one is None else one.chosen for one in kept]
         # What is the same in all lines is no news beside them, but for the shape of the tree.
         news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}

@@ -3,7 +3,7 @@
 import re
 
 from pages.shared import format
-from pages.shared.workspaces import dataset_list, records, result_list, workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore.datasets.readers.sources import telling_name
 from xmlcore.experiment.engine import given
 
@@ -11,7 +11,6 @@ from xmlcore.experiment.engine import given
 KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
 
 _GIVEN = re.compile(re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
-LONG_AGO = 1.0  # seconds since 1970 at which what a file brings was asked for: nothing gives way to it
 
 
 def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
@@ -51,20 +50,3 @@ def file_name(files: dict) -> str:
     """Return a name for a data set from the names of its files; empty if they say nothing."""
     test = re.sub(r"(?i)(?<![ ._-])[ ._-]++(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))
     return telling_name(files.get("train", "")) or telling_name(test)
-
-
-def list_import(result) -> None:
-    """List data sets and results of an import in this workspace, and say so; what is listed already stays as it is."""
-    entries = result.contents | {"imports": result.readings}
-    for kind in result_list.FIELDS:
-        entries[kind] = [record | {"asked": LONG_AGO} for record in entries[kind]]
-    workspace.update(lambda data: records.add(data, entries))
-    sets = format.count(len(result.contents["known"]), "data set")
-    rest = sum(len(result.contents.get(name, ())) for name in ("runs", "selections", "sweeps", "made"))
-    left = format.count(result.left_out, "result")
-    more = (
-        f" Left out: {left} of which an earlier file had another value; make it again here." if result.left_out else ""
-    )
-    workspace.notify(
-        f"The workspace is read: {sets} and {format.count(rest, 'result')}. Choose a data set on the Data page.{more}"
-    )

@@ -28,7 +28,6 @@ EMPTY = {
     "runs": [],
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
-    "imports": [],  # which readings of files its results came with: the fact ``of_file`` of artifacts
     "shown": {},  # fingerprint -> key of the run shown
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
     # Results that are not begun again unasked: key -> whether nobody asked for it. See pages.shared.first_results.
@@ -75,7 +74,6 @@ def read(token) -> dict | None:
     read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION) and _has_settings(one)]
     read["sweeps"] = [record for record in read["sweeps"] if _is_result(record, *_SWEEP)]
     read["made"] = [pair for pair in read["made"] if isinstance(pair, list) and len(pair) == 2 and _are_texts(pair)]
-    read["imports"] = [reading for reading in read["imports"] if _is_text(reading)]
     read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
     read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
@@ -93,8 +91,7 @@ def add(data: dict, entries: dict) -> None:
         data[name] += [record for record in entries.get(name, ()) if record["key"] not in listed]
     for name in LISTS:
         data[name].sort(key=lambda record: record.get("created") or record["asked"])
-    for name in ("made", "imports"):
-        data[name] += [entry for entry in entries.get(name, ()) if entry not in data[name]]
+    data["made"] += [entry for entry in entries.get("made", ()) if entry not in data["made"]]
 
 
 def free_dataset_name(wanted: str, taken: Collection[str]) -> str:

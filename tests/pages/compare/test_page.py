@@ -186,9 +186,7 @@ def read_now(monkeypatch):
     monkeypatch.setattr(reading, "read_ahead", lambda read: read())
 
 
-def test_the_newest_result_and_those_that_were_imported_or_brought_back_are_read_ahead(
-    ready, words, monkeypatch, read_now
-):
+def test_the_newest_result_and_those_that_were_brought_back_are_read_ahead(ready, words, monkeypatch, read_now):
     made, asked, read = make(4, words), [], []
     monkeypatch.setattr(reading, "read_run", asked.append)
     monkeypatch.setattr(in_advance, "make", lambda runs, *others: read.append(len(runs)))

@@ -12,10 +12,9 @@ import pytest
 from pages.shared import sweeping
 from pages.shared.results import trials
 from pages.train import trying
-from tests.pages.making import came_with_a_file, fields_of, figure, numbers, said_plainly, titles, train, use, word_data
+from tests.pages.making import fields_of, figure, numbers, said_plainly, titles, train, use, word_data
 from tests.pages.small import small_data
 from xmlcore import experiment, store
-from xmlcore.experiment.engine import sweeps
 
 C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
 TREES = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
@@ -270,19 +269,6 @@ def test_that_trainings_are_known_from_another_sweep_is_said(page):
     start(page, "0.01, 3, 4").until(lambda s: "the best of 3 settings" in s.text())
     assert "2 settings, 2 trainings, all of them known." in page.set("try.OneVsRest.C", "4, 0.01").text()
     assert "1 setting, 1 training, about " in page.set("try.OneVsRest.C", "2").text()
-
-
-@pytest.mark.sections("Several settings")
-def test_a_sweep_that_came_with_a_file_of_another_workspace_is_trained_here(page):
-    start(page, "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
-    with fields_of(page) as fields:
-        key, fields["sweeps"] = fields["sweeps"][-1]["key"], []
-    kept = [("sweeps", key), *(("trials", trial) for trial in experiment.load("sweep", key).trials["key"])]
-    for artifact in kept:
-        came_with_a_file(*artifact)
-    sweeps._computed.cache_clear()
-    start(page.go("jobs").go("train"), "0.02, 2").until(lambda s: "the best of 2 settings" in s.text())
-    assert not any("imported" in store.info(*artifact) for artifact in kept)
 
 
 @pytest.mark.sections("Several settings")

@@ -95,12 +95,6 @@ def drop(key: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def scratch(key: str) -> Path:
-    """Return the path of a new file that the task with a key may write and move away; it is removed after a day."""
-    folder = make_private(_folder(f"{key}.{uuid.uuid4().hex}"))
-    return folder / "scratch"
-
-
 def _content(file):
     if hasattr(file, "getbuffer"):
         return file.getbuffer()

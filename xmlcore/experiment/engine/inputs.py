@@ -33,7 +33,7 @@ def _read(kind, key, progress, read):
     except _CANNOT_BE_READ as error:
         maker = _maker(kind, key, error)
         warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
-    if maker.key != key and maker.is_computed():  # the result has been made again by a later version
+    if maker.key != key and maker.exists():  # the result has been made again by a later version
         try:
             return read(maker.key)
         except _CANNOT_BE_READ:

@@ -56,7 +56,7 @@ def submit(
     """
     title = task.title if title is None else title
     plan = replace(planned(task, estimate), unasked=unasked, group=group)
-    if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.is_computed()):
+    if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
         plan = _in_parts(queue, task, plan, owner, title)
     return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)
 

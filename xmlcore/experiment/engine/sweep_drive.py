@@ -101,7 +101,7 @@ def sweep(
     }  # fmt: skip
     made = task("sweep", {"dataset": fingerprint}, wanted)
     end = 0.9 if test else 1.0
-    missing = not made.is_computed() or made.load().lost > 0
+    missing = not made.exists() or made.load().lost > 0
     if queue is None:
         keep(made, part_of(progress, 0.0, end), again=missing)
     elif missing:
@@ -112,7 +112,7 @@ def sweep(
         for at, final in enumerate(finals):
             keep(final, part_of(progress, end + at * 0.1 / len(finals), end + (at + 1) * 0.1 / len(finals)))
     else:
-        for job in [submit(queue, final) for final in finals if not final.is_computed()]:
+        for job in [submit(queue, final) for final in finals if not final.exists()]:
             job.result()
     return found
 
@@ -151,9 +151,8 @@ def drive(
                     if before is not None and id(jobs) in _wanted.get((before.id, one, made.key), ()):
                         continue
                     estimate, title = trial.estimate_on(data), _title(made, trial)
-                    again = trial.came_with_file()
                     with _sharing:
-                        job = submit(queue, trial, one, title, again, estimate, group=made.key)
+                        job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
                         if before not in (None, job):  # that one has just ended
                             queue.cancel(job.id, owner=one, group=made.key)
                             break

@@ -5,6 +5,7 @@ follows from the trials that are kept, so that it goes on where it was after it 
 """
 
 import contextlib
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -91,7 +92,7 @@ class Sweep:
     def lost(self) -> int:
         """Number of trainings that failed for another reason than their settings, such as a worker that was killed."""
         failed = self.trials[self.trials["state"] == "failed"]
-        return sum(kept_trial(key, imported=True) is None for key in failed["key"])
+        return sum(kept_trial(key) is None for key in failed["key"])
 
     @property
     def test(self) -> DataFrame | None:
@@ -249,12 +250,12 @@ class SweepSettings(Task):
         later = self._estimate_rounds(range(begun + 1, len(self.rungs))).seconds
         return later + len(plan.waiting) * float(np.mean(each))
 
-    def plan(self, failures: dict | None = None, imported: bool = False) -> SweepPlan:
-        """Return what has been done, and what comes next; trials that came with a file count if ``imported``."""
+    def plan(self, failures: dict | None = None) -> SweepPlan:
+        """Return what has been done, and what comes next."""
         alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
         for at in range(len(self.rungs)):
-            lines = [self._line(at, setting, seed, failures or {}, imported)
-                     for setting in alive for seed in self.params["seeds"]]  # fmt: skip
+            tried = itertools.product(alive, self.params["seeds"])
+            lines = [self._line(at, setting, seed, failures or {}) for setting, seed in tried]
             trials += lines
             waiting = [self.trial(at, line["setting"], line["seed"]) for line in lines if line["state"] == "waiting"]
             done += len(lines) - len(waiting)
@@ -267,9 +268,9 @@ class SweepSettings(Task):
         total = self.n_trials if waiting or len(trials) == self.n_trials else len(trials)
         return SweepPlan(trials, waiting, done, total, complete=not waiting)
 
-    def _line(self, rung, setting, seed, failures, imported) -> dict:
+    def _line(self, rung, setting, seed, failures) -> dict:
         trial = self.trial(rung, setting, seed)
-        result = kept_trial(trial.key, imported)
+        result = kept_trial(trial.key)
         state, error = "waiting", ""
         if result is not None:
             state, error = ("failed", result.error) if result.error else ("done", "")
@@ -416,21 +417,19 @@ def settings_table(trials: list[dict], settings: list[dict]) -> DataFrame:
     return pd.DataFrame(lines)
 
 
-def kept_trial(key: str, imported: bool = False) -> Trial | None:
-    """Return the result of a trial; None if none is kept, if it is damaged, or if it came with a file."""
+def kept_trial(key: str) -> Trial | None:
+    """Return the result of a trial; None if none is kept, or if it is damaged."""
     if not store.exists(TrainTrial.folder, key):
         return None
     try:
-        return load("trial", key) if imported else _computed(str(store.cache_root()), key)
+        return _trial(str(store.cache_root()), key)
     except store.StoreError:
         return None
 
 
 @lru_cache(maxsize=5000)
-def _computed(root, key) -> Trial:
-    """Return a result that was computed here, from memory after the first time; ``root`` tells cache folders apart."""
-    if "imported" in store.info(TrainTrial.folder, key):
-        raise store.MissingArtifactError(f"the trial {key} came with a file")  # this is not remembered
+def _trial(root, key) -> Trial:
+    """Return the result of a trial, from memory after the first time; ``root`` tells cache folders apart."""
     return load("trial", key)
 
 
@@ -445,7 +444,7 @@ def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
 
 def test_measures(tasks) -> DataFrame | None:
     """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
-    if not tasks or not all(training.is_computed() for training in tasks):
+    if not tasks or not all(training.exists() for training in tasks):
         return None
     every = pd.concat([training.load().measures for training in tasks])
     lines = []

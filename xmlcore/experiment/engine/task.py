@@ -235,19 +235,6 @@ class Task:
         """Return whether the result is kept."""
         return store.exists(self.folder, self.key)
 
-    def came_with_file(self) -> bool:
-        """Return whether the kept result came with the file of a workspace, although its inputs did not.
-
-        Nothing is computed from it: it is a claim, which only the workspace that has read the file is shown.
-        """
-        with contextlib.suppress(store.StoreError):
-            return "imported" in store.info(self.folder, self.key) and not _imported(self.inputs)
-        return False
-
-    def is_computed(self) -> bool:
-        """Return whether a result is kept from which others may be computed."""
-        return self.exists() and not self.came_with_file()
-
     def load(self) -> Any:
         """Read the kept result."""
         return load(self.kind, self.key)
@@ -259,12 +246,6 @@ class Task:
             if store.exists(self.folder, key):
                 return key
         return None
-
-    def state(self) -> str | None:
-        """Return whether a result is kept, and by which version it was made."""
-        if self.exists():
-            return "kept"
-        return None if self.earlier() is None else "earlier"
 
     def to_record(self) -> dict[str, Any]:
         """Return the task as a dict that JSON can hold, for :func:`from_record`."""
@@ -342,15 +323,8 @@ def load(kind: str, key: str) -> Any:
         ) from None
 
 
-def provenance(task: Task) -> str | None:
-    """Return where the kept result of a task comes from."""
-    if task.exists():
-        return "imported" if "imported" in store.info(task.folder, task.key) else "current"
-    return None if task.earlier() is None else "earlier version"
-
-
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
-    """Run a task and keep its result, unless a result is kept already that was computed here.
+    """Run a task and keep its result, unless a result is kept already.
 
     If another process of this machine computes the same, as of a second server, its result is waited for.
 
@@ -376,7 +350,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     DamagedResultWarning
         A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
     """
-    note, again = None, again or task.came_with_file()
+    note = None
     if task.exists():
         try:
             store.check(task.folder, task.key)
@@ -387,7 +361,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
             if not again:
                 return task.key
     with turn(task.key, progress) as waited:
-        if waited and not again and task.is_computed():
+        if waited and not again and task.exists():
             given.drop(task.key)  # the other process has read its own copy of files that were given
         else:
             try:
@@ -401,28 +375,15 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
     ready_to_keep(task.inputs)
     files: Files = {}
-    before = _imported(task.inputs)
     value = task.run(progress, files)
     progress(*LAST_STEP)
     summary = task.summary(value)
-    marks = before | _imported(task.inputs)  # an input may have been replaced meanwhile
-    facts = task.facts() | more_facts | marks | ({"summary": summary} if summary else {})
-    replaced = again or task.came_with_file()  # which may have been read meanwhile
-    with store.writing(task.folder, task.key, replace=replaced, **facts) as path:
+    facts = task.facts() | more_facts | ({"summary": summary} if summary else {})
+    with store.writing(task.folder, task.key, replace=again, **facts) as path:
         store.write_value(path, value)
         for name, write in files.items():
             write(path / name)
     task.after_keeping()
-
-
-def _imported(inputs) -> dict[str, str]:
-    """Return when an input came with the file of a workspace: a result is as doubtful as what it was computed from."""
-    for name, key in inputs.items():
-        with contextlib.suppress(store.StoreError):
-            facts = store.info(FOLDERS[name], key)
-            if "imported" in facts:
-                return {"imported": facts["imported"]}
-    return {}
 
 
 def ready_to_keep(inputs: dict) -> None:

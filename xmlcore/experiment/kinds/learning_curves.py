@@ -145,7 +145,7 @@ def _trained(dataset, model, params, size, seed, progress):
     seeded = params | ({"random_state": seed} if "random_state" in params else {})
     if size == dataset.n_train:  # the same as an ordinary result, which may be kept
         whole = task("train", {"dataset": dataset.fingerprint}, {"model": model, "params": seeded, "k": max(KS)})
-        if whole.is_computed():
+        if whole.exists():
             run = whole.load()
             return run.ranking, run.times["fit_s"]
     rows = np.sort(np.random.default_rng([seed, 3]).permutation(dataset.n_train)[:size])

@@ -172,7 +172,7 @@ class TrainReduced(Task):
 
     def estimate(self) -> Estimate:
         selection, whole = load("select", self.inputs["selection"]), self.whole()
-        known = whole.load() if whole.is_computed() else None
+        known = whole.load() if whole.exists() else None
         n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
         return estimates.reduced(self.dataset(), self.params, n_used, known)
 
