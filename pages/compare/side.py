@@ -203,10 +203,10 @@ def _wide(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _settings(keys, names, wanted) -> None:
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
-    columns = experiment.parameters(own, seed=False)
+    differing = experiment.parameters(own, seed=False)
     lists, kinds = [], set()
-    for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
-        present = {name: values[name] for name in values if name in line["params"]}
+    for key, (_, line) in zip(keys, own.iterrows()):
+        present = {name: line["params"][name] for name in differing if name in line["params"]}
         words, run = settings.words if present else settings.changed, server.run(key)
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)

@@ -67,6 +67,12 @@ def test_removing_contributing_features_lowers_the_score_most(models):
         assert found["contributions"] < found["magnitude"] and found["contributions"] < found["random"], name
 
 
+def test_rows_of_a_deletion_curve_are_integers_also_without_any(models):
+    X, _ = data(n=2)
+    found = explain.deletion_curve(models["PLT"], X[:0], [])
+    assert found.empty and found["row"].dtype == found["removed"].dtype == np.int64
+
+
 def test_invalid_arguments_of_removal_are_refused(models):
     X, _ = data(n=2)
     for methods, message in (((), "methods must be"), (("largest",), "methods must be"), (("random",) * 2, "once")):

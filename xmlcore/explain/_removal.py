@@ -99,7 +99,7 @@ def deletion_curve(
         scores_without = label_scores(model, stacked, np.tile(labels_of_part, len(reduced)))
         scores[:, :, start:end] = scores_without.reshape(len(methods), len(counts), end - start)
     progress("Removing features", 1.0, f"{n:,} of {n:,} rows")
-    index = pd.MultiIndex.from_product([methods, counts, range(n)], names=["method", "removed", "row"])
+    index = pd.MultiIndex.from_product([methods, counts, np.arange(n)], names=["method", "removed", "row"])
     return pd.DataFrame({"score": scores.ravel()}, index=index).reset_index()
 
 
