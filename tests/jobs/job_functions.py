@@ -18,6 +18,11 @@ def niceness(progress):
     return os.nice(0)
 
 
+def lower_by(niceness):
+    """The priority of a process that gives way to this one by so much: 19 is the lowest there is."""
+    return min(os.nice(0) + niceness, 19)
+
+
 def where(progress=silent):
     """About the worker."""
     return {

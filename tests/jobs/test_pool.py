@@ -112,7 +112,7 @@ def test_worker_imports_xmlcore_and_never_streamlit_or_the_app(queue, monkeypatc
 
 @posix
 def test_workers_give_way_to_the_main_process(queue):
-    assert queue.submit(work.niceness, title="Niceness").result(timeout=LONG) == os.nice(0) + NICENESS
+    assert queue.submit(work.niceness, title="Niceness").result(timeout=LONG) == work.lower_by(NICENESS)
 
 
 SCRIPT = """
