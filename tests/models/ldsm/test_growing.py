@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from ldsm_examples import rows_and_labels, small_data, small_model
 
 from xmlcore import LdSM, metrics
-from xmlcore.models.ldsm import estimator
+from xmlcore.models.ldsm import estimator, growing
 from xmlcore.validation import check_labels
 
 
@@ -61,9 +61,24 @@ def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
 ])  # fmt: skip
 def test_the_warning_of_splits_that_separated_nothing_advises_only_what_can_help(params, advice):
     with pytest.warns(UserWarning, match="splits separated nothing") as caught:
-        small_model(optimizer="nag", **params).fit(np.ones((40, 1)), [[i % 4] for i in range(40)])
+        X = 1 + 1e-4 * (np.arange(40)[:, None] % 2)  # rows differ, but too little to be parted
+        small_model(optimizer="nag", **params).fit(X, [[i % 4] for i in range(40)])
     said = str(caught[0].message)
     assert advice in said if advice else "Try" not in said
+
+
+@pytest.mark.parametrize("row", [[1, 0], [0, 0], [2, 3]])
+@pytest.mark.parametrize("optimizer", ["nag", "sgd"])
+def test_no_split_of_equal_rows_is_tried(row, optimizer, monkeypatch):
+    tried, split_node = [], growing.ldsm_splitting.split_node
+    monkeypatch.setattr(growing.ldsm_splitting, "split_node", lambda *args: tried.append(args[1]) or split_node(*args))
+    model, labels = LdSM(n_jobs=1, optimizer=optimizer, max_nodes=9), [[i % 4] for i in range(200)]
+    with pytest.warns(UserWarning, match="20 splits separated nothing.* no setting parts them"):
+        model.fit(np.tile(np.array(row, "f4"), (200, 1)), labels)
+    assert tried == [] and all(tree.n_samples.tolist() == [200] for tree in model.trees_)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(np.repeat(np.diag(range(1, 5)), 50, axis=0), labels)  # each of four rows fifty times
+    assert tried and all(np.ptp(rows) >= 50 for rows in tried)
 
 
 def test_further_attempts_halve_the_weight_of_class_integrity():

@@ -67,6 +67,7 @@ class GrowingTree:
         self.histograms = [(labels.astype(np.int32), counts)]
         self.splits = {}  # inner node -> Split
         self.undone = []  # leaves whose split was undone
+        self.alike = []  # leaves whose rows have equal features: no split is tried
 
     @property
     def n_nodes(self) -> int:
@@ -135,10 +136,11 @@ class Grower:
             if priority == 0:
                 break  # all waiting nodes have a single label, so they stay leaves
             rows = rows_of.pop(v)
-            split = self.split(rows, v, place, seed, growth)
+            alike = rows_are_equal(self.data, rows)
+            split = None if alike else self.split(rows, v, place, seed, growth)
             self.growth.say(growth)
             if split is None:
-                tree.undone.append(v)
+                (tree.alike if alike else tree.undone).append(v)
                 growth.end(rows.size, 0, tree.n_nodes)
                 continue  # the node stays a leaf
             first = tree.add_children(v, split)
@@ -175,13 +177,26 @@ class Grower:
         return None
 
 
+def rows_are_equal(data: TrainingRows, rows: np.ndarray) -> bool:
+    """Return whether rows have the same features: a regressor sends all of them the same way."""
+    first, starts = data.ptr[rows[0]], data.ptr[rows]
+    size = data.ptr[rows[0] + 1] - first
+    lists = data.columns, data.values
+    return bool((data.ptr[rows + 1] - starts == size).all()) and all(
+        (entries[starts + t] == entries[first + t]).all() for t in range(size) for entries in lists
+    )
+
+
 def warn_of_undone_splits(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
     """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
-    undone = [tree.n_samples[v] for tree in trees for v in tree.undone]
+    alike = sum(tree.n_samples[v] for tree in trees for v in tree.alike)
+    undone = [tree.n_samples[v] for tree in trees for v in (*tree.undone, *tree.alike)]
     if sum(undone) > MANY_UNDONE * visits:
         advice = ""
-        if integrity_weight > 0:  # a new attempt halves this weight, which does nothing to a weight of 0
+        if 2 * alike > sum(undone):
+            advice = " Most of these rows have the same features as the others in their leaf: no setting parts them."
+        elif integrity_weight > 0:  # a new attempt halves this weight, which does nothing to a weight of 0
             attempts = max(5, 2 * n_attempts)
             more = f"n_attempts={attempts} or " if attempts <= MOST_ATTEMPTS else ""
             advice = f" Try {more}a smaller integrity_weight, which is {integrity_weight:g}."
