@@ -1,33 +1,92 @@
-"""Columns that list labels: however lists are written, and cells without a value."""
+"""Values that list labels: however lists are written, cells without a value, and what is refused."""
 
+import io
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import read_matrix
+from xmlcore.datasets import DatasetFormatError, read_matrix, read_texts
+
+DOCS = Path(__file__).parents[2].joinpath("docs/text.md").read_text("utf-8")
+RULES = DOCS.partition("## Labels in a cell")[2].partition("\n## ")[0]
+ROWS = [line.rsplit(" |", 2)[:2] for line in RULES.splitlines() if line.startswith("| `")]
+READ = [(cell, re.findall("`([^`]+)`", labels)) for cells, labels in ROWS for cell in re.findall("`([^`]+)`", cells)
+        if labels != " refused"]  # fmt: skip
+REFUSED = [cell for cells, labels in ROWS for cell in re.findall("`([^`]+)`", cells) if labels == " refused"]
+
+
+def table(*cells):
+    return pd.DataFrame({"size": 1, "tags": cells}).to_csv(index=False).encode()
 
 
 def listed(*cells):
-    """Return the names of labels of a table, and those of each row."""
-    rows = "".join(f'{i},"{cell.replace(chr(34), chr(34) * 2)}"\n' for i, cell in enumerate(cells, 1))
-    _, Y, _, names = read_matrix(f"size,tags\n{rows}".encode(), labels="tags")
+    """Return the labels of each cell of a table, in alphabetical order."""
+    _, Y, _, names = read_matrix(table(*cells), labels="tags")
     return [[names[j] for j in Y[[i]].indices] for i in range(Y.shape[0])]
 
 
-@pytest.mark.parametrize("cells", [("['a, b', 'c']", "[]", "['c']"), ('["a, b", "c"]', "[ ]", '["c"]')])
-def test_lists_of_python_and_json_are_read_as_lists(cells):
-    assert listed(*cells) == [["a, b", "c"], [], ["c"]]
-    assert listed("[3, 10]", "(3,)", "", "{7}") == [["10", "3"], ["3"], [], ["7"]]
+def in_texts(*cells, content=None):
+    rows = read_texts(table(*cells).replace(b"size,", b"text,") if content is None else content, labels="tags")[1]
+    return [sorted(row) for row in rows]
 
 
-@pytest.mark.parametrize("cell", ["[x]", "[1 2]", "[None]", "[['a']]", "[" * 5000 + "]" * 5000, "['a' * 9]"])
+def in_json(*values):
+    lines = (json.dumps({"text": "a", "tags": each}) for each in values)
+    return in_texts(content="\n".join(lines).encode())
+
+
+def in_parquet(*values):
+    buffer = io.BytesIO()
+    pd.DataFrame({"text": "a", "tags": values}).to_parquet(buffer)
+    return in_texts(content=buffer.getvalue())
+
+
+READERS = [listed, in_texts, in_json, in_parquet]
+quiet = pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
+
+
+@quiet
+@pytest.mark.parametrize("read", READERS)
+def test_a_value_has_the_labels_that_the_rules_say(read):
+    assert len(READ) > 30
+    for cell, labels in READ:
+        assert (cell, *read(cell, *["x"] * (not labels))) == (cell, sorted(labels), *[["x"]] * (not labels))
+
+
+@quiet
+@pytest.mark.parametrize("read", READERS)
+def test_what_the_rules_refuse_has_line_column_and_remedy(read):
+    assert len(REFUSED) > 15
+    for cell in REFUSED:
+        with pytest.raises(DatasetFormatError, match=r"(line|row) [12]\b") as error:
+            read(cell)
+        assert error.value.remedy and "column 'tags'" in error.value.found
+
+
+@quiet
+@pytest.mark.parametrize("read", READERS)
+def test_each_value_is_read_by_itself(read):
+    assert read("['a', 'b']", "NA", "c; d", "e", None) == [["a", "b"], [], ["c", "d"], ["e"], []]
+    assert read("[a]", "b;c", "x [y]", "[z] w") == [["[a]"], ["b", "c"], ["x [y]"], ["[z] w"]]
+    assert read("['a, b', 'c']", "[]", r"['it\'s', 'd']") == [["a, b", "c"], [], ["d", "it's"]]
+    assert read("<i>mer</i>", "List<int>") == [["<i>mer</i>"], ["List<int>"]]
+    assert read("<c><List<int>>", "<c>") == [["List<int>", "c"], ["c"]]
+
+
+@pytest.mark.parametrize("cell", ["[x]", "[None]", "[['a']]", "[" * 5000 + "]" * 5000, "['a' * 9]", "[x, y]"])
 def test_brackets_that_are_no_list_are_refused_with_their_line(cell):
     error = failure(f'size,tags\n1,"[\'a\']"\n2,"{cell}"\n'.encode(), labels="tags")
-    assert error.line == 3
-    assert "is no list of names" in error.found
+    assert error.line == 3 and "in column 'tags' is" in error.found
 
 
-def test_brackets_that_only_some_cells_have_belong_to_names():
-    assert listed("[a]", "b;c") == [["[a]"], ["b", "c"]]
+@quiet
+def test_numbers_0_and_1_are_ids_where_they_are_no_vectors():
+    for cells in (["[0,1]", "[1]"], ["[0, 1]", "[1, 5]"], ["{0, 1}", "{0, 1}"], ["0", "1"], ["0;1", "1"]):
+        assert in_texts(*cells) == listed(*cells) == [re.findall(r"\d", each) for each in cells]
 
 
 def test_whole_numbers_may_have_blanks_between_them_but_names_have_blanks_of_their_own():
@@ -42,4 +101,4 @@ def test_cells_without_a_value_have_no_labels_and_this_is_said():
     ]
     with pytest.warns(UserWarning, match="missing"):
         assert listed("red", "NA") == [["red"], []]
-    assert listed("NA;US", "NA", "US") == [["NA", "US"], ["NA"], ["US"]]  # Namibia
+    assert listed("NA;US", "NA", "US") == in_texts("NA;US", "NA", "US") == [["NA", "US"], ["NA"], ["US"]]  # Namibia

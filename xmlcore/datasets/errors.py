@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 _HERE = str(Path(__file__).parent)
 
@@ -48,6 +49,23 @@ class DatasetFormatError(ValueError):
 
     def __reduce__(self):
         return type(self), (self.source, self.found, self.remedy, self.line, self.column)
+
+
+class RecordPlace(NamedTuple):
+    """Where a document stands: the line of a file, or the name of a file in a folder, or a row of Parquet."""
+
+    source: str
+    line: int | None = None
+    row: int | None = None
+
+    def error(self, found: str, remedy: str) -> DatasetFormatError:
+        found = found if self.row is None else f"row {self.row:,}: {found}"
+        return DatasetFormatError(self.source, found, remedy, self.line)
+
+    def __str__(self):
+        if self.row is not None:
+            return f"row {self.row:,}"
+        return self.source if self.line is None else f"line {self.line:,}"
 
 
 class SeveralFilesError(DatasetFormatError):

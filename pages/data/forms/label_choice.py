@@ -133,6 +133,6 @@ def _which(beginning, how, noun, key):
             columns,
             index=index,
             key=f"{key}.column",
-            help="Each cell has the labels of its row, separated by semicolons, vertical bars or commas.",
+            help="Each cell lists the labels of its row, such as a; b or [“a”, “b”].",
         )
     return None

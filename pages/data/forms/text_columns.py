@@ -9,15 +9,15 @@ import streamlit as st
 from pages.data.forms import uploads
 from pages.shared import format, looking, tables
 from xmlcore import datasets
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
 from xmlcore.datasets.texts.guess import FORMATS
-from xmlcore.datasets.texts.labels import LISTS, NONE, SEPARATORS, URIS
 
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
 MOST_DISTINCT = 0.7  # share of different labels among all from which they are rather texts
 WORDS = 3  # that a cell of a column of texts has on average, at least
 LONGEST = 300  # characters of a text in the table
-BETWEEN = {mark: words for mark, words in SEPARATORS.items()} | {
+BETWEEN = SEPARATORS | {
     LISTS: "nothing: cells are lists, [“a”, “b”]",
     URIS: "nothing: cells are URIs",
     NONE: "nothing: a cell is one label",
@@ -138,7 +138,7 @@ def _fields(guess, key) -> dict | None:
             format_func=lambda mark: "as the cells suggest" if mark == "auto" else between[mark],
             key=f"{key}.between.{'-'.join(labels)}",
             disabled=guess.binary and several,
-            help="What stands between two labels of a cell. Lists of JSON lines and Parquet need none.",
+            help="What stands between two labels of a cell. Lists, [“a”, “b”], need none.",
         )
     return {
         "text": text[0] if len(text) == 1 else text,

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers.label_cells import listed
 from xmlcore.datasets.readers.table_cells import (
     DECIMAL_COMMA,
     ID_NAMES,
     LABEL_RULE,
-    MISSING,
     NO,
     YES,
     CellForm,
@@ -24,7 +24,6 @@ from xmlcore.datasets.readers.table_cells import (
     numbers,
     texts,
 )
-from xmlcore.datasets.readers.table_lists import listed
 from xmlcore.datasets.readers.table_records import RecordBlock, blocks, cells, first_records
 from xmlcore.datasets.readers.xmlc import Rows
 from xmlcore.validation import check_features
@@ -111,7 +110,7 @@ def parse(text, source, labels=None, leave_out=False, known=None) -> Rows:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names = listed(*lists, source, column_name(form, chosen[0]), set(MISSING))
+        rows.Y, rows.label_names = listed(*lists, source, column_name(form, chosen[0]))
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None

@@ -5,7 +5,7 @@ import re
 _BLANK = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 # Control characters, and those that turn the direction of what follows; marks of languages written from right to left,
 # and the joiners of letters and of emoji, stay.
-_HIDDEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+_HIDDEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 def visible(name: str) -> str:

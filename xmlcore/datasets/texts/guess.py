@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any
 
-from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
+from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, SeveralFilesError
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, URIS, guess_separator, uris_in
 from xmlcore.datasets.readers.sources import (
     ending_of,
     files_in,
@@ -19,8 +20,8 @@ from xmlcore.datasets.readers.sources import (
 )
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
-from xmlcore.datasets.texts.labels import LISTS, NONE, URIS, are_binary, guess_separator, uris_in
-from xmlcore.datasets.texts.records import RecordForm, RecordPlace, UnreadableRow
+from xmlcore.datasets.texts.labels import are_binary
+from xmlcore.datasets.texts.records import RecordForm, UnreadableRow
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 

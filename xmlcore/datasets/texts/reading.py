@@ -4,18 +4,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, guess_separator
 from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
-from xmlcore.datasets.texts.labels import (
-    LISTS,
-    NONE,
-    SEPARATORS,
-    URIS,
-    LabelReader,
-    are_binary,
-    guess_separator,
-    of_many,
-)
+from xmlcore.datasets.texts.labels import LabelReader, are_binary, of_many
 from xmlcore.datasets.texts.records import records, warn_of_lone_subjects
 from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -66,9 +58,9 @@ def read_texts(
         ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"lines"``: each line is a text,
         also an empty one, without labels. ``"auto"``: one of the others, as the content says.
     separator : str
-        Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"`` or ``" "``; ``"lists"`` for lists
-        of JSON or Python, ``"uris"``, or ``"none"`` for one label in a cell. ``"auto"``: see
-        :func:`xmlcore.datasets.guess_columns`.
+        Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"``, ``" "`` or ``"><"``; ``"lists"``,
+        ``"uris"``, or ``"none"`` for one label in a cell. Lists of JSON, Python and NumPy are read with each of these.
+        ``"auto"``: see :func:`xmlcore.datasets.guess_columns`.
     names : dict of str to str, or path, bytes, or binary file object, optional
         Names of the labels by their URIs, or the vocabulary with them: see :func:`xmlcore.datasets.read_vocabulary`.
         Without it, a label has the name that stands beside its URI in the file, or else the URI.
@@ -120,6 +112,9 @@ def read_texts(
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
+    if separator not in ("auto", *SEPARATORS, LISTS, URIS, NONE):
+        allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
+        raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     looked = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
     return _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress)
 
@@ -129,7 +124,7 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
     guess, values = looked
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
-    separator = _separator(separator, cells)
+    separator = guess_separator(cells) if separator == "auto" else separator
     every = ("" if cell is None else str(cell) for column in label_columns for cell in values[column])
     binary = isinstance(labels, (list, tuple)) and are_binary(every)
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
@@ -166,19 +161,19 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
     label, progress = source_name(source, None), to_progress(progress)
     looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
     guess = looked[0]
-    if text is None and guess.text is None:
-        reason = f"none of its columns seems to have texts: {', '.join(guess.columns[:10])}"
-        raise DatasetFormatError(label, reason, 'Name the column of the texts "text" in the first line.')
     text = guess.text if text is None else text
-    ids = None if guess.ids in ([text] if isinstance(text, str) else text) else guess.ids
+    ids = None if guess.ids in ([text] if text is None or isinstance(text, str) else text) else guess.ids
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
-        texts, lists = _read(source, looked, text, ids, NONE, None, label, None, max_bytes, progress)
+        texts, lists = _read(source, looked, text, ids, None, None, label, None, max_bytes, progress)
     for warning in caught:
         warn(str(warning.message).replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]
 
 
 def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
+    if text is None:
+        found = f"nothing says which of its columns has the texts: {', '.join(guess.columns[:10])}"
+        raise DatasetFormatError(source, found, 'Name it, such as text="body"; or call it "text" in the file.')
     texts = [text] if isinstance(text, str) else list(text)
     labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
     if not texts:
@@ -215,21 +210,20 @@ def _column(guess, name, source) -> str:
     raise DatasetFormatError(source, f"it has no column {name!r:.200}", remedy)
 
 
-def _separator(separator, cells) -> str:
-    if separator == "auto":
-        return guess_separator(cells)
-    if separator not in (*SEPARATORS, LISTS, URIS, NONE):
-        allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
-        raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
-    return separator
-
-
 def _text(values, columns, place) -> str:
-    for value, column in zip(values, columns):
-        if value is not None and not isinstance(value, str):
-            shown = repr(value)
-            shown = shown if len(shown) <= 40 else shown[:40] + "..."
-            raise place.error(
-                f"the text in {column!r:.200} is {shown}", "Choose a column of texts, or write them as text."
-            )
-    return values[0] or "" if len(values) == 1 else "\n".join(value for value in values if value)
+    found = [_text_of(value, column, place) for value, column in zip(values, columns)]
+    return found[0] if len(found) == 1 else "\n".join(filter(None, found))
+
+
+def _text_of(value, column, place) -> str:
+    """Return a value as a text: that of lists of tokens has a blank between them, and that of null and NaN is empty."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, (list, tuple)) and all(isinstance(token, str) for token in value):
+        return " ".join(value)
+    shown = f"{value!r:.40}"
+    if isinstance(value, dict):
+        shown = f"an object with the keys {', '.join(map(repr, value))}"
+    raise place.error(f"the text in {column!r:.200} is {shown}", "Choose a column of texts, or write them as text.")

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
-from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, warn
 from xmlcore.datasets.readers.sources import (
     DAMAGED,
     files_in,
@@ -40,23 +39,6 @@ class RecordForm:
     delimiter: str = ","
     quoted: bool = True  # whether cells may be in double quotation marks
     encoding: str = "utf-8"
-
-
-class RecordPlace(NamedTuple):
-    """Where a document stands: the line of a file, or the name of a file in a folder, or a row of Parquet."""
-
-    source: str
-    line: int | None = None
-    row: int | None = None
-
-    def error(self, found: str, remedy: str) -> DatasetFormatError:
-        found = found if self.row is None else f"row {self.row:,}: {found}"
-        return DatasetFormatError(self.source, found, remedy, self.line)
-
-    def __str__(self):
-        if self.row is not None:
-            return f"row {self.row:,}"
-        return self.source if self.line is None else f"line {self.line:,}"
 
 
 def records(

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers.label_cells import uris_in
 from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.guess import look
-from xmlcore.datasets.texts.labels import uris_in
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
