@@ -253,6 +253,11 @@ def test_empty_texts_no_labels_and_repeated_labels_are_said():
         (b'{"text": "one", "labels": ["x"]}\n{"text": "two", "labels": [["x"]]}', {}, r"line 2: a label .* is \['x'\]"),
         (b'{"text": "one", "labels": {"x": 1}}', {}, r"line 1: .*, an object with the keys 'x'. Write names"),
         (b'{"text": "one", "labels": ["x"]}\n{"text": ', {}, "data, line 2: it is no JSON"),
+        (b'{"text": "one", "labels": ["x"], "labels": ["y"]}', {}, "line 1: .* 'labels' stands twice in an object"),
+        (b'{"text": "one", "labels": ["x"]}\n5', {}, "data, line 2: it is a JSON number, not an object"),
+        (b'{"text": {"en": "one", "fr": "un"}, "labels": []}', {}, "line 1: .* an object with the keys 'en', 'fr'"),
+        (b'{"text": ["one", 2], "labels": []}', {}, r"data, line 1: the text in 'text' is \['one', 2\]"),
+        (b'{"n": 1, "labels": ["x"]}', {"text": None}, "nothing says which of its columns has the texts: n, labels"),
         (b'{"text": "one", "labels": ["x"]}\n["two"]', {}, "data, line 2: it is a JSON list, not an object"),
         (b'[{"text": "one", "labels": ["x"]}]', {}, "it is one JSON list, not an object in each line"),
         (b"text,labels\none,[x\n", {"separator": "lists"}, r"data, line 2: '\[x' .* is no list of names"),
@@ -355,6 +360,10 @@ def test_a_guess_finds_the_columns(name):
         (b"review,spam,ham\na text of words,1,0\nmore of these,0,1\n", ("review", ("spam", "ham"), "none")),
         (b"question,tag_1,tag_2\nwhat is it?,a,b\nwho is it?,b,\n", ("question", ("tag_1", "tag_2"), "none")),
         (b'{"q": "what is this about?", "xs": ["a"]}\n{"q": "and what is that?", "xs": []}', ("q", "xs", "none")),
+        (b'{"id": "a1", "text": ["a", "cat"], "labels": ["x"]}', ("text", "labels", "none")),
+        (b'{"doc": "a1", "tokens": ["a", "cat", "sat"], "ys": ["b"]}', ("tokens", "ys", "none")),
+        (b'{"q": "what is it?", "words": ["w1", "w2", "w3", "w4"], "tags": ["b"]}', ("q", "tags", "none")),
+        (b'\xef\xbb\xbf{"text": "a", "labels": [1]}\r\n\r\n{"text": NaN, "labels": NaN}\r\n', ("text", "labels", "none")),
     ],
     ids=str,
 )  # fmt: skip
@@ -363,6 +372,14 @@ def test_columns_of_other_names_are_guessed(content, expected):
     assert (guess.text, guess.labels, guess.separator) == expected
     with warnings.catch_warnings(action="ignore"):
         read_texts(content, **guess.options)
+
+
+def test_an_id_never_takes_the_place_of_texts_that_cannot_be_read():
+    for name in ("text", "body", "payload"):
+        options = guess_columns(f'{{"id": "a1", "{name}": {{"en": "a cat"}}, "labels": ["x"]}}'.encode()).options
+        assert options["text"] == name
+    assert guess_columns(b'{"id": "a1", "labels": ["x"]}').text is None
+    assert read_texts(b'{"text": ["a", "cat"], "labels": ["x"]}') == (["a cat"], [["x"]])
 
 
 def test_a_column_that_repeats_itself_has_labels_also_if_it_is_longer_than_the_texts():

@@ -349,20 +349,38 @@ def as_cells(values) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def _mean_length(values) -> float:
-    """Return the mean number of characters of values that are text; 0 if there are others."""
-    filled = [value for value in values if value is not None]
-    if not filled or not all(isinstance(value, str) for value in filled):
+def _length(value) -> int:
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return sum(1 + _length(part) for part in parts)
+
+
+def _mean_length(values, kinds=str) -> float:
+    """Return the mean number of characters of values of some kinds; 0 if there are others."""
+    filled = [value for value in values if value is not None and value == value]
+    if not filled or not all(isinstance(value, kinds) for value in filled):
         return 0.0
-    return sum(map(len, filled)) / len(filled)
+    return sum(map(_length, filled)) / len(filled)
 
 
 def _text_column(values, named: bool = False) -> str | None:
-    """Return the column that seems to have the texts: the longest of those with a usual name, or of all."""
-    lengths = {column: _mean_length(cells) for column, cells in values.items()}
+    """Return the column that seems to have the texts: the longest of those with a usual name, or of all.
+
+    One with a usual name may have lists of tokens or objects, so that its rows are read or refused, and no other column
+    takes its place. Beside others of these, a column of single words rather has ids.
+    """
+    kinds = (str, list, tuple, dict) if named else str
+    lengths = {column: _mean_length(cells, kinds) for column, cells in values.items()}
     lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_uris(values[column])}
-    usual = [column for column in lengths if column.strip().lower() in TEXT_NAMES]
-    return max(usual or ([] if named else lengths), key=lengths.get, default=None)
+    if named:
+        return max((each for each in lengths if each.strip().lower() in TEXT_NAMES), key=lengths.get, default=None)
+    lengths = {column: length for column, length in lengths.items() if column.strip().lower() not in ID_NAMES}
+    tokens = {column: _mean_length(cells, (list, tuple, dict)) for column, cells in values.items()}
+    if any(tokens.values()):
+        lengths = {column: n for column, n in lengths.items() if any(" " in cell for cell in as_cells(values[column]))}
+        lengths = lengths or {column: n for column, n in tokens.items() if n > 0}
+    return max(lengths, key=lengths.get, default=None)
 
 
 def _lists_uris(cells) -> bool:
@@ -378,8 +396,8 @@ def _named_labels(values) -> str | None:
 def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
     uris = [column for column, cells in values.items() if _lists_uris(cells)]
-    if lists or uris:
-        return (lists or uris)[0]
+    if lists or uris:  # of several columns of lists, the longest may have the tokens of texts
+        return min(lists, key=lambda column: sum(map(_length, values[column]))) if lists else uris[0]
     several = tuple(column for column in values if _NUMBERED.fullmatch(column.strip()))
     binary = tuple(column for column, cells in values.items() if len(cells) > 1 and are_binary(map(_text, cells)))
     if len(several) > 1 or len(binary) > 1:

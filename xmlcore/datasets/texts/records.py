@@ -205,14 +205,22 @@ def json_objects(lines, source: str) -> Iterator[tuple[RecordPlace, dict]]:
             continue
         place = RecordPlace(source, number)
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             remedy = 'Write a JSON object in each line, such as {"text": "...", "labels": ["a", "b"]}.'
-            raise place.error(f"it is no JSON ({error})", remedy) from None
+            raise place.error(f"it is no JSON that can be read ({error})", remedy) from None
         if not isinstance(value, dict):
             remedy = "Write a JSON object in each line, with names: pandas does with to_json(..., lines=True)."
             raise place.error(f"it is a JSON {_JSON.get(type(value), 'value')}, not an object", remedy)
         yield place, {name: whole(each) for name, each in value.items()} if "\\u" in line else value
+
+
+def _object(pairs) -> dict:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the name {max(names, key=names.count)!r:.60} stands twice in an object")
+    return value
 
 
 _JSON = {list: "list", str: "string", int: "number", float: "number", bool: "truth value", type(None): "null"}
@@ -348,9 +356,11 @@ def warn_of_lone_subjects(source, label: str) -> None:
 
 def _json_document(text, place):
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise place.error(f"it is no JSON ({error})", 'Write {"text": "...", "subjects": [...]}.') from None
+        raise place.error(
+            f"it is no JSON that can be read ({error})", 'Write {"text": "...", "subjects": [...]}.'
+        ) from None
     if not isinstance(value, dict):
         raise place.error("it is no JSON object", 'Write {"text": "...", "subjects": [...]}.')
     return [whole(value.get("text")), whole(value.get("subjects", value.get("labels")))]
