@@ -363,7 +363,7 @@ def test_a_guess_finds_the_columns(name):
         (b'{"id": "a1", "text": ["a", "cat"], "labels": ["x"]}', ("text", "labels", "none")),
         (b'{"doc": "a1", "tokens": ["a", "cat", "sat"], "ys": ["b"]}', ("tokens", "ys", "none")),
         (b'{"q": "what is it?", "words": ["w1", "w2", "w3", "w4"], "tags": ["b"]}', ("q", "tags", "none")),
-        (b'\xef\xbb\xbf{"text": "a", "labels": [1]}\r\n\r\n{"text": NaN, "labels": NaN}\r\n', ("text", "labels", "none")),
+        (b'\xef\xbb\xbf{"text": "a", "labels": [1]}\r\n\n{"text": NaN, "labels": NaN}\r\n', ("text", "labels", "none")),
     ],
     ids=str,
 )  # fmt: skip

@@ -51,7 +51,7 @@ def uris_in(cell: str) -> list[str] | None:
 
 def guess_separator(cells) -> str:
     filled = [stripped for cell in cells if (stripped := cell.strip()) not in MISSING]
-    plain = [cell for cell in filled if _literal(cell) is None]
+    plain = [cell for cell in filled if not _BEGUN.match(cell) and _literal(cell) is None]
     if filled and all(cell[0] == "[" and _ENCLOSED.fullmatch(cell) for cell in plain):
         return LISTS
     if not filled:
@@ -78,7 +78,7 @@ def _literal(cell: str) -> list | tuple | dict | None:
     except (ValueError, RecursionError):
         if _VALUES.fullmatch(cell):
             cell = re.sub(r"(?<=[\w.])\s+", ",", cell)
-        cell = _QUOTED.sub(lambda found: found[1] + "," * (found[2] is not None), cell)  # Python would join them
+        cell = _QUOTED.sub(lambda found: found[1] + {None: "", "": ";"}.get(found[2], ","), cell)  # Python joins them
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of backslashes
@@ -176,7 +176,7 @@ class LabelCells:
             return cell[1:-1].split(TAGS) if cell[0] == "<" and cell[-1] == ">" else cell.split(TAGS)
         if enclosed and self._bracketed is None:
             self._bracketed = self._no_list(cell, place)
-        return [cell] if mark == NONE else cell.split(mark)
+        return [cell] if mark == NONE else _split(cell, mark)
 
     def _no_list(self, cell, place):
         return place.error(f"{_shown(cell)} in column {self._column} is no list of names", _REMEDY)
@@ -206,9 +206,22 @@ class LabelCells:
                 found = f"the label {name!r:.60} in column {self._column} has the id {ids}"
                 remedy = "Write names in place of objects; two labels need different names."
             else:
-                found += f", an object with the keys {', '.join(map(repr, value))}"
+                found += f", {keys_of(value)}"
                 remedy = f'Write names, or objects whose "{_KEYS[1]}" alone (or "{_KEYS[0]}") is the label.'
         raise place.error(found, remedy)
+
+
+def _split(cell: str, mark: str) -> list[str]:
+    """Return the parts of a cell between marks, but for marks in brackets, which belong to names: f(a, b)."""
+    parts, depth = [], 0
+    for part in cell.split(mark):
+        parts[-1:] = [mark.join([*parts[-1:], part])] if depth else [*parts[-1:], part]
+        depth = max(0, depth + sum(map(part.count, "([{")) - sum(map(part.count, ")]}")))
+    return cell.split(mark) if depth else parts
+
+
+def keys_of(value: dict) -> str:
+    return f"an object with the keys {', '.join(map(repr, value))}" if value else "an object without keys"
 
 
 def distinct_names(names: dict[str, str]) -> dict[str, str]:

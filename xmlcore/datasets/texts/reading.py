@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
-from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, guess_separator
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, guess_separator, keys_of
 from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import LabelReader, are_binary, of_many
@@ -223,7 +223,5 @@ def _text_of(value, column, place) -> str:
         return ""
     if isinstance(value, (list, tuple)) and all(isinstance(token, str) for token in value):
         return " ".join(value)
-    shown = f"{value!r:.40}"
-    if isinstance(value, dict):
-        shown = f"an object with the keys {', '.join(map(repr, value))}"
+    shown = keys_of(value) if isinstance(value, dict) else f"{value!r:.40}"
     raise place.error(f"the text in {column!r:.200} is {shown}", "Choose a column of texts, or write them as text.")
