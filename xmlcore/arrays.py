@@ -43,6 +43,11 @@ def read_only(value):
     return value
 
 
+def bytes_of(arrays) -> int:
+    """Return the size of arrays; fields of other types, such as numbers, count with theirs."""
+    return int(sum(np.asarray(array).nbytes for array in arrays))
+
+
 def in_columns(x, columns, block=None):
     """Replace the features of CSR rows by their columns; entries of features without a column are left out."""
     ptr, indices, data = x

@@ -112,6 +112,12 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     elif is_lists(Y):
         matrix = _from_lists(Y, n_labels, name)
     else:
+        holds_objects = isinstance(Y, Sequence) or getattr(getattr(Y, "dtype", None), "kind", "") == "O"
+        for i, row in enumerate(Y if holds_objects else ()):
+            if row is None or isinstance(row, Mapping) or (isinstance(row, float) and row != row):
+                raise TypeError(
+                    f"{name} row {i} is {row!r:.60}: give a list of labels for each row, such as [] for none"
+                )
         try:
             dense = _from_frame(Y, name) if _is_frame(Y) else np.asarray(Y)
         except ValueError as error:

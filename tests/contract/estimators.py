@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, selection
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, TextClassifier, selection
+from xmlcore.datasets import TextVectorizer
 from xmlcore.models import DenseOutput
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.saving import SAVED_CLASSES, saved_class
@@ -38,6 +39,15 @@ class Case:
         return self.cls(**copy.deepcopy(self.params) | params)
 
     @property
+    def takes_texts(self) -> bool:
+        """Whether its rows are texts."""
+        return self.cls is TextClassifier
+
+    def problem(self):
+        """Return what :func:`problem` does, with the rows as texts for an estimator that takes these."""
+        return (texts() if self.takes_texts else problem()[0]), problem()[1]
+
+    @property
     def predicts(self) -> bool:
         """Whether it is a model with rankings."""
         return issubclass(self.cls, MultiLabelModel)
@@ -60,6 +70,7 @@ CASES = [
     Case(
         DoubleSampling, {"features": "extended", "candidates_from": "plt", "adversaries": "candidates"}, positive=True
     ),
+    Case(TextClassifier, {"model": PLT(max_leaf_labels=2), "vectorizer": TextVectorizer(min_df=1)}),
     Case(FALS, {"n_epochs": 4, "n_features": 0.3}, rounds=True),
     Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),
     Case(AdversarialTraining, {"model": PLT(max_leaf_labels=2), "sigma": 0.1}, saves_itself=False),
@@ -73,19 +84,26 @@ CASES = [
     Case(selection.BRDT, {"max_depth": 3}),
 ]
 
-# What is saved has a case, a new estimator one with its defaults. TextClassifier takes texts, and has tests of its own.
-_LISTED = {case.cls.__name__ for case in CASES} | {"TextClassifier"}
+# What is saved has a case, a new estimator one with its defaults.
+_LISTED = {case.cls.__name__ for case in CASES}
 CASES += [Case(saved_class(name)) for name in SAVED_CLASSES if name not in _LISTED]
 
 MODELS = [case for case in CASES if case.predicts]
 
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-every_model = pytest.mark.parametrize("case", MODELS, ids=lambda case: case.id)
+
+def of(cases):
+    """Return a mark that runs a test with each case."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.id)
+
 
 # What concerns the class and not the numbers is tested with the first case of each.
 _FIRST = list({case.cls: case for case in reversed(CASES)}.values())[::-1]
-each_once = pytest.mark.parametrize("case", _FIRST, ids=lambda case: case.id)
-each_model_once = pytest.mark.parametrize("case", [case for case in _FIRST if case.predicts], ids=lambda case: case.id)
+every_case, every_model, each_once = of(CASES), of(MODELS), of(_FIRST)
+each_model_once = of([case for case in _FIRST if case.predicts])
+# Those that take rows of numbers.
+case_of_rows = of([case for case in CASES if not case.takes_texts])
+each_of_rows = of([case for case in _FIRST if not case.takes_texts])
+model_of_rows = of([case for case in _FIRST if case.predicts and not case.takes_texts])
 every_class = pytest.mark.parametrize("cls", dict.fromkeys(case.cls for case in CASES), ids=lambda cls: cls.__name__)
 
 
@@ -103,9 +121,16 @@ def problem():
 
 
 @cache
+def texts() -> np.ndarray:
+    """Return the rows of :func:`problem` as texts, with a word for each feature, as often as it counts."""
+    rows = problem()[0].astype(int)
+    return np.array([" ".join(f"word{j:02}" for j in np.repeat(np.arange(N_FEATURES), row)) for row in rows])
+
+
+@cache
 def _fitted(index):
-    X, Y = problem()
-    return CASES[index].make().fit(sp.csr_array(X), Y)
+    X, Y = CASES[index].problem()
+    return CASES[index].make().fit(X if CASES[index].takes_texts else sp.csr_array(X), Y)
 
 
 def fitted(case):
@@ -120,13 +145,16 @@ def dense(matrix) -> np.ndarray:
 
 def results(estimator, X=None) -> dict[str, np.ndarray]:
     """Return all that the estimator gives for rows, and what it has selected, as arrays by name."""
-    X = problem()[0] if X is None else X
+    if X is None:
+        X = texts() if hasattr(estimator, "vectorizer_") else problem()[0]
     found = {}
     if hasattr(estimator, "predict_topk"):
         ranking = estimator.predict_topk(X, k=3)
         found |= {"labels": ranking.labels, "scores": ranking.scores}
     if hasattr(estimator, "predict_proba"):
         found["probabilities"], found["predicted"] = dense(estimator.predict_proba(X)), dense(estimator.predict(X))
+        if isinstance(found["predicted"], list):  # of names
+            found["predicted"] = np.array([[name in row for name in estimator.labels_] for row in found["predicted"]])
     for name in ("selected_", "scores_"):
         if hasattr(estimator, name):
             found[name] = getattr(estimator, name)

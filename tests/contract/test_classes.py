@@ -11,16 +11,16 @@ from xmlcore import LdSM, load_model
 from xmlcore.robustness import AdversarialTraining
 
 
-def rows_of_classes(classes):
+def rows_of_classes(classes, rows=problem):
     """Rows, and their classes: one of three."""
-    X, Y = problem()
+    X, Y = rows()
     return X, np.asarray(classes)[Y[:, :3].argmax(axis=1)]
 
 
 @each_model_once
 @pytest.mark.parametrize("classes", [("large", "medium", "small"), (-1, 7, 1000), (False, True, True)], ids=str)
 def test_a_model_fitted_to_a_class_for_each_row_predicts_classes(case, classes, tmp_path):
-    X, y = rows_of_classes(classes)
+    X, y = rows_of_classes(classes, case.problem)
     model, distinct = case.make().fit(X, y), np.unique(y)
     lists = case.make().fit(X, pl.Series([[j] for j in np.searchsorted(distinct, y)]))
     assert model.classes_.tolist() == distinct.tolist() and model.n_labels_ == distinct.size
@@ -43,13 +43,13 @@ def test_a_model_fitted_to_a_class_for_each_row_predicts_classes(case, classes, 
     if case.cls.__name__ != "DenseOutput":  # whose shares sum to 1
         np.testing.assert_array_equal(model.decision_function(X), expected)
     assert dense(model.predict(X, threshold=0.1)).shape == (len(X), distinct.size)
-    refitted = model.fit(X, problem()[1])
-    assert dense(refitted.predict(X)).shape == problem()[1].shape and refitted.classes_.tolist() == list(range(7))
+    refitted = model.fit(X, case.problem()[1])
+    assert dense(refitted.predict(X)).shape == case.problem()[1].shape and refitted.classes_.tolist() == list(range(7))
 
 
 @each_model_once
 def test_classes_0_to_k_are_label_ids_too(case):
-    X, y = rows_of_classes([0, 1, 2])
+    X, y = rows_of_classes([0, 1, 2], case.problem)
     model = case.make().fit(X, y)
     assert not hasattr(model, "label_names_")
     assert model.predict(X).tolist() == model.predict_topk(X, 1).labels[:, 0].tolist()

@@ -74,7 +74,7 @@ def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(case, tmp_path):
 
 @each_once
 def test_fitting_a_copy_leaves_the_original_as_it_was(case):
-    X, Y = problem()
+    X, Y = case.problem()
     expected = results(fitted(case))
     for copied in (copy.copy(fitted(case)), copy.deepcopy(fitted(case))):
         copied.fit(X[::2], Y[::2])
@@ -89,7 +89,7 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     loaded = load_model(folder)
     assert_same(results(loaded), expected)
     assert (loaded.n_features_in_, loaded.n_labels_) == (model.n_features_in_, model.n_labels_)
-    assert loaded.label_counts_.tolist() == problem()[1].sum(axis=0).tolist() and loaded.n_rows_seen_ == N_ROWS
+    assert loaded.label_counts_.tolist() == case.problem()[1].sum(axis=0).tolist() and loaded.n_rows_seen_ == N_ROWS
     if case.saves_itself:
         assert type(loaded) is type(model) and repr(loaded) == repr(model)
         fitted_names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}

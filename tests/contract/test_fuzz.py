@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from contract.estimators import CASES, every_case
+from contract.estimators import CASES, case_of_rows
 from contract.fuzzing import fit_and_predict, measure
 
 FEW, FEW_MEASURES = 25, 300
@@ -28,7 +28,7 @@ assert 0 < done < count
 """
 
 
-@every_case
+@case_of_rows
 def test_a_few_hostile_matrices_are_refused_or_give_finite_results(case):
     done = sum(fit_and_predict(case, seed) for seed in range(FEW))
     assert 0 < done < FEW

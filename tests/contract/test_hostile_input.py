@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import assert_same, case_of_rows, each_of_rows, fitted, model_of_rows, problem, results
 
 (N_ROWS, N_FEATURES), N_LABELS = problem()[0].shape, problem()[1].shape[1]
 
@@ -81,13 +81,13 @@ def damaged_labels():
     return matrix
 
 
-@each_once
+@each_of_rows
 def test_bad_rows_are_refused_when_fitting(case):
     for name, (make, message) in BAD_ROWS.items():
         assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(make(), problem()[1]))
 
 
-@each_once
+@each_of_rows
 def test_bad_rows_are_refused_when_predicting(case):
     estimator = fitted(case)
     if not hasattr(estimator, "predict_proba"):
@@ -105,7 +105,7 @@ def test_bad_rows_are_refused_when_predicting(case):
             estimator.predict_proba(np.ones((2, width)))
 
 
-@each_once
+@each_of_rows
 def test_bad_labels_are_refused(case):
     for name, (make, message) in BAD_LABELS.items():
         assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(problem()[0], make()))
@@ -122,7 +122,7 @@ def assert_refused(name, message, case, act):
     assert not [attribute for attribute in vars(estimator) if attribute.endswith("_")], name
 
 
-@each_once
+@each_of_rows
 def test_a_bad_k_or_threshold_is_refused(case):
     estimator, X = fitted(case), problem()[0]
     if not case.predicts:
@@ -137,7 +137,7 @@ def test_a_bad_k_or_threshold_is_refused(case):
             estimator.predict(X, threshold=2 if threshold is None else threshold)
 
 
-@each_once
+@each_of_rows
 def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeypatch):
     estimator, X = fitted(case), problem()[0]
     if not case.predicts:
@@ -149,7 +149,7 @@ def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeyp
                 estimator.predict_topk(X, k, weights=weights)
 
 
-@each_once
+@each_of_rows
 def test_more_labels_than_fit_into_memory_are_refused_before_anything_is_made(case, monkeypatch):
     X, many = problem()[0], 2**31 - 1
     ids = np.arange(N_ROWS) % N_LABELS
@@ -163,7 +163,7 @@ def test_more_labels_than_fit_into_memory_are_refused_before_anything_is_made(ca
                 learn(X, Y)
 
 
-@each_once
+@each_of_rows
 def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
     with pytest.raises(ValueError, match="row|label"):
         case.make().fit(np.ones((0, N_FEATURES)), np.ones((0, N_LABELS)))
@@ -173,7 +173,7 @@ def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
             assert name.endswith("_") or array.shape[0] == 0
 
 
-@each_once
+@each_of_rows
 def test_labels_of_no_row_are_refused_by_models(case):
     if not case.predicts:
         pytest.skip("a selection of nothing is all scores 0")
@@ -182,7 +182,7 @@ def test_labels_of_no_row_are_refused_by_models(case):
             case.make().fit(problem()[0], Y)
 
 
-@every_case
+@case_of_rows
 @pytest.mark.filterwarnings("ignore")
 def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_taken(case):
     X, Y = problem()[0].copy(), problem()[1].copy()
@@ -199,7 +199,7 @@ def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_t
         assert (found["probabilities"][:, N_LABELS] < 0.5).all()
 
 
-@each_model_once
+@model_of_rows
 def test_models_that_leave_out_rows_without_labels_warn_and_count_them(case):
     if not hasattr(fitted(case), "n_unlabelled_"):
         pytest.skip("it learns from them that there may be no label")
@@ -210,7 +210,7 @@ def test_models_that_leave_out_rows_without_labels_warn_and_count_them(case):
     assert_same(results(estimator), results(fitted(case)))
 
 
-@every_case
+@case_of_rows
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("value", [1e20, 3e38, 1e-44])
 def test_one_huge_or_tiny_value_gives_finite_results(case, value):
@@ -219,7 +219,7 @@ def test_one_huge_or_tiny_value_gives_finite_results(case, value):
         assert array.dtype.kind != "f" or np.isfinite(array).all(), name
 
 
-@each_once
+@each_of_rows
 def test_booleans_and_small_integers_are_numbers(case):
     X, Y = problem()
     expected = results(case.make().fit((X > 0).astype(float), Y))
@@ -227,7 +227,7 @@ def test_booleans_and_small_integers_are_numbers(case):
         assert_same(results(case.make().fit(rows, Y)), expected)
 
 
-@each_once
+@each_of_rows
 def test_negative_values_are_taken_or_refused_by_name(case):
     X, Y = problem()[0] - 1.0, problem()[1]
     if case.positive:
@@ -238,7 +238,7 @@ def test_negative_values_are_taken_or_refused_by_name(case):
             assert np.isfinite(array).all()
 
 
-@each_once
+@each_of_rows
 def test_labels_that_may_be_ids_or_a_matrix_are_refused_in_every_size(case):
     X = np.eye(4)
     for size in (2, 3, 4):

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import CASES, assert_same, each_once, fitted, problem, results
+from contract.estimators import CASES, assert_same, each_of_rows, fitted, problem, results
 
 from xmlcore import PLT, OneVsRest
 from xmlcore._kernels.plt_rows import take_rows
@@ -52,11 +52,11 @@ def after_interrupts(make, state, given, seed):
         yield estimator
 
 
-@each_once
+@each_of_rows
 @pytest.mark.timeout(60 + MOMENTS)
 @pytest.mark.filterwarnings("ignore")
 def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):
-    X, Y = problem()
+    X, Y = case.problem()
     other = X[:, :-3].copy(), Y[:, :-1].copy()
     states = {X.shape[1]: (X, results(fitted(case)))}
     states[other[0].shape[1]] = other[0], results(case.make().fit(*other), other[0])
@@ -150,7 +150,7 @@ def test_a_fit_that_fails_keeps_what_it_had_and_another_thread_never_sees_half_o
 
 @pytest.mark.parametrize("case", [CASES[2], CASES[4]], ids=lambda case: case.cls.__name__)
 def test_a_warning_of_a_fit_shows_the_line_that_called_it(case):
-    X, Y = problem()
+    X, Y = case.problem()
     with warnings.catch_warnings(record=True, action="always") as caught:
         case.make(n_estimators=2).fit(X, np.vstack([Y[:-1], 0 * Y[-1:]]))
     assert caught and {warning.filename for warning in caught} == {__file__}

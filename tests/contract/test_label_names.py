@@ -21,7 +21,7 @@ def lists():
 
 @each_once
 def test_labels_given_by_name_are_the_columns_with_these_names(case):
-    X, Y = problem()
+    X, Y = case.problem()
     found = case.make().fit(X, lists())
     assert found.label_names_ == NAMES
     assert_same(results(found), results(fitted(case)), rounded=case.rounds)
@@ -32,7 +32,7 @@ def test_labels_given_by_name_are_the_columns_with_these_names(case):
 
 @each_model_once
 def test_names_are_copied_pickled_saved_and_loaded(case, tmp_path):
-    X, Y = problem()
+    X, Y = case.problem()
     model = case.make().fit(X, Y, label_names=np.array(NAMES))
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), load_model(model.save(tmp_path / "m"))):
         assert other.label_names_ == NAMES
@@ -41,7 +41,7 @@ def test_names_are_copied_pickled_saved_and_loaded(case, tmp_path):
 
 @each_model_once
 def test_score_takes_the_names_and_counts_unknown_ones_as_never_found(case):
-    X, Y = problem()
+    X, Y = case.problem()
     model = case.make().fit(X, lists())
     assert model.score(X, lists()) == model.score(X, Y) > 0.3
     assert model.score(X, [["something else"]] * len(X)) == 0

@@ -185,7 +185,7 @@ def test_an_unknown_parameter_names_those_there_are_and_nothing_is_set(cls):
 def test_a_generator_is_a_seed_and_gives_another_one_each_time(case, tmp_path):
     if "random_state" not in case.make().get_params():
         return
-    X, Y = problem()
+    X, Y = case.problem()
     for make in (np.random.RandomState, np.random.default_rng):
         assert len({seed_of(generator) for generator in [make(5)] * 3}) == 3
         first = case.make(random_state=make(5)).fit(X, Y)

@@ -8,7 +8,11 @@ from contract.test_progress import Recorder
 from xmlcore import load_model
 from xmlcore.progress import Cancelled
 
-LEARNING = [case for case in CASES if hasattr(case.cls, "partial_fit") and case.params.get("candidates_from") != "plt"]
+LEARNING = [
+    case
+    for case in CASES
+    if hasattr(case.cls, "partial_fit") and not case.takes_texts and case.params.get("candidates_from") != "plt"
+]
 every_learning = pytest.mark.parametrize("case", LEARNING, ids=lambda case: case.id)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contract.estimators import CASES, assert_same, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import CASES, assert_same, each_model_once, each_once, every_case, fitted, results
 
 from xmlcore.datasets import make_synthetic
 from xmlcore.models import PLT, OneVsRest
@@ -23,7 +23,7 @@ class Recorder:
 
 def reports_of_fit(case):
     recorder = Recorder()
-    case.make(**one_worker(case)).fit(*problem(), progress=recorder)
+    case.make(**one_worker(case)).fit(*case.problem(), progress=recorder)
     return recorder.reports
 
 
@@ -74,9 +74,9 @@ def test_phases_of_fitting_have_these_names(name):
 @each_model_once
 def test_progress_of_predicting_rises_to_the_end_and_can_stop_it(case):
     with pytest.raises(Cancelled):
-        fitted(case).predict_topk(problem()[0], k=3, progress=Recorder(stop_at=0))
+        fitted(case).predict_topk(case.problem()[0], k=3, progress=Recorder(stop_at=0))
     recorder = Recorder()
-    found = fitted(case).predict_topk(problem()[0], k=3, progress=recorder)
+    found = fitted(case).predict_topk(case.problem()[0], k=3, progress=recorder)
     assert_rising(recorder.reports)
     assert np.array_equal(found.labels, results(fitted(case))["labels"])
 
@@ -84,7 +84,7 @@ def test_progress_of_predicting_rises_to_the_end_and_can_stop_it(case):
 @each_once
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_stopping_leaves_the_estimator_as_it_was(case, n_jobs):
-    X, Y = problem()
+    X, Y = case.problem()
     workers = {"n_jobs": n_jobs} if one_worker(case) else {}
     if not workers and n_jobs > 1:
         pytest.skip("it has one worker")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, dense, each_once, every_case, every_model, fitted, problem, results
+from contract.estimators import assert_same, dense, each_of_rows, each_once, every_case, every_model, fitted, results
 
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
@@ -70,7 +70,7 @@ def untidy(X):
 def test_the_number_of_workers_changes_no_bit(case):
     if "n_jobs" not in case.make().get_params():
         pytest.skip("it has one worker")
-    X, Y = problem()
+    X, Y = case.problem()
     expected = results(fitted(case))
     for n_jobs in (1, 2, 4):
         assert_same(results(case.make(n_jobs=n_jobs).fit(X, Y)), expected)
@@ -78,16 +78,16 @@ def test_the_number_of_workers_changes_no_bit(case):
 
 @every_case
 def test_fitting_again_with_the_same_seed_changes_no_bit(case):
-    X, Y = problem()
+    X, Y = case.problem()
     estimator = case.make()
     first = results(estimator.fit(X, Y))
     assert_same(results(estimator.fit(X, Y)), first)
     assert_same(results(case.make().fit(X, Y)), first)
 
 
-@each_once
+@each_of_rows
 def test_all_forms_of_rows_are_the_same_rows(case):
-    X, Y = problem()
+    X, Y = case.problem()
     expected = results(fitted(case))
     for name, form in FORMS_OF_X.items():
         try:
@@ -99,7 +99,7 @@ def test_all_forms_of_rows_are_the_same_rows(case):
 
 @each_once
 def test_all_forms_of_labels_are_the_same_labels(case):
-    X, Y = problem()
+    X, Y = case.problem()
     expected = results(fitted(case))
     for name, form in FORMS_OF_Y.items():
         try:
@@ -108,9 +108,9 @@ def test_all_forms_of_labels_are_the_same_labels(case):
             raise AssertionError(f"labels as {name}: {error}") from error
 
 
-@each_once
+@each_of_rows
 def test_fitting_and_predicting_do_not_change_their_input(case):
-    X, Y = problem()
+    X, Y = case.problem()
     given = [untidy(X), sp.csc_matrix(X), np.array(X), sp.csr_array(Y), np.array(Y)]
     before = copy.deepcopy(given)
     for rows in given[:3]:
@@ -127,14 +127,14 @@ def parts(matrix):
 
 @every_case
 def test_a_row_is_predicted_alone_as_among_others_and_in_any_order(case):
-    X, _ = problem()
+    X, _ = case.problem()
     model, expected = fitted(case), results(fitted(case))
     of_rows = [name for name in expected if not name.endswith("_")]
     if not of_rows:
         pytest.skip("it predicts nothing")
     order = np.random.default_rng(0).permutation(X.shape[0])
     shuffled = results(model, X[order])
-    alone = [results(model, sp.csr_array(X[row : row + 1])) for row in range(X.shape[0])]
+    alone = [results(model, X[[row]] if case.takes_texts else sp.csr_array(X[[row]])) for row in range(X.shape[0])]
     for name in of_rows:
         each = np.concatenate([found[name] for found in alone])
         assert_same({name: shuffled[name]}, {name: expected[name][order]}, rounded=case.rounds)
@@ -148,7 +148,7 @@ def test_the_ranking_is_that_of_the_largest_probabilities(case):
     assert (found["labels"] < fitted(case).n_labels_).all() and found["labels"].dtype == np.int32
     assert (np.diff(found["scores"], axis=1) <= 1e-6).all() and found["scores"].dtype == np.float32
     assert (found["scores"][~inside] == 0).all() and inside[:, 0].all()
-    assert found["labels"].shape == found["scores"].shape == (problem()[0].shape[0], k)
+    assert found["labels"].shape == found["scores"].shape == (case.problem()[0].shape[0], k)
     probabilities = found["probabilities"]
     assert probabilities.dtype == np.float32 and ((probabilities >= 0) & (probabilities <= 1)).all()
     assert np.array_equal(found["predicted"], probabilities >= 0.5)
@@ -156,7 +156,7 @@ def test_the_ranking_is_that_of_the_largest_probabilities(case):
 
 @every_model
 def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
-    X, _ = problem()
+    X, _ = case.problem()
     everything = results(fitted(case))["probabilities"]
     for threshold in (0.1, float(np.median(everything[everything > 0])), 0.9):
         kept = dense(fitted(case).predict_proba(X, threshold=threshold))
@@ -166,18 +166,18 @@ def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
 
 @every_model
 def test_more_places_than_labels_are_padded(case):
-    ranking = fitted(case).predict_topk(problem()[0], k=30)
+    ranking = fitted(case).predict_topk(case.problem()[0], k=30)
     n_labels = fitted(case).n_labels_
-    assert ranking.labels.shape == ranking.scores.shape == (problem()[0].shape[0], 30)
+    assert ranking.labels.shape == ranking.scores.shape == (case.problem()[0].shape[0], 30)
     assert (ranking.labels[:, n_labels:] == -1).all() and (ranking.scores[:, n_labels:] == 0).all()
     for row in ranking.labels:
         named = row[row >= 0]
         assert np.unique(named).size == named.size
 
 
-@each_once
+@each_of_rows
 def test_one_row_is_given_with_one_dimension_dense_or_sparse(case):
-    estimator, row = fitted(case), problem()[0][5]
+    estimator, row = fitted(case), case.problem()[0][5]
     if hasattr(estimator, "predict"):
         expected = results(estimator, row[None])
         for one in (row, row.tolist(), sp.coo_array(row), sp.csr_array(row)):

@@ -8,7 +8,18 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract.estimators import assert_same, dense, each_model_once, each_once, every_case, fitted, problem, results
+from contract.estimators import (
+    assert_same,
+    dense,
+    each_model_once,
+    each_of_rows,
+    each_once,
+    every_case,
+    fitted,
+    model_of_rows,
+    problem,
+    results,
+)
 from sklearn.base import is_classifier
 from sklearn.metrics import average_precision_score, label_ranking_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
@@ -105,7 +116,7 @@ def table(names=None):
     return pd.DataFrame(X, columns=names), Y
 
 
-@each_once
+@each_of_rows
 def test_names_of_features_are_kept_and_compared(case, tmp_path):
     X, Y = table()
     estimator = case.make().fit(X, Y)
@@ -132,7 +143,7 @@ def test_names_of_features_are_kept_and_compared(case, tmp_path):
         assert_same(results(loaded, X), results(fitted(case)))
 
 
-@each_model_once
+@model_of_rows
 def test_it_is_taken_for_a_multi_label_classifier(case):
     model = fitted(case)
     assert is_classifier(model) and is_classifier(make_pipeline(MaxAbsScaler(), model))
@@ -167,9 +178,9 @@ def test_its_tags_say_whether_it_refuses_negative_values(case):
     assert get_tags(case.make()).input_tags.positive_only == case.positive
 
 
-@each_model_once
+@model_of_rows
 def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
-    X, Y = problem()
+    X, Y = case.problem()
     pipeline = make_pipeline(MaxAbsScaler(), case.make()).fit(X, Y)
     scaled = MaxAbsScaler().fit_transform(X)
     alone = case.make().fit(scaled, Y)
@@ -180,14 +191,14 @@ def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
 
 @each_model_once
 def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
-    X, Y = problem()
+    X, Y = case.problem()
     model = fitted(case)
     X, Y = X[:20], Y[:20]
     first = model.predict_topk(X, k=1).labels[:, 0]
     expected = sum(bool(row[label]) for row, label in zip(Y, first)) / len(Y)
     assert 0 < expected <= 1
     lists = [np.flatnonzero(row).tolist() for row in Y]
-    for rows in (X, sp.csc_array(X)):
+    for rows in (X, X.tolist() if case.takes_texts else sp.csc_array(X)):
         for labels in (Y, Y.astype(float), sp.csr_array(Y), lists):
             found = model.score(rows, labels)
             assert type(found) is float and found == expected
@@ -198,7 +209,7 @@ def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
 
 @each_model_once
 def test_its_score_refuses_labels_that_do_not_fit(case):
-    X, Y = problem()
+    X, Y = case.problem()
     model = fitted(case)
     for labels, message in (
         (Y[:, 1:], f"Y has 6 labels, but {case.cls.__name__} was fitted to 7"),
@@ -214,7 +225,7 @@ def test_its_score_refuses_labels_that_do_not_fit(case):
 
 @each_model_once
 def test_a_grid_search_without_a_measure_compares_by_the_score(case):
-    X, Y = problem()
+    X, Y = case.problem()
     name = next(name for name, value in case.make().get_params().items() if name != "model" and value is not None)
     value = case.make().get_params()[name]
     search = GridSearchCV(case.make(), {name: [value]}, cv=KFold(2), error_score="raise").fit(X, Y)
@@ -225,7 +236,7 @@ def test_a_grid_search_without_a_measure_compares_by_the_score(case):
 
 @each_once
 def test_labels_are_given_by_either_name_and_not_by_both(case):
-    X, Y = problem()
+    X, Y = case.problem()
     assert_same(results(case.make().fit(X, Y=Y)), results(fitted(case)))
     with pytest.raises(TypeError, match="both Y and y"):
         case.make().fit(X, Y, Y=Y)
@@ -241,7 +252,7 @@ def test_labels_are_given_by_either_name_and_not_by_both(case):
 def test_predict_returns_the_labels_that_reach_a_threshold(case):
     if not hasattr(case.cls, "predict"):
         return
-    X, _ = problem()
+    X, _ = case.problem()
     probabilities = results(fitted(case))["probabilities"]
     for threshold in (0.0, 0.2, float(probabilities.max())):
         found = fitted(case).predict(X, threshold=threshold)

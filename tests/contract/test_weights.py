@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from contract.estimators import N_LABELS, dense, every_model, fitted, problem
+from contract.estimators import N_LABELS, dense, every_model, fitted
 
 from xmlcore import PLT, DoubleSampling, LdSM
 
@@ -13,7 +13,7 @@ from xmlcore import PLT, DoubleSampling, LdSM
 @pytest.mark.parametrize("k", [1, 3, N_LABELS + 2])
 @pytest.mark.parametrize("weights", [np.arange(N_LABELS), 10.0 ** -np.arange(N_LABELS)], ids=["with a 0", "steep"])
 def test_the_ranking_is_that_of_all_products(case, k, weights):
-    X, model = problem()[0], fitted(case)
+    X, model = case.problem()[0], fitted(case)
     products = dense(model.predict_proba(X)) * weights
     found = model.predict_topk(X, k, weights=weights)
     width = min(k, N_LABELS)
@@ -29,7 +29,7 @@ def test_the_ranking_is_that_of_all_products(case, k, weights):
 
 @every_model
 def test_equal_weights_change_nothing_but_the_scores(case):
-    X, model = problem()[0], fitted(case)
+    X, model = case.problem()[0], fitted(case)
     plain, found = model.predict_topk(X, 3), model.predict_topk(X, 3, weights=np.full(N_LABELS, 2.0))
     if case.cls in (LdSM, DoubleSampling):  # which rank by something else than their probabilities without weights
         plain = model.predict_topk(X, 3, weights=np.ones(N_LABELS))
@@ -51,14 +51,14 @@ REFUSED = {
 def test_weights_that_are_none_are_refused(case):
     for says, weights in REFUSED.items():
         with pytest.raises(ValueError, match=says):
-            fitted(case).predict_topk(problem()[0], weights=weights)
+            fitted(case).predict_topk(case.problem()[0], weights=weights)
 
 
 @every_model
 def test_options_that_a_ranking_by_weights_would_ignore_are_refused(case):
     for option in {"n_candidates", "n_trees", "max_nodes"} & {*inspect.signature(case.cls.predict_topk).parameters}:
         with pytest.raises(ValueError, match=f"{option} and weights are given"):
-            fitted(case).predict_topk(problem()[0], weights=np.ones(N_LABELS), **{option: 2})
+            fitted(case).predict_topk(case.problem()[0], weights=np.ones(N_LABELS), **{option: 2})
 
 
 def test_a_single_tree_and_an_ensemble_find_rare_labels_of_large_weight(mixed_rows):

@@ -33,7 +33,7 @@ def whole():
     """Return the files of models of all kinds, by a name: (name of the file -> its bytes); one file for packed ones."""
     X, Y = problem()
     found = {}
-    models = {case.id: case.make().fit(X, Y) for case in CASES if case.predicts and case.saves_itself}
+    models = {case.id: case.make().fit(*case.problem()) for case in CASES if case.predicts and case.saves_itself}
     texts = TextClassifier(CASES[0].make(), TextVectorizer(min_df=1)).fit(TEXTS, LISTS)
     hashed = TextClassifier(CASES[0].make(), TextVectorizer(min_df=1, hashing_bits=8)).fit(TEXTS, LISTS)
     named = CASES[0].make().fit(X, Y, label_names=[f"label {j}" for j in range(Y.shape[1])])

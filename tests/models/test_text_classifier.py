@@ -1,5 +1,6 @@
 """TextClassifier: label names in and out, cross-validation, and files that other processes read."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -8,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from xmlcore import PLT, OneVsRest, TextClassifier, load_model, metrics
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, TextClassifier, load_model, metrics
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.models import DenseOutput, PackedModel
 
 ROOT = Path(__file__).parents[2]
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime", "art": "paint museum"}
@@ -128,12 +131,13 @@ def test_a_label_that_was_not_in_training_counts_as_never_found(fitted):
 @pytest.mark.parametrize(
     ("texts", "label_lists", "error", "message"),
     [
-        (["one"], ["law"], TypeError, r"label_lists\[0\] is 'law': give a list of label names for each text"),
-        (["one"], [[1]], TypeError, r"label_lists\[0\] has 1: names of labels are strings"),
-        (["one"], [None], TypeError, r"label_lists\[0\] is None"),
-        (["one"], "law", TypeError, "label_lists is 'law'"),
+        (["one"], [[["law"]]], TypeError, r"Y row 0 has the label \['law'\]: a name must be hashable"),
+        (["one"], [["law", 1]], TypeError, "Y row 0 has the label 1, but other labels are names"),
+        (["one", "two"], [["law"], None], TypeError, "Y row 1 is None: give a list of labels for each row"),
+        (["one"], [{"law": 1}], TypeError, "Y row 0 is {'law': 1}: give a list of labels for each row"),
+        (["one"], "law", TypeError, "y is 'law'"),
         (["one"], [], ValueError, "there are 1 texts, but 0 lists of labels"),
-        (["one"], [[]], ValueError, "no text has a label"),
+        (["one"], [[]], ValueError, "has no labels at all"),
         ([None], [["law"]], TypeError, r"texts\[0\] is None"),
     ],
     ids=str,
@@ -148,3 +152,69 @@ def test_a_vectoriser_that_cannot_be_saved_is_refused():
         TextClassifier(vectorizer=TfidfVectorizer(analyzer=str.split)).fit(*some_texts())
     with pytest.raises(TypeError, match="model must be a model of xmlcore"):
         TextClassifier(TextClassifier()).fit(*some_texts())
+
+
+def test_it_has_whatever_every_model_has(fitted):
+    models = [OneVsRest(), PLT(), LdSM(), DoubleSampling()]
+    texts, label_lists = some_texts()
+    X = TextVectorizer().fit_transform(texts)
+    of_models = set.intersection(*(set(dir(model.fit(X, label_lists))) for model in models))
+    lacking = {name for name in of_models - set(dir(fitted)) if not name.startswith("_")}
+    assert lacking == {"feature_of_column_", "n_jobs"}, "columns are those of rows, and model__n_jobs is a parameter"
+    for name in ("fit", "predict", "predict_topk", "predict_proba", "decision_function", "score"):
+        mine, theirs = (set(inspect.signature(getattr(cls, name)).parameters) for cls in (TextClassifier, PLT))
+        assert theirs - mine <= {"n_candidates", "n_trees"}, name
+
+
+def test_weights_and_thresholds_are_those_of_the_model():
+    texts, label_lists = some_texts()
+    X, weights = TextVectorizer().fit_transform(texts), np.arange(80) % 3
+    given = {"sample_weight": weights, "label_weight": [1.0, 2.0, 1.0, 5.0]}
+    found = TextClassifier(OneVsRest()).fit(texts, label_lists, **given)
+    expected = OneVsRest().fit(X, label_lists, **given)
+    assert abs(found.predict_proba(texts) - expected.predict_proba(X)).max() == 0
+    np.testing.assert_array_equal(found.decision_function(texts), expected.decision_function(X))
+    found.threshold_ = 0.9
+    assert found.predict(texts) == found.predict(texts, threshold=0.9) != found.predict(texts, threshold=0.2)
+    assert found.model_.threshold_ == 0.9 and found.label_counts_.tolist() == expected.label_counts_.tolist()
+    with pytest.raises(TypeError, match="DenseOutput takes no sample_weight"):
+        TextClassifier(DenseOutput()).fit(texts, label_lists, sample_weight=weights)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = TextClassifier(OneVsRest()).set_fit_request(sample_weight=True)
+        search = GridSearchCV(asked, {"model__C": [1.0]}, cv=2).fit(texts, label_lists, sample_weight=weights)
+    expected = OneVsRest(C=1.0).fit(X, label_lists, sample_weight=weights)
+    np.testing.assert_array_equal(search.best_estimator_.decision_function(texts), expected.decision_function(X))
+
+
+def test_further_texts_are_learnt_as_the_model_learns_rows():
+    texts, label_lists = some_texts()
+    found = TextClassifier(LdSM(n_estimators=2)).partial_fit(texts[:50], label_lists[:50])
+    vectorizer = TextVectorizer().fit(texts[:50])
+    expected = LdSM(n_estimators=2).fit(vectorizer.transform(texts[:50]), label_lists[:50])
+    found.partial_fit(texts[50:], [*label_lists[50:-1], ["new"]])
+    expected.partial_fit(vectorizer.transform(texts[50:]), [*label_lists[50:-1], ["new"]])
+    assert found.labels_ == expected.label_names_ and found.labels_[-1] == "new" and found.n_rows_seen_ == 80
+    scores = expected.decision_function(vectorizer.transform(texts))
+    np.testing.assert_array_equal(found.decision_function(texts), scores)
+    with pytest.raises(TypeError, match="PLT does not learn further texts: LdSM and DoubleSampling do"):
+        TextClassifier().partial_fit(texts, label_lists)
+
+
+def test_scikit_learns_measures_take_a_matrix_or_a_class_for_each_text():
+    texts, label_lists = some_texts()
+    Y = np.array([[name in row for name in sorted(TOPICS)] for row in label_lists])
+    for measure in ("f1_micro", "average_precision"):
+        assert min(cross_val_score(TextClassifier(), texts, Y, cv=3, scoring=measure, error_score="raise")) > 0.8
+    classes = [row[0] for row in label_lists]
+    for measure in ("accuracy", None):
+        assert min(cross_val_score(TextClassifier(), texts, classes, cv=3, scoring=measure, error_score="raise")) > 0.4
+
+
+def test_packed_classes_keep_their_type_and_names_may_be_given(tmp_path):
+    texts, label_lists = some_texts()
+    model = TextClassifier().fit(texts, [10 * len(row) for row in label_lists])
+    again = load_model(PackedModel(model).save(tmp_path / "m.zip"))
+    assert again.classes_.tolist() == [10, 20] and again.predict(texts).tolist() == model.predict(texts).tolist()
+    named = PackedModel(model.model_, ["short", "long"], vectorizer=model.vectorizer_).estimator
+    assert named.classes_.tolist() == ["short", "long"] and model.model_.label_names_ == [10, 20]
+    assert TextClassifier().fit(texts, np.eye(4)[np.arange(80) % 4]).suggest(texts[:1], 1)[0][0][0] in range(4)

@@ -130,7 +130,7 @@ def _joined(one, other, at_most):
 
 
 def _names(model) -> list[str]:
-    names = model.labels_ if hasattr(model, "labels_") else getattr(innermost(model), "label_names_", None)
+    names = getattr(innermost(model), "label_names_", None)
     return [str(name) for name in (range(innermost(model).n_labels_) if names is None else names)]
 
 

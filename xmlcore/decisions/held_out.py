@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.rows import true_ids
 from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, chosen, rows_of, seen_in
 from xmlcore.validation import check_count, check_labels
 
@@ -68,10 +67,8 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
 
 def held_out_parts(model, X, Y, parts: Iterable[tuple[int | None, int]]) -> Iterator[HeldOut]:
     """Yield parts of the held-out rows, in a random order: so many rows (None: all) with so many candidates."""
-    if hasattr(model, "label_ids"):  # its labels are names
-        Y = model.label_ids(Y)
     inner, rows = rows_of(model, X)
-    Y = true_ids(inner, Y)
+    Y = inner.label_ids(Y)
     n, L = rows.shape[0], inner.n_labels_
     every = check_labels(Y, n_rows=n, n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
     if every[:, :L].nnz == 0:

@@ -461,12 +461,17 @@ class MultiLabelModel(Estimator):
         ValueError, TypeError
             The rows do not fit the model, or the labels do not fit the rows or the model.
         """
-        Y = true_ids(self, labels_given(y, Y, bool(self._one_class)))
+        Y = self.label_ids(labels_given(y, Y))
         ranking = self.predict_topk(X, k=1)
         shape = getattr(Y, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_labels_:
             raise ValueError(f"Y has {shape[1]} labels, but {type(self).__name__} was fitted to {self.n_labels_}")
         return float(precision_at_k(Y, ranking, 1)[0])
+
+    def label_ids(self, y: Labels) -> Any:
+        """Return true labels with the ids that the model uses; labels and classes that it does not know come last."""
+        self._check_fitted()
+        return true_ids(self, labels_given(y, None, bool(self._one_class)))
 
     def _warm_up_params(self) -> dict:
         """Return the parameters, with new values, that :func:`warm_up` changes to fit 20 rows with 8 labels."""
@@ -577,11 +582,6 @@ def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
     if not parts:
         return sp.csr_array((0, n_labels), dtype=np.float32)
     return sp.csr_array(sp.vstack(parts, format="csr"))
-
-
-def bytes_of(arrays) -> int:
-    """Return the size of arrays; fields of other types, such as numbers, count with theirs."""
-    return int(sum(np.asarray(array).nbytes for array in arrays))
 
 
 def warm_up(model: MultiLabelModel) -> None:

@@ -69,7 +69,6 @@ class DenseOutput(WrapsModel):
         model = PLT() if self.model is None else type(self.model)(**self.model.get_params(deep=False))
         self.model_ = model.fit(X, labels_given(y, Y), progress=progress, label_names=label_names)
         self.n_features_in_, self.n_labels_ = model.n_features_in_, model.n_labels_
-        self.threshold_ = model.threshold_
         self._keep(*model._kept())
         return self
 

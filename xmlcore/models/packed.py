@@ -81,7 +81,6 @@ class PackedModel:
         model = self.model
         if hasattr(model, "vectorizer_"):
             self._set("vectorizer", model.vectorizer_)
-            self._set("label_names", [str(name) for name in model.labels_])
             self._set("model", model := model.model_)
         if not hasattr(model, "predict_topk"):
             raise TypeError(f"a {type(model).__name__} does not predict labels: give a model such as PLT()")
@@ -138,8 +137,9 @@ class PackedModel:
         if not self.is_text:
             return self.model
 
+        own = [str(name) for name in getattr(self.model, "label_names_", None) or ()] or None
         return TextClassifier.from_parts(
-            self.model, self.vectorizer, [self.label_name(j) for j in range(self.n_labels)]
+            self.model, self.vectorizer, None if own == self.label_names else self.label_names
         )
 
     def label_name(self, j: int) -> str:

@@ -1,27 +1,30 @@
 """TextClassifier: a vectoriser and a model in one, with texts and label names in, label names out."""
 
-from collections.abc import Collection, Iterable
+import copy
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.datasets.texts.packed import packed, unpacked
-from xmlcore.datasets.texts.text_datasets import label_matrix
+from xmlcore.datasets.texts.packed import unpacked
 from xmlcore.datasets.texts.vectorizer import check_texts
-from xmlcore.label_names import ids_of_names
-from xmlcore.metrics import precision_at_k
-from xmlcore.models.base import Estimator, MultiLabelModel
+from xmlcore.documented import documented
+from xmlcore.label_names import read_training_labels
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.plt import PLT
+from xmlcore.models.rows import labels_given
 from xmlcore.models.saving import ModelFormatError, model_from_parts, parts_of_model, write_model
+from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import FilePath, Ranker
+from xmlcore.typing import FilePath, LabelNames, Labels, Ranker
 
 PARAMETERS = (
     Parameter(
@@ -38,18 +41,20 @@ PARAMETERS = (
 
 
 @described
-class TextClassifier(Estimator):
+class TextClassifier(RoutesWeights, WrapsModel):
     """Predict the labels of texts.
 
-    Texts are turned into rows by a :class:`xmlcore.datasets.texts.TextVectorizer`, and a model is fitted to them. Works
-    in scikit-learn's cross-validation and grid search: the grid's names are ``model__C`` and ``vectorizer__min_df``.
+    Texts are turned into rows by a :class:`xmlcore.datasets.texts.TextVectorizer`, and a model is fitted to them. It
+    has the methods of the models, with a list, an array or a Series of texts in place of their rows ``X``. Works in
+    scikit-learn's cross-validation and grid search: the grid's names are ``model__C`` and ``vectorizer__min_df``.
 
     {parameters}
 
     Attributes
     ----------
-    labels_ : list of str
-        The names of the labels, sorted: the id of a label in a :class:`xmlcore.Ranking` is its place in this list.
+    labels_ : list
+        The names of the labels, sorted, or their ids where they have no names: the id of a label in a
+        :class:`xmlcore.Ranking` is its place in this list.
     vectorizer_ : TextVectorizer
     model_ : MultiLabelModel
 
@@ -70,37 +75,43 @@ class TextClassifier(Estimator):
     vectorizer: TextVectorizer | None = None
 
     @classmethod
-    def from_parts(cls, model: Ranker, vectorizer: TextVectorizer, labels: list[str]) -> "TextClassifier":
-        """Return a fitted classifier made of a fitted model and a fitted vectoriser, which are not copied.
+    def from_parts(cls, model: Ranker, vectorizer: TextVectorizer, labels: list[str] | None = None) -> "TextClassifier":
+        """Return a fitted classifier made of a fitted model and a fitted vectoriser, whose arrays are not copied.
 
-        ``labels`` are names in the order of the model's ids, which they keep. ValueError if the parts do not fit
-        together.
+        ``labels`` are names in the order of the model's ids, which they keep; None: those that the model has.
+        ValueError if the parts do not fit together.
         """
-        if vectorizer.n_features_ != model.n_features_in_ or len(labels) != model.n_labels_:
+        n_labels = model.n_labels_ if labels is None else len(labels)
+        if vectorizer.n_features_ != model.n_features_in_ or n_labels != model.n_labels_:
             raise ValueError(
-                f"the vectoriser has {vectorizer.n_features_} features and there are {len(labels)} labels, but the "
+                f"the vectoriser has {vectorizer.n_features_} features and there are {n_labels} labels, but the "
                 f"model has {model.n_features_in_} features and {model.n_labels_} labels"
             )
         made = cls(type(model)(**model.get_params(deep=False)), TextVectorizer(**vectorizer.get_params()))
-        made._set_fitted(vectorizer, model, list(labels))
+        made.vectorizer_, made.model_ = vectorizer, copy.copy(model)
+        features, names, *of_rows = model._kept()
+        made._keep(features, names if labels is None else list(labels), *of_rows)
         return made
 
     def __sklearn_tags__(self):
         """Return the tags by which scikit-learn's tools learn what the classifier accepts."""
-        # It is not called a classifier there, because scikit-learn refuses lists of names as classes.
-
         tags = super().__sklearn_tags__()
         tags.input_tags = replace(tags.input_tags, string=True, two_d_array=False, sparse=False)
         return tags
 
+    @property
+    def _estimator_type(self) -> str | None:
+        # scikit-learn's cross-validation refuses lists of names as the labels of a classifier.
+        return "classifier" if self.__sklearn_is_fitted__() and not self._predicts_names() else None
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "labels_")
+        return hasattr(self, "model_")
 
     @property
     def n_labels_(self) -> int:
         """Number of labels."""
         self._check_fitted()
-        return len(self.labels_)
+        return self.model_.n_labels_
 
     @property
     def n_features_in_(self) -> int:
@@ -108,92 +119,133 @@ class TextClassifier(Estimator):
         self._check_fitted()
         return self.vectorizer_.n_features_
 
+    @property
+    def labels_(self) -> list:
+        """The names of the labels, or their ids where they have no names."""
+        self._check_fitted()
+        return getattr(self, "label_names_", None) or list(range(self.n_labels_))
+
+    @documented
     def fit(
-        self, texts: Iterable[str], label_lists: Iterable[Collection[str]], progress: ProgressLike = silent
-    ) -> "TextClassifier":
+        self,
+        X: Iterable[str],
+        y: Labels | None = None,
+        *,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        label_names: LabelNames | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        label_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Fit the vectoriser and the model.
 
         Parameters
         ----------
-        texts : list or pandas Series of str
-        label_lists : list or pandas Series of lists of str
-            Names of the labels of each text; a list may be empty.
-        progress : :class:`xmlcore.progress.Progress` or "bar", optional
+        X : list, array or Series of str
+            The texts.
+        {y_or_classes, Y, progress, label_names}
+        sample_weight, label_weight : array-like, optional
+            What each text, and each label, counts in the training of the model: see :class:`xmlcore.PLT`.
 
         Returns
         -------
         TextClassifier
-            The classifier.
+            The classifier. If ``fit`` is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------
         TypeError
-            A text or a label is not a string; the message says which.
+            A text is not a string, or the model takes no weights; the message says which.
         ValueError
-            There are not as many texts as lists of labels, or no labels, or no word is in enough texts.
+            There are not as many texts as labels, or no labels, or no word is in enough texts.
         """
-        progress = to_progress(progress)
         self._check_params()
-        texts, label_lists = check_texts(texts), check_label_lists(label_lists)
-        if len(texts) != len(label_lists):
-            raise ValueError(f"there are {len(texts)} texts, but {len(label_lists)} lists of labels: give one for each")
-        labels = sorted({label for row in label_lists for label in row})
-        if not labels:
-            raise ValueError("no text has a label: give at least one")
-        vectorizer = _copy(self.vectorizer, TextVectorizer)
-        X = vectorizer.fit_transform(texts, progress=part_of(progress, 0.0, 0.2))
-        model = _copy(self.model, PLT).fit(X, label_matrix(label_lists, labels), progress=part_of(progress, 0.2, 1.0))
-        self._set_fitted(vectorizer, model, labels)
+        weights = {"sample_weight": sample_weight, "label_weight": label_weight}
+        weights = {name: weight for name, weight in weights.items() if weight is not None}
+        model, vectorizer = _copy(self.model, PLT), _copy(self.vectorizer, TextVectorizer)
+        if missing := sorted(weights.keys() - getattr(model, "_WEIGHTS", ())):
+            raise TypeError(f"{type(model).__name__} takes no {' and '.join(missing)}: leave it out")
+        X, y = _texts_and_labels(X, y, Y)
+        read_training_labels(y, label_names)  # raises for bad labels before words are counted
+        progress = to_progress(progress)
+        rows = vectorizer.fit_transform(X, progress=part_of(progress, 0.0, 0.2))
+        model.fit(rows, y, progress=part_of(progress, 0.2, 1.0), label_names=label_names, **weights)
+        self.vectorizer_, self.model_ = vectorizer, model
+        self._keep(*model._kept())
+        return self
+
+    @documented
+    def partial_fit(
+        self,
+        X: Iterable[str],
+        y: Labels | None = None,
+        *,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        label_names: LabelNames | None = None,
+        classes: object = None,
+    ) -> Self:
+        """Learn further texts, by the words that the first ones had, as the model learns further rows.
+
+        Parameters
+        ----------
+        X : list, array or Series of str
+        {y_or_classes, Y, progress, label_names}
+        classes : object
+            All classes, at the first call with one class for each text.
+
+        Returns
+        -------
+        TextClassifier
+            The classifier. If the work is stopped or fails, it stays as it was.
+
+        Raises
+        ------
+        TypeError
+            The model cannot learn further rows: LdSM and DoubleSampling can.
+        """
+        self._check_params()
+        fitted = self.__sklearn_is_fitted__()
+        model = copy.deepcopy(self.model_) if fitted else _copy(self.model, PLT)
+        if not hasattr(model, "partial_fit"):
+            raise TypeError(f"{type(model).__name__} does not learn further texts: LdSM and DoubleSampling do")
+        X, y = _texts_and_labels(X, y, Y)
+        progress = to_progress(progress)
+        vectorizer = self.vectorizer_ if fitted else _copy(self.vectorizer, TextVectorizer)
+        turn = vectorizer.transform if fitted else vectorizer.fit_transform
+        rows, rest = turn(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
+        model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)
+        self.vectorizer_, self.model_ = vectorizer, model
+        self._keep(*model._kept())
         return self
 
     def predict_topk(
-        self, texts: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
-        """Return the k best labels of each text, as ids: places in ``labels_``.
-
-        Parameters
-        ----------
-        texts : list or pandas Series of str
-        k : int
-        progress : :class:`xmlcore.progress.Progress` or "bar", optional
-        weights : array-like, shape (L,), optional
-            What finding each label is worth: see :class:`PLT`.
-
-        Returns
-        -------
-        Ranking
-        """
         progress = to_progress(progress)
-        X = self._rows(texts, part_of(progress, 0.0, 0.2))
-        return self.model_.predict_topk(X, k, progress=part_of(progress, 0.2, 1.0), weights=weights)
+        rows = self._rows(X, part_of(progress, 0.0, 0.2))
+        return self.model_.predict_topk(rows, k, progress=part_of(progress, 0.2, 1.0), weights=weights)
 
-    def predict_proba(self, texts: Iterable[str], threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities of labels that are at least ``threshold``.
-
-        Parameters
-        ----------
-        texts : list or pandas Series of str
-        threshold : float
-
-        Returns
-        -------
-        csr_array of float32, shape (number of texts, L)
-            Columns are places in ``labels_``.
-        """
-        return self.model_.predict_proba(self._rows(texts), threshold)
-
-    def predict(self, texts: Iterable[str]) -> list[list[str]]:
-        """Return the names of the labels that the model's ``predict`` decides for, the most probable first.
+    def predict(
+        self, X: Iterable[str], threshold: float | None = None
+    ) -> "list[list] | sp.csr_array | np.ndarray":  # as the labels were given
+        """Return the labels that the model's ``predict`` decides for.
 
         Parameters
         ----------
-        texts : list or pandas Series of str
+        X : list, array or Series of str
+        threshold : float in [0, 1], optional
+            As the models take it.
 
         Returns
         -------
-        list of list of str
+        list of list, or csr_array of bool, or ndarray
+            The names of the labels of each text, the most probable first. After a fit to labels without names, or to
+            one class for each text: what the models return.
         """
-        found = self.model_._decided(self._rows(texts))
+        if not self._predicts_names():
+            return self.model_.predict(self._rows(X), threshold)
+        found = self._decided(X, threshold)
         names = []
         for row in range(found.shape[0]):
             part = slice(found.indptr[row], found.indptr[row + 1])
@@ -201,45 +253,24 @@ class TextClassifier(Estimator):
             names.append([self.labels_[j] for j in found.indices[part][order]])
         return names
 
-    def suggest(self, texts: Iterable[str], k: int = 5) -> list[list[tuple[str, float]]]:
-        """Return the names and the scores of the k best labels of each text, best first.
+    def suggest(self, X: Iterable[str], k: int = 5) -> list[list[tuple[Any, float]]]:
+        """Return the names, or the ids of labels without names, and the scores of the k best labels of each text.
 
         Parameters
         ----------
-        texts : list or pandas Series of str
+        X : list, array or Series of str
         k : int
 
         Returns
         -------
         list of list of (str, float)
+            Best first.
         """
-        labels, scores = self.predict_topk(texts, k)
+        labels, scores = self.predict_topk(X, k)
         return [
             [(self.labels_[j], score) for j, score in zip(*row) if j >= 0]
             for row in zip(labels.tolist(), scores.tolist())
         ]
-
-    def score(self, texts: Iterable[str], label_lists: Iterable[Collection[str]]) -> float:
-        """Return the precision at 1: the share of texts whose first predicted label is one of theirs.
-
-        scikit-learn's tools use it when no other measure is given, such as ``scoring=metrics.scorer("nDCG@5")``.
-
-        Parameters
-        ----------
-        texts : list or pandas Series of str
-        label_lists : list or pandas Series of lists of str
-            A label that the training texts did not have counts as never found.
-
-        Returns
-        -------
-        float
-        """
-        return float(precision_at_k(self.label_ids(label_lists), self.predict_topk(texts, 1), 1)[0])
-
-    def label_ids(self, label_lists: Iterable[Collection[str]]) -> list[list[int]]:
-        """Return the ids of labels: places in ``labels_``. Names that are not there get the ids after the last."""
-        self._check_fitted()
-        return ids_of_names(check_label_lists(label_lists), self.labels_, name="label_lists")
 
     def size(self) -> dict[str, Any]:
         """Return the size of the model, with the arrays of the vectoriser in "model_bytes"."""
@@ -252,9 +283,20 @@ class TextClassifier(Estimator):
         self._check_fitted()
         return write_model(self, path)
 
-    def _rows(self, texts, progress=silent) -> sp.csr_array:
+    def _rows(self, X, progress=silent) -> sp.csr_array:
         self._check_fitted()
-        return self.vectorizer_.transform(texts, progress)
+        return self.vectorizer_.transform(X, progress)
+
+    def _warm_up_pieces(self) -> dict:
+        return _copy(self.model, PLT)._warm_up_pieces()
+
+    def _predicts_names(self) -> bool:
+        self._check_fitted()
+        return hasattr(self, "label_names_") and not self._one_class
+
+    def _keep(self, *values) -> None:
+        super()._keep(*values)
+        self.model_._keep(*values)
 
     def _check_params(self) -> None:
         """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
@@ -264,7 +306,9 @@ class TextClassifier(Estimator):
                 f"vectorizer must be a TextVectorizer, not {type(self.vectorizer).__name__}: others cannot be saved "
                 "without pickle. TextVectorizer has the settings of scikit-learn's TfidfVectorizer for words"
             )
-        if self.model is not None and not isinstance(self.model, MultiLabelModel):
+        if self.model is not None and (
+            not isinstance(self.model, MultiLabelModel) or isinstance(self.model, TextClassifier)
+        ):
             raise TypeError(f"model must be a model of xmlcore, such as PLT(), not {self.model!r:.200}")
 
     def _saved_params(self) -> dict:
@@ -274,9 +318,7 @@ class TextClassifier(Estimator):
     def _state(self):
         settings, vectorizer_arrays = self.vectorizer_.to_plain()
         model, model_arrays = parts_of_model(self.model_)
-        labels, label_ends = packed(self.labels_)
-        arrays = {"labels": labels, "label_ends": label_ends}
-        arrays |= {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
+        arrays = {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
         arrays |= {f"model.{name}": array for name, array in model_arrays.items()}
         return {"vectorizer": settings, "model": model}, arrays
 
@@ -285,7 +327,8 @@ class TextClassifier(Estimator):
 
     def _set_state(self, values, arrays):
         try:
-            labels = unpacked(arrays["labels"], arrays["label_ends"])
+            earlier = "labels" in arrays  # where earlier versions saved the names
+            labels = unpacked(arrays["labels"], arrays["label_ends"]) if earlier else None
             vectorizer = TextVectorizer.from_plain(values["vectorizer"], _named(arrays, "vectorizer."))
             model = model_from_parts(values["model"], _named(arrays, "model."))
             self.__dict__.update(vars(self.from_parts(model, vectorizer, labels)))
@@ -294,25 +337,17 @@ class TextClassifier(Estimator):
         except ValueError as error:
             raise ModelFormatError(str(error)) from error
 
-    def _set_fitted(self, vectorizer, model, labels):
-        self.vectorizer_, self.model_, self.labels_ = vectorizer, model, labels
 
-
-def check_label_lists(label_lists) -> list[list[str]]:
-    """Return lists of label names as lists, or raise TypeError that says which one has something else."""
-    remedy = "give a list of label names for each text"
-    if isinstance(label_lists, (str, bytes)) or not hasattr(label_lists, "__iter__"):
-        raise TypeError(f"label_lists is {label_lists!r:.60}: {remedy}")
-    rows = []
-    for i, row in enumerate(label_lists):
-        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__iter__"):
-            raise TypeError(f"label_lists[{i}] is {row!r:.60}: {remedy}, such as [['art', 'music'], ['law'], []]")
-        row = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
-        for label in row:
-            if not isinstance(label, str):
-                raise TypeError(f"label_lists[{i}] has {label!r:.60}: names of labels are strings")
-        rows.append(row)
-    return rows
+def _texts_and_labels(X, y, Y) -> tuple:
+    """Return texts and their labels, of which there are as many, or raise ValueError."""
+    X, y = check_texts(X), labels_given(y, Y)
+    if isinstance(y, (str, bytes)) or not hasattr(y, "__iter__"):
+        raise TypeError(f"y is {y!r:.60}: give a list of labels for each text, such as [['art', 'music'], ['law'], []]")
+    y = y if hasattr(y, "shape") else list(y)
+    n_rows = y.shape[0] if hasattr(y, "shape") else len(y)
+    if len(X) != n_rows:
+        raise ValueError(f"there are {len(X)} texts, but {n_rows} lists of labels: give one for each")
+    return X, y
 
 
 def _copy(part, default):

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.rules import Rule
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, Matrix
@@ -23,17 +24,35 @@ class WrapsModel(MultiLabelModel):
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
     ) -> Ranking:
-        progress = to_progress(progress)
-        self._check_fitted()
-        return self.model_.predict_topk(X, k, progress=progress, weights=weights)
+        rows, progress = self._rows(X), to_progress(progress)
+        return self.model_.predict_topk(rows, k, progress=progress, weights=weights)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        self._check_fitted()
-        return self.model_.predict_proba(X, threshold)
+        rows = self._rows(X)
+        return self.model_.predict_proba(rows, threshold)
 
     def _decided(self, X, threshold=None, watch=None):
+        rows = self._rows(X)
+        return self.model_._decided(rows, threshold, watch)
+
+    def _rows(self, X):
+        """Return the rows that the model takes."""
         self._check_fitted()
-        return self.model_._decided(X, threshold, watch)
+        return X
+
+    @property
+    def threshold_(self) -> float:
+        """The probability from which on labels are predicted: that of the fitted model."""
+        return self.model_.threshold_ if "model_" in vars(self) else MultiLabelModel.threshold_
+
+    @threshold_.setter
+    def threshold_(self, value: float) -> None:
+        self.model_.threshold_ = value
+
+    @property
+    def rule_(self) -> Rule | None:
+        """What :meth:`xmlcore.decisions.Rule.keep` has kept with the fitted model."""
+        return self.model_.rule_ if "model_" in vars(self) else None
 
     def size(self) -> dict[str, Any]:
         self._check_fitted()

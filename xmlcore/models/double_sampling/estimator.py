@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.arrays import columns_of, in_columns
-from xmlcore.models.base import LearnsMore, bytes_of, toy_rows
+from xmlcore.arrays import bytes_of, columns_of, in_columns
+from xmlcore.models.base import LearnsMore, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms

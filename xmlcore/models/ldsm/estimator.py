@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
-from xmlcore.arrays import by_frequency, columns_of, in_columns
-from xmlcore.models.base import LearnsMore, bytes_of, stacked
+from xmlcore.arrays import by_frequency, bytes_of, columns_of, in_columns
+from xmlcore.models.base import LearnsMore, stacked
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_splits
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks

@@ -11,8 +11,8 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import are_pointers, columns_of
-from xmlcore.models.base import bytes_of, stacked, warm_up_pieces
+from xmlcore.arrays import are_pointers, bytes_of, columns_of
+from xmlcore.models.base import stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT

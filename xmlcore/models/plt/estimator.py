@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from xmlcore.arrays import columns_of
-from xmlcore.models.base import bytes_of, stacked, toy_rows
+from xmlcore.arrays import bytes_of, columns_of
+from xmlcore.models.base import stacked, toy_rows
 from xmlcore.models.plt.building import (
     CLUSTERING,
     build_tree,
