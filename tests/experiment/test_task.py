@@ -242,7 +242,7 @@ class PlainUnpickler(NumpyUnpickler):
 def read_plain(path):
     with open(path, "rb") as file:
         try:
-            return PlainUnpickler(str(path), file, False).load()  # since joblib 1.5
+            return PlainUnpickler(str(path), file, ensure_native_byte_order=False).load()  # since joblib 1.5
         except TypeError:
             return PlainUnpickler(str(path), file).load()
 
