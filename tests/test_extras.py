@@ -32,8 +32,12 @@ def with_inner(extra):
     return found
 
 
-def test_the_library_and_the_extra_app_need_what_requirements_txt_has():
+def test_requirements_are_those_of_the_library_and_its_extras():
     assert {*PROJECT["dependencies"], *with_inner("app")} == lines("requirements.txt")
+    every = set().union(PROJECT["dependencies"], *map(with_inner, OPTIONAL))
+    assert every <= lines("requirements.txt") | lines("requirements-dev.txt")
+    bounded = re.compile(r"[A-Za-z-]+>=[\d.]+(,<\d+)?")  # .ci/versions reads the lowest versions
+    assert all(map(bounded.fullmatch, every))
 
 
 def test_the_library_needs_seven_packages():
