@@ -1,6 +1,7 @@
 """What an operator sees of a server, and models that are replaced while it runs."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -16,8 +17,10 @@ from serve.conftest import client_of
 from serve.running import ROOT, running
 
 from xmlcore import PLT
-from xmlcore.models import PackedModel
+from xmlcore.cli import serve as serve_command
+from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.progress import silent
+from xmlcore.serve import Served
 
 JSON = {"Content-Type": "application/json"}
 
@@ -109,6 +112,40 @@ def test_models_are_read_again_without_a_lost_request_and_a_bad_file_changes_not
         wait_for(lambda: log().count('"predict"') == len(statuses))  # a line is written after its answer has left
         asked = [json.loads(line) for line in log().splitlines() if '"predict"' in line]
         assert asked[0]["status"] == 200 and asked[0]["seconds"] > 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signal")
+def test_a_reload_that_hangs_is_said_and_holds_up_no_other(monkeypatch, capsys):
+    hangs, replaced, said = threading.Event(), [], ""
+    waiting = iter([lambda: hangs.wait(20) and "first", lambda: "second"])
+    monkeypatch.setattr(serve_command, "PATIENCE", 0.05)
+    before, end = signal.getsignal(signal.SIGHUP), time.monotonic() + 10
+    serve_command._read_again_on_hangup(lambda: next(waiting)(), replaced.append)
+    try:
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+        while "came too late" not in said and time.monotonic() < end:
+            time.sleep(0.01)
+            said += capsys.readouterr().err
+            if replaced:
+                hangs.set()  # what was asked for first comes last: it is left out
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert replaced == ["second"] and "reload 1 still reads after 0.05 s" in said and "came too late" in said
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes among files")
+def test_a_pipe_is_no_model_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "model.zip")
+    with pytest.raises(ModelFormatError, match=r"model\.zip is neither a file nor a folder: write"):
+        Served.read(tmp_path / "model.zip")
+
+
+def test_no_answer_leads_to_the_name_in_the_header_host(client, served):
+    for path in {route.path.format(name=served[0].name) for route in client.app.routes} - {"/"}:
+        for method in ("GET", "POST"):
+            answer = client.request(method, f"{path}/", headers={"Host": "evil.example"}, follow_redirects=False)
+            assert answer.status_code == 404 and "location" not in answer.headers, path
 
 
 def test_a_client_that_hangs_up_is_no_failure_of_the_server_and_a_log_that_nobody_reads_stops_nothing(tmp_path):

@@ -1,5 +1,6 @@
 """``xmlcore serve``."""
 
+import itertools
 import signal
 import sys
 import threading
@@ -10,6 +11,8 @@ import click
 from xmlcore.cli.data import must_exist
 from xmlcore.cli.output import as_json, note
 from xmlcore.datasets import read_vocabulary
+
+PATIENCE = 10  # seconds after which the next reload no longer waits for one that reads
 
 
 @click.command("serve")
@@ -55,7 +58,7 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
     listening = serve.listen(host, port)
     with listening:
         app = serve.make_app(served, limits, log=log)
-        _read_again_on_hangup(lambda: app.state.replace(read()))
+        _read_again_on_hangup(read, app.state.replace)
         place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         if to_json:
             as_json({"url": place, "models": [model.about() for model in served]})
@@ -72,22 +75,38 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
         serve.run(app, listening=listening, seconds=3 * timeout + 10)  # to arrive, to be answered, to be fetched
 
 
-def _read_again_on_hangup(read_again):
+def _read_again_on_hangup(read, replace):
     """Have the files of the models read again when the process gets the signal SIGHUP; a bad file changes nothing."""
-    one_at_a_time = threading.Lock()
+    one_reads, one_replaces, newest, numbers = threading.Lock(), threading.Lock(), 0, itertools.count(1)
 
-    def attempt():
+    def attempt(number):
+        nonlocal newest
         try:
-            with one_at_a_time:  # so that what is read last is what stays
-                read_again()
-        except (ValueError, OSError) as error:
+            models = read()
+            with one_replaces:
+                if number < newest:  # what was asked for last is what stays
+                    return note(f"the models of reload {number} came too late, after those of reload {newest}.")
+                replace(models)
+                newest = number
+        except Exception as error:
             note(f"the models stay as they were: {error}")
         else:
             note("the models were read again.")
 
+    def take_turn():
+        with one_reads:
+            reading = threading.Thread(target=attempt, args=[number := next(numbers)], daemon=True)
+            reading.start()
+            reading.join(PATIENCE)
+            if reading.is_alive():
+                note(
+                    f"reload {number} still reads after {PATIENCE} seconds. Until it ends the models stay as they "
+                    "were, and later reloads do not wait for it: look whether a file hangs."
+                )
+
     # Windows has none. In a terminal it says that the terminal is closed, which ends the process.
     if hasattr(signal, "SIGHUP") and not sys.stdin.isatty():
-        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=attempt).start())
+        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=take_turn, daemon=True).start())
 
 
 def _named(given: str) -> tuple[str | None, str]:

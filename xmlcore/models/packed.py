@@ -289,6 +289,8 @@ def read_packed(source: Source) -> PackedModel:
             return PackedModel(read_folder(source))
         if not source.exists():
             raise ModelNotFoundError(f"there is no file or folder {source}")
+        if not source.is_file():  # reading a pipe would wait for whoever writes to it
+            raise ModelFormatError(f"{source} is neither a file nor a folder: write the model to a file first")
     with archives.reading(source, USE, name) as archive:
         names = archive.json(NAMES)
         has_arrayizer = any(member in archive.members for member in VECTORIZER)

@@ -76,6 +76,7 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
 
     watched = Middleware(Counted, service.numbers, log)
     app = Starlette(routes=routes, middleware=[watched], exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False  # a redirect would lead to whatever name the request has in its header Host
     app.state.replace = service.replace
     return app
 
