@@ -113,6 +113,16 @@ def test_what_needs_too_much_memory_is_one_line_and_status_2(run, files, packed,
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
+@pytest.mark.parametrize(("closed", "status"), [("2>&-", 0), ("<&- 2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)])
+def test_closed_streams_are_no_files_that_are_written(files, tmp_path, closed, status):
+    train = f"'{sys.executable}' -m xmlcore train '{files / 'train.txt'}' --quality fast -o '{tmp_path / 'm.zip'}'"
+    done = subprocess.run(["sh", "-c", f"{train} {closed}"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == status and (tmp_path / "m.zip").exists() == (status == 0)
+    assert ("Written to" in done.stdout) == (status == 0)
+    assert ("standard output is closed" in done.stderr) == (closed == ">&-")
+
+
 def test_what_is_no_file_is_not_replaced_by_an_output(run, files, packed, tmp_path):
     os.mkfifo(pipe := tmp_path / "pipe.npz")
     for command in (("predict", packed, files / "test.txt", "-o"), ("convert", files / "test.txt", "--force")):

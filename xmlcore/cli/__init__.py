@@ -10,8 +10,9 @@ def main(arguments: list[str] | None = None) -> None:
     from xmlcore.extras import MissingExtraError, require
 
     try:
+        _open_closed_streams()
         require("cli", "click")
-    except MissingExtraError as error:
+    except (MissingExtraError, OSError) as error:
         sys.exit(f"xmlcore: {error}")
     import click
 
@@ -33,3 +34,13 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # who reads the output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _open_closed_streams() -> None:
+    """Put the null device in the place of closed streams: the next file opened would take their number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdin, sys.stderr = sys.stdin or open(0), sys.stderr or open(2, "w")
+    if sys.stdout is None:
+        raise OSError("standard output is closed: send it to a file, or to /dev/null")
