@@ -146,7 +146,7 @@ def _show_jobs(jobs, compact):
 
 def title(job, record) -> str:
     """Return this workspace's title of a job; the job itself has the title of the session that started it first."""
-    return record.get("title") or job.title
+    return record.get("title") or job.title_for(workspace.token())
 
 
 def waiting(job) -> str:

@@ -48,7 +48,8 @@ def start(task) -> None:
         return
     if (why := limits.refusal()) is not None:
         audit.note("refused", kind=task.kind, key=task.key)
-        workspace.notify(f"Not started: {task.title}. {why}")
+        wanted = name({"fingerprint": task.fingerprint, "params": task.params})
+        workspace.notify(f"Not started: {wanted}. {why}")
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}

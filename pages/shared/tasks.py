@@ -187,8 +187,10 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
         with contextlib.suppress(store.StoreError, OSError):
             server.dataset(fingerprint)  # writes again what is in memory
+    # This workspace's own title: another session that shares the job may have another name for the data set.
+    title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
     if not again and task.exists():
-        record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title}
+        record = {**task.to_record(), "fingerprint": fingerprint, "title": title}
         record["asked"] = time.time() if asked is None else asked
         _list_result(record, task.key)
         return True
@@ -203,8 +205,6 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
         alike = task.kind in result_list.LISTS and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
-    # This workspace's own title: another session that shares the job may have another name for the data set.
-    title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
     jobs.submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
     return False
 

@@ -27,7 +27,7 @@ def test_a_job_fails_with_a_part_and_its_other_parts_are_not_made(line):
     whole = after(line, part, other)
     line.go()
     assert whole.wait(LONG) and whole.state == "failed"
-    assert whole.error == "Part: ValueError: no file"
+    assert whole.error == "part 1 of 2: ValueError: no file"
     assert other.wait(LONG) and other.state == "cancelled"
 
 
@@ -35,7 +35,7 @@ def test_what_was_stopped_is_started_again_with_its_parts(line):
     part = line.submit(work.add, 1, 1, title="Part")
     whole = after(line, part)
     line.cancel(part.id)
-    assert whole.wait(LONG) and whole.error == "Part: it was stopped"
+    assert whole.wait(LONG) and whole.error == "part 1 of 1: it was stopped"
     again = line.retry(whole.id)
     line.go()
     assert again.result(LONG) == 2

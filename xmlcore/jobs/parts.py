@@ -21,8 +21,9 @@ def lacking(job) -> str | None:
 
 def failure(job) -> str:
     """Return why a job cannot be done: what became of the first job that it needs and that has no result."""
-    part = next(part for part in job.plan.after if not part.active and part.state != "done")
-    return f"{part.title}: {part.error or 'it was stopped'}"
+    # Without its title: that is another one for each owner, and all read the same error.
+    number, part = next(one for one in enumerate(job.plan.after, 1) if not one[1].active and one[1].state != "done")
+    return f"part {number} of {len(job.plan.after)}: {part.error or 'it was stopped'}"
 
 
 def cancel(jobs, job, owner: str | None, group: str | None = None) -> None:

@@ -52,10 +52,12 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed_and_those_that_wa
     params = {"n_estimators": 4, "arity": 2, "max_leaf_labels": 5, "loss": "logistic", "C": 1.0}
     fingerprint = datasets.save_dataset(small_data("small"))
     task = experiment.task("train", {"dataset": fingerprint}, {"model": "PLT", "params": params})
+    experiment.submit(server, task, owner="another", title="A secret title", apart=True)
     job = experiment.submit(server, task, owner=ready.token, title="Training", apart=True)
     page = ready.go("jobs").until(half_way)
     said = page.text()
     assert "Training, tree 1 of 4" in said and "Training, tree 2 of 4" in said and "Training, tree 3 of 4" not in said
+    assert "A secret title" not in said, "the jobs are shared with another session"
     assert "Waiting for 4 of 4 parts that are jobs of their own" in said
     gate.touch()
     assert job.result(60) == task.key
