@@ -53,7 +53,10 @@ def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifac
     own = {artifact.name: artifact for key in listed for artifact in inventory.with_key(key)}
     for artifact in list(own.values()):
         for other in inventory.dependents(*artifact.name):
-            computed = artifact.kind != "datasets" and other.record.get("task") not in ("train", "select")
+            # What another workspace has computed of its own files cannot be made again: it is listed there only.
+            computed = (
+                artifact.kind != "datasets" and other.again and other.record.get("task") not in ("train", "select")
+            )
             if computed or other.record.get("task") in OF_EVERY_DATASET and other.inputs == {"dataset": artifact.key}:
                 own[other.name] = other
     return [*own.values(), *(copy for artifact in own.values() for copy in copies(artifact, inventory))]
@@ -151,7 +154,7 @@ def _studied(params) -> str:
 
 def _source(artifact, titles, fields) -> str:
     if artifact.kind == "datasets":
-        made_from = [titles.get(key, "another data set") for key in artifact.sources.values()]
+        made_from = [titles[key] for key in artifact.sources.values() if key in titles]  # else another workspace did
         entry = fields["known"].get(artifact.key, {"source": "upload"})
         return f"split of {made_from[0]}" if made_from else sources.words(entry)
     dataset = titles.get(artifact.record.get("fingerprint"), "")

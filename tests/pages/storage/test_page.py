@@ -105,6 +105,17 @@ def test_all_that_one_workspace_made_is_its_own_and_studies_of_sampling_are_told
     assert {one.kind for one in store.inventory().artifacts.values()} - set(frame["folder"]) <= {"prepared"}
 
 
+def test_what_another_one_predicted_with_a_shared_model_is_not_listed(ready):
+    files = {"rows": io.BytesIO(b"0:1\n")}
+    task = experiment.task("predict", {"run": train(ready)}, {"files": given.described(files)})
+    given.give(task.key, files)
+    experiment.keep(task)
+    assert task.folder not in set(ready.go("storage").frame("folder")["folder"])
+    with fields_of(ready) as fields:
+        fields["made"].append([task.folder, task.key])
+    assert task.folder in set(ready.run().frame("folder")["folder"])
+
+
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_a_published_data_set_goes_with_its_copy_unless_another_workspace_lists_it(ready, session, is_shared):
     store.save("catalog", "c" * 32, {}, name="api-docs")
