@@ -18,7 +18,7 @@ from xmlcore import experiment, store
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.guess import guess_new_texts
-from xmlcore.experiment.kinds.predictions import LINES, ROWS, TEXTS, Predictions, given_rows
+from xmlcore.experiment.kinds.predictions import LINES, OF_FILE, ROWS, TEXTS, Predictions, given_rows
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
 DECISION = 12  # letters of a decision in the choice of a file
@@ -119,7 +119,7 @@ def _content(key: str) -> list | None:
     for kind in OF_FILES:
         with contextlib.suppress(store.StoreError):
             params = store.info(experiment.KINDS[kind].folder, key)["params"]
-            return [params.get(name) for name in ("files", "of", "first_index", "text")]
+            return [params.get(name) for name in OF_FILE]
     return None
 
 

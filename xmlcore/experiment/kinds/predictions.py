@@ -49,6 +49,7 @@ START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
 DECIDING = 8  # times as long as ranking the first labels takes deciding which are predicted
 VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
 ROWS, TEXTS, LINES = "rows", "texts", "lines"
+OF_FILE = ("files", "of", "first_index", "text")  # parameters that say which file it is, and how it is read
 BEGINNING = 200  # characters of each text that are kept with the predictions
 GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
 CERTAINTIES = ("margin", "top score")
@@ -250,6 +251,11 @@ class _OfFile(Task):
 
     def _again(self, model, progress):
         """Return what the readers of files return, of a file that has been read for earlier predictions."""
+        before = store.info(self.folder, self.params["again"])["params"]
+        if any(before.get(name, value) != value for name, value in self.params.items() if name in OF_FILE):
+            raise ValueError(
+                f"the predictions {self.params['again']} are of another file, or it was read in another way"
+            )
         earlier, rows = load(self.kind, self.params["again"]), given_rows(self.kind, self.params["again"])
         texts = rows if isinstance(rows, list) else None
         X = rows if texts is None else self._features(texts, model, progress)
