@@ -377,10 +377,10 @@ def _list_result(record, key):
         if record["kind"] == "prepare":
             name = record["params"]["name"]
             fingerprint = experiment.load("prepare", key).dataset
-            dataset_list.add_dataset(fingerprint, name, "catalog", use=workspace.get("wanted") == name)
+            dataset_list.add_dataset(fingerprint, name, "catalog", use=workspace.get("wanted") == name, task=key)
         elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
-            made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
+            made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, key, **record.get("about", {}))
         elif record["kind"] in result_list.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

@@ -72,14 +72,15 @@ def read_from(data):
         return of_file("read", {}, (Path(folder) / "train.txt").read_bytes(), "train")
 
 
-def read_documents():
-    """A kept task that reads documents from a file."""
-    return of_file("read_texts", {}, b"text,labels\n" + b"one two,a;b\nthree one,b\n" * 8, "train")
+def read_documents(more=""):
+    """A kept task that reads documents from a file; ``more`` is in one of them, and is no feature."""
+    content = "text,labels\n" + "one two,a;b\nthree one,b\n" * 8 + f"one {more},b\n"
+    return of_file("read_texts", {}, content.encode(), "train")
 
 
 @pytest.fixture
-def some_of_each(easy, classes, monkeypatch):
-    """A kept task of every kind."""
+def api_docs(easy, monkeypatch):
+    """A data set of the catalog that takes no time to make."""
     from types import SimpleNamespace
 
     entry, _ = registry._ENTRIES["api-docs"]
@@ -87,6 +88,15 @@ def some_of_each(easy, classes, monkeypatch):
     monkeypatch.setattr(registry, "import_module", lambda name: made)
     monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
 
+
+@pytest.fixture
+def some_of_each(easy, classes, api_docs):
+    """A kept task of every kind."""
+    return every_kind(easy, classes)
+
+
+def every_kind(easy, classes, name="other"):
+    """Return a kept task of every kind; ``name`` is in the uploads."""
     few = {"n_epochs": 2, "n_hidden": 6}
     of = {"dataset": save_dataset(easy)}
     run = kept("train", of)
@@ -118,11 +128,11 @@ def some_of_each(easy, classes, monkeypatch):
         kept("sweep", of, model="OneVsRest", grid={"C": [1.0]}),
         kept("learning_curve", of, model="OneVsRest", shares=[0.5, 1.0], seeds=[0]),
         read_from(easy),
-        documents := read_documents(),
+        documents := read_documents(name),
         kept("words", {"dataset": documents.load().dataset}, vectorizer={"ngrams": (1, 2)}),
         packed := kept("pack_model", {"run": run.key}),
         opened := of_file("open_model", {}, packed.file().read_bytes(), "model"),
-        of_file("given_predictions", of, b"0\n" * easy.n_test, "predictions", name="other"),
+        of_file("given_predictions", of, b"0\n" * easy.n_test, "predictions", name=name),
         of_file("predict", {"run": run.key}, b"0:1 3:2\n1:1\n"),
         of_file("predict_opened", {"packed": opened.key}, b"0:1 3:2\n1:1\n"),
     ]

@@ -29,7 +29,7 @@ def test_the_archive_reads_back_as_the_same_data(easy, tmp_path):
         label_names=tmp_path / "labels.txt",
         feature_names=tmp_path / "features.txt",
     )
-    assert read.fingerprint == data.fingerprint
+    assert read.content_hash == data.content_hash
     assert sorted(path.name for path in task.file().parent.iterdir()) == ["data.zip", "meta.json", "value.joblib"]
 
 
@@ -44,7 +44,7 @@ def test_every_format_reads_back_as_the_same_matrices_and_names(easy, tmp_path, 
     options = {"svmlight": {"format": "svmlight"}, "arff": {"labels": tmp_path / "labels.xml"}, "npz": {}}[format]
     if format == "svmlight":  # which has no place for names, nor for the numbers of features and labels
         options |= {"label_names": tmp_path / "labels.txt", "feature_names": tmp_path / "features.txt"}
-    assert read_dataset(train, test, **options).fingerprint == data.fingerprint
+    assert read_dataset(train, test, **options).content_hash == data.content_hash
 
 
 def test_names_that_an_arff_file_cannot_hold_are_written_beside_it(easy):

@@ -21,7 +21,7 @@ def test_the_kept_data_set_is_the_one_that_read_text_dataset_reads():
     vectorizer = datasets.TextVectorizer(ngrams=(1, 2), sublinear=False)
     read = datasets.read_text_dataset(CSV.encode(), random_state=2, vectorizer=vectorizer, **COLUMNS)
     found, kept = task.load(), datasets.load_saved(task.load().dataset)
-    assert found.dataset == read.fingerprint and found.n_labels == 3
+    assert kept.content_hash == read.content_hash and found.n_labels == 3
     assert kept.texts_test == read.texts_test and kept.vectorizer.get_params() == read.vectorizer.get_params()
     assert found.notes[:2] == [note.replace("data,", "‹train›,") for note in read.notes]
     assert re.fullmatch(

@@ -86,7 +86,8 @@ def test_code_reads_texts_with_the_same_vectoriser(tmp_path, monkeypatch):
     params = {"text": "abstract", "labels": "tags", "vectorizer": {"ngrams": (1, 2)}}
     read = of_file("read_texts", {}, content.encode(), "train", **params)
     task = trained(read.load().dataset, **QUICK)
-    code = experiment.code_of(task.key, {"train": "my.csv"})
+    code = experiment.code_of(task.key, {"train": "my.csv"}, [read.key])
+    assert "abstract" not in experiment.code_of(task.key, {"train": "my.csv"}, []), "another one has read the file"
     assert "TextVectorizer(ngrams=(1, 2))" in code and 'text="abstract", labels="tags"' in code
     same_measures(task, executed(code, tmp_path, monkeypatch))
 

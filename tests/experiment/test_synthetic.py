@@ -13,7 +13,7 @@ def test_the_kept_data_set_is_the_one_that_make_synthetic_makes():
     assert not task.exists() and task.title == "Making synthetic small, 200 labels, noise 50 %, tail 1.2"
     experiment.keep(task)
     made = task.load()
-    assert load_saved(made.dataset).fingerprint == make_synthetic("small", **SMALL).fingerprint == made.dataset
+    assert load_saved(made.dataset).content_hash == make_synthetic("small", **SMALL).content_hash
     assert task.exists() and "feature_noise=0.5" in made.notes[0] and made.name == task.dataset_name()
     store.delete("datasets", made.dataset)
     assert not task.exists()

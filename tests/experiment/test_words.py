@@ -12,7 +12,7 @@ def test_the_kept_data_set_has_the_same_rows_and_other_features():
     before = datasets.load_saved(read_documents().load().dataset)
     task = kept("words", {"dataset": before.fingerprint}, vectorizer={"ngrams": (1, 2), "min_df": 1})
     after, made = datasets.load_saved(task.load().dataset), with_words(before, TextVectorizer(ngrams=(1, 2), min_df=1))
-    assert after.fingerprint == made.fingerprint != before.fingerprint
+    assert after.content_hash == made.content_hash != before.content_hash
     assert (after.texts_train, after.label_names) == (before.texts_train, before.label_names)
     assert (after.Y_test != before.Y_test).nnz == 0 and "one two" in after.feature_names
     assert "min_df=1, ngrams=(1, 2)" in made.notes[-1]

@@ -1,6 +1,7 @@
 """The class :class:`Dataset`."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.artifact_keys import plain
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.label_names import are_names, read_label_names
 from xmlcore.validation import check_features, check_labels, check_names
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from xmlcore.typing import Labels, Matrix
 
 _NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
-_FINGERPRINT_VERSION = b"xmlcore data set 1"
+_OF_ROWS = _NAMED[2:]
+_CONTENT_VERSION, _FINGERPRINT_VERSION = b"xmlcore data set 1", b"xmlcore data set 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +33,7 @@ class Dataset:
     Parameters
     ----------
     name : str
-        Shown to users. The name, the notes, the names and texts of rows, and the vectoriser are not part of the content
-        (see ``fingerprint``).
+        Shown to users.
     X_train : sparse or array_like, shape (n_train, D)
         Features of the training rows.
     Y_train : sparse, array_like of 0 and 1, or lists of label ids or of names, shape (n_train, L)
@@ -201,13 +203,31 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the content (matrices, feature names and label names): 32 hex digits.
+        """Hash of all that the data set has, under which it is kept: 32 hex digits.
 
-        The same content gives the same fingerprint on every machine, whatever types it had. ``name``, ``notes``, the
-        names and texts of rows and ``vectorizer`` do not change it. It is computed at the first use, in about 1 s per
-        GB.
+        Data sets share it only if everything is equal that is shown of them or used: the content (see
+        ``content_hash``), ``name``, ``notes``, names and texts of rows, and ``vectorizer``.
         """
+        settings, arrays = (None, {}) if self.vectorizer is None else self.vectorizer.to_plain()
+        shown = [self.content_hash, self.name, self.notes, settings]
         digest = hashlib.blake2b(_FINGERPRINT_VERSION, digest_size=16)
+        _add_texts(digest, [json.dumps(plain(shown), sort_keys=True)])
+        for field in _OF_ROWS:
+            _add_texts(digest, getattr(self, field))
+        for name in sorted(arrays):
+            array = arrays[name]
+            digest.update(array.size.to_bytes(8, "little"))
+            digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).data)
+        return digest.hexdigest()
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of what models learn from: matrices, feature names and label names; 32 hex digits.
+
+        The same content gives the same hash on every machine, whatever types it had and whatever it is called. It is
+        computed at the first use, in about 1 s per GB.
+        """
+        digest = hashlib.blake2b(_CONTENT_VERSION, digest_size=16)
         for matrix, value_type in (
             (self.X_train, "<f4"),
             (self.Y_train, "?"),
@@ -218,11 +238,7 @@ class Dataset:
             for array, kind in ((matrix.indptr, "<i8"), (matrix.indices, "<i4"), (matrix.data, value_type)):
                 digest.update(np.ascontiguousarray(array, dtype=kind).data)
         for names in (self.feature_names, self.label_names):
-            digest.update(np.array([-1 if names is None else len(names)], dtype="<i8").tobytes())
-            for name in names or ():
-                encoded = name.encode("utf-8", "surrogatepass")
-                digest.update(len(encoded).to_bytes(8, "little"))
-                digest.update(encoded)
+            _add_texts(digest, names)
         return digest.hexdigest()
 
     def label_name(self, j: int) -> str:
@@ -232,6 +248,14 @@ class Dataset:
     def feature_name(self, j: int) -> str:
         """Return the name of a feature, or ``"feature j"`` when there are no names."""
         return name_of(self.feature_names, j, self.n_features, "feature")
+
+
+def _add_texts(digest, texts) -> None:
+    digest.update(np.array([-1 if texts is None else len(texts)], dtype="<i8").tobytes())
+    for text in texts or ():
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
 
 
 def _is_matrix(Y):

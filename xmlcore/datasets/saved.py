@@ -14,21 +14,18 @@ from xmlcore.validation import check_is
 from xmlcore.versions import refusal
 
 KIND = "datasets"
-FORMAT = 1  # version of the dict that as_plain returns; docs/versions.md says what happens when it changes
+FORMAT = 2  # version of the dict that as_plain returns; docs/versions.md says what happens when it changes
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 TEXTS = ("texts_train", "texts_test")
-OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes")
+OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes", "content_hash")
 _in_use = (
     weakref.WeakValueDictionary()
 )  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
 def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str:
-    """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
-
-    A saved file that was found to be damaged is replaced: the content is the same. So is one without the texts of its
-    rows by one that has them.
+    """Save a data set for :func:`load_saved`, unless it is saved already; a saved file found to be damaged is replaced.
 
     Parameters
     ----------
@@ -40,16 +37,13 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
     Returns
     -------
     str
-        The fingerprint of the data set. Data sets with the same content share it; ``name``, ``notes`` and row names are
-        those of the data set that was saved first.
+        The fingerprint of the data set, see :attr:`Dataset.fingerprint`.
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")
     fingerprint = dataset.fingerprint
-    replaced, known = store.damaged(KIND, fingerprint), store.exists(KIND, fingerprint)
-    if known and not replaced:
-        replaced = dataset.texts_test is not None and not store.info(KIND, fingerprint).get("texts")
-    if replaced or not known:
+    replaced = store.damaged(KIND, fingerprint)
+    if replaced or not store.exists(KIND, fingerprint):
         facts = _facts(dataset) | {"again": made_by is not None} | (made_by or {})
         with store.writing(KIND, fingerprint, replace=replaced, **facts) as path:
             store.write_value(path, as_plain(dataset))
@@ -84,24 +78,17 @@ def as_plain(dataset: Dataset) -> dict:
     return value
 
 
-def texts_from_plain(value: dict) -> dict:
-    """Return the texts and the vectoriser in the dict that :func:`as_plain` returned; None where it has none."""
-    found = {}
-    for name in TEXTS:
-        parts = value.get(name)
-        found[name] = None if parts is None else unpacked(parts["content"], parts["ends"])
-    saved = value.get("vectorizer")
-    found["vectorizer"] = None if saved is None else TextVectorizer.from_plain(saved["settings"], saved["arrays"])
-    return found
-
-
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
     if value.get("format") != FORMAT:
         written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
         title = f"The data set {value.get('name')!r:.100}"
         raise store.UnreadableArtifactError(refusal(title, value.get("format"), FORMAT, written_by))
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
-    state |= texts_from_plain(value)
+    for name in TEXTS:
+        parts = value.get(name)
+        state[name] = None if parts is None else unpacked(parts["content"], parts["ends"])
+    saved = value.get("vectorizer")
+    state["vectorizer"] = None if saved is None else TextVectorizer.from_plain(saved["settings"], saved["arrays"])
     for name in MATRICES:
         parts = value[name]
         matrix = sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(parts["shape"]))
@@ -119,7 +106,7 @@ def _facts(dataset) -> dict:
     counts = {count: getattr(dataset, count) for count in COUNTS}
     facts = {"name": dataset.name, "xmlcore": __version__} | counts
     if dataset.texts_test is not None:
-        facts |= {"texts": True, "text_memory": _text_memory(dataset)}
+        facts["text_memory"] = _text_memory(dataset)
     return facts
 
 

@@ -12,9 +12,11 @@ from xmlcore import experiment, store
 
 def show(record: dict, file_name: str, place: str) -> None:
     with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
-        files = workspace.get("known").get(record["fingerprint"], {}).get("files", {})
+        known = workspace.get("known")
+        files = known.get(record["fingerprint"], {}).get("files", {})
+        makers = [entry["task"] for entry in known.values() if "task" in entry]  # not of others with an equal data set
         try:
-            code = _code(record["key"], json.dumps(files, sort_keys=True))
+            code = _code(record["key"], json.dumps([files, makers], sort_keys=True))
         except KeyError:  # a model of another version of the program
             st.caption("The code cannot be written: this version of the program does not have this model.")
             return
@@ -25,7 +27,7 @@ def show(record: dict, file_name: str, place: str) -> None:
         st.code(code, language="python")
         charts.file_button(
             "Bundle, zip",
-            lambda: experiment.bundle(record["key"], files=files),
+            lambda: experiment.bundle(record["key"], files=files, makers=makers),
             f"{file_name}.zip",
             "Settings, seed, fingerprint of the data, versions, measures, predictions, figure and code in one file. "
             'experiment.rerun("FILE") makes the result again and says what agrees.',
@@ -33,5 +35,5 @@ def show(record: dict, file_name: str, place: str) -> None:
 
 
 @server.shared()
-def _code(key, files):
-    return experiment.code_of(key, json.loads(files))
+def _code(key, known):
+    return experiment.code_of(key, *json.loads(known))

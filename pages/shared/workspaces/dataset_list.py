@@ -9,7 +9,7 @@ LONGEST_NAME = 80  # characters in the name of a data set
 
 
 def add_dataset(
-    fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict | None = None
+    fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = (), files: dict = None, task: str = ""
 ) -> None:
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
@@ -25,6 +25,7 @@ def add_dataset(
             "notes": list(notes),
         }
         more = {"entry": name if source == "catalog" else None, "files": files or before.get("files")}
+        more |= {"task": task or before.get("task")}
         data["known"][fingerprint] |= {field: value for field, value in more.items() if value}
         if use:
             data["dataset"] = fingerprint

@@ -13,14 +13,14 @@ KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic"
 _GIVEN = re.compile(re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
 
 
-def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
+def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={}, notes=()) -> None:  # noqa: B006
     """List a data set that a task has made in the workspace, and say so."""
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
     name = name or getattr(made, "name", "") or file_name(files) or f"upload of {format.count(made.n_labels, 'label')}"
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
         kept_files = files if source == "upload" else None
-        dataset_list.add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files)
+        dataset_list.add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files, task=task)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         workspace.update(dataset=made.dataset, wanted=None)

@@ -19,7 +19,7 @@ EMPTY = {
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
     # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
     # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
-    # and "files", what the user calls the files it was read from, by what they are.
+    # "files", what the user calls the files it was read from, by what they are, and "task", the key of what made it.
     "known": {},
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
@@ -120,7 +120,7 @@ def _is_known(entry) -> bool:
     if not _has(entry, "name", "source", "notes") or not isinstance(entry["notes"], list):
         return False
     files = entry.get("files", {})
-    texts = (entry["name"], entry["source"], entry.get("entry", ""), *entry["notes"])
+    texts = (entry["name"], entry["source"], entry.get("entry", ""), entry.get("task", ""), *entry["notes"])
     return _are_texts(texts) and isinstance(files, dict) and _are_texts(files.values())
 
 

@@ -46,6 +46,16 @@ def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
     assert kept.n_train == 48 and kept.label_names == ["animals", "food", "law"] and kept.vectorizer is not None
 
 
+def test_a_redacted_file_shows_no_text_of_the_raw_one(ready, session):
+    for page, name in ((ready, "Zoe"), (session(), "***")):
+        content = f"text,labels\n{name} and the bird,a\n" + "a bird,a\nthe cat,b\n" * 20
+        choose(page.go("data"), content.encode()).press("texts.make").until(lambda s: "41 rows" in s.text())
+        kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+        assert any(name in text for text in [*kept.texts_train, *kept.texts_test])
+    shown = [*page.frame("row", "text", "labels")["text"], *(element.proto.body for element in page.at.get("html"))]
+    assert not any("Zoe" in text for text in [*shown, page.text()])
+
+
 def test_a_file_of_texts_among_the_files_of_numbers_is_recognised_and_taken_over(ready):
     put_file(ready, "upload.train.0", "numbers.csv", b"a,b,y\n1,2,0\n3,4,1\n")
     assert "seems to hold texts" not in ready.run().text()

@@ -89,6 +89,7 @@ class GivenPredictions(Train):
             ranking=ranking,
             warnings=_warnings(ranking, k),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
+            content_hash=data.content_hash,
         )
         return as_plain(made)
 

@@ -22,6 +22,8 @@ class Prepared:
 class MakesDataset(Task):
     """A task whose result has the fingerprint of a data set that it made, as ``dataset``."""
 
+    version = 2
+
     def exists(self) -> bool:
         """Return whether the result and the data set are kept, and the data set is not known to be damaged."""
         try:

@@ -64,6 +64,7 @@ class Run:
     # What the labels are worth that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty in runs of
     # earlier versions, and where another program has made the predictions.
     decided: dict = field(default_factory=dict)
+    content_hash: str = ""  # of the data set; empty in runs of earlier versions
 
     @property
     def has_model(self) -> bool:
@@ -243,6 +244,7 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         memory=training.memory,
         decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)),
+        content_hash=dataset.content_hash,
         **_choice(estimator, fitted, params),
     )
     return result, fitted

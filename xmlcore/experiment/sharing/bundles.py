@@ -6,6 +6,7 @@ that makes it again. The data set is not in it. Reading a bundle runs nothing th
 
 import io
 import platform
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,18 +77,21 @@ class Rerun:
         return "\n".join(lines)
 
 
-def bundle(key: str, path: FilePath | None = None, files: dict[str, Any] | None = None) -> bytes:
+def bundle(
+    key: str, path: FilePath | None = None, files: dict[str, Any] | None = None, makers: Container[str] | None = None
+) -> bytes:
     """Write a kept run into one zip file, for :func:`rerun`.
 
     The zip has ``manifest.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures,
     times, size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
-    ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`).
+    ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`,
+    also for ``files`` and ``makers``).
     """
     from xmlcore import figures
 
     run, facts, made = load("train", key), store.info(FOLDER, key), io.BytesIO()
-    with archives.writing(made, USE, _record(key, run, facts)) as archive:
-        archive.text(CODE, code_of(key, files))
+    with archives.writing(made, USE, _record(key, run, facts, makers)) as archive:
+        archive.text(CODE, code_of(key, files, makers))
         archive.text(MEASURES, run.measures.to_csv(index=False))
         archive.text(FIGURE, figures.measures_at_k(run.measures).to_html(include_plotlyjs=True, div_id="measures"))
         archive.arrays(PREDICTIONS, run.ranking._asdict())
@@ -132,7 +136,7 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
     )
     labels = float((run.ranking.labels == ranking.labels).mean()) if same_shape else 0.0
     return Rerun(
-        run, data.fingerprint == record["dataset"]["fingerprint"], bool(bits), labels,
+        run, data.content_hash == record["dataset"].get("content_hash"), bool(bits), labels,
         _measures(record["measures"], run.measures), _versions(record["versions"]),
     )  # fmt: skip
 
@@ -157,8 +161,8 @@ def versions_of(facts: dict) -> dict[str, str]:
     return versions() | {"xmlcore": facts.get("xmlcore", "unknown")} | libraries
 
 
-def _record(key, run, facts) -> dict:
-    made = made_by_task(run.fingerprint)
+def _record(key, run, facts, makers) -> dict:
+    made = made_by_task(run.fingerprint, makers)
     lines = run.measures.to_dict("records")
     return plain(
         {
@@ -170,8 +174,9 @@ def _record(key, run, facts) -> dict:
             "dataset": {
                 "name": run.dataset_name,
                 "fingerprint": run.fingerprint,
+                "content_hash": run.content_hash,
                 "catalog": made[2]["name"] if made is not None and made[0] == "prepare" else None,
-                "made": data_code(run.fingerprint, {})[0],
+                "made": data_code(run.fingerprint, {}, makers)[0],
             },
             "versions": versions_of(facts),
             "measures": [{**line, "k": int(line["k"]), "value": float(line["value"])} for line in lines],

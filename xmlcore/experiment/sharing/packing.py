@@ -55,6 +55,7 @@ def pack_fitted(
         "data": {
             "name": run.dataset_name,
             "fingerprint": run.fingerprint,
+            "content hash": dataset.content_hash,
             "training rows": dataset.n_train,
             "test rows": dataset.n_test,
             "features": dataset.n_features,

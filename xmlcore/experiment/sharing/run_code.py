@@ -1,10 +1,11 @@
 """The lines of Python that make a kept run again: its data set, its model and its measures."""
 
+from collections.abc import Container
 from typing import Any
 
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
-from xmlcore.experiment.engine.task import DATASETS, KINDS, load
+from xmlcore.experiment.engine.task import KINDS, load
 from xmlcore.experiment.kinds.read_texts import vectorizer_of
 from xmlcore.experiment.kinds.split import WAYS
 
@@ -14,21 +15,26 @@ GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not
 _IMPORT = "from xmlcore import {}"
 
 
-def code_of(key: str, files: dict[str, Any] | None = None) -> str:
-    """Return the lines of Python that make a kept run again, for a notebook."""
+def code_of(key: str, files: dict[str, Any] | None = None, makers: Container[str] | None = None) -> str:
+    """Return the lines of Python that make a kept run again, for a notebook.
+
+    ``files`` has names of the files that the data set was read from, by what they are. ``makers`` has the keys of tasks
+    that may be said to have made it: on a server, those of one user. By default, any kept task may be.
+    """
     run = load("train", key)
     if not run.has_model:
         raise store.StoreError(f"another program has made the predictions of run {key}, so no code makes them again")
-    data, made_here = data_code(run.fingerprint, files or {})
+    data, made_here = data_code(run.fingerprint, files or {}, makers)
     imports, model = model_code(run.model, run.params)
     first = run.measures[(run.measures["measure"] == "P@k") & (run.measures["k"] == 1)]["value"]
     known = f"  # P@1 was {100 * float(first.iloc[0]):.2f} %" if len(first) else ""
+    check = f'assert data.content_hash == "{run.content_hash}", "the data set has other content than that of the run"'
     lines = [
         f"# {_comment(run.model)} on {_comment(run.dataset_name)}, trained {_comment(run.created)}",
         *imports,
         "",
         *data,
-        f'assert data.fingerprint == "{run.fingerprint}", "the data set has other content than that of the run"',
+        *([check] if run.content_hash else []),
         "",
         f"model = {model}",
         "model.fit(data.X_train, data.Y_train)",
@@ -62,9 +68,9 @@ def model_code(model: str, params: dict) -> tuple[list[str], str]:
     return imports, expression
 
 
-def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
+def data_code(fingerprint: str, files: dict, makers: Container[str] | None = None) -> tuple[list[str], bool]:
     """Return the lines that make a kept data set as ``data``, and whether it is known how it was made."""
-    made = made_by_task(fingerprint)
+    made = made_by_task(fingerprint, makers)
     if made is None:
         return [f'data = datasets.load_saved("{fingerprint}")'], False
     kind, inputs, params = made
@@ -85,18 +91,19 @@ def data_code(fingerprint: str, files: dict) -> tuple[list[str], bool]:
             return [f"data = datasets.read_dataset({', '.join(arguments)})"], True
         return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
                 f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"], True  # fmt: skip
-    before, known = data_code(inputs["dataset"], files)
+    before, known = data_code(inputs["dataset"], files, makers)
     if kind == "words":
         return [*before, f"data = datasets.with_words(data, datasets.{vectorizer_of(params['vectorizer'])!r})"], known
     return [*before, *_split_code(params)], known
 
 
-def made_by_task(fingerprint: str) -> tuple[str, dict, dict] | None:
-    """Return which kept task made a data set: its kind, inputs and parameters; None if no task is known to have."""
+def made_by_task(fingerprint: str, makers: Container[str] | None = None) -> tuple[str, dict, dict] | None:
+    """Return which kept task made a data set: its kind, inputs and parameters; None if none of ``makers`` has."""
     for kind in MAKERS:
         for record in store.entries(KINDS[kind].folder):
+            is_named = "params" in record and (makers is None or record["key"] in makers)
             try:
-                if "params" not in record or load(kind, record["key"]).dataset != fingerprint:
+                if not is_named or load(kind, record["key"]).dataset != fingerprint:
                     continue
             except store.StoreError:  # it cannot be read, or was removed meanwhile
                 continue
@@ -122,14 +129,6 @@ def _split_code(params) -> list[str]:
         lines.append(f"place = datasets.rows_of_file(data.n_train, data.n_test, {params['drawn_with']})")
         lines.append("rows = [place[part] for part in rows]")
     return [*lines, "data = datasets.resplit(data, *rows)"]
-
-
-def dataset_name(fingerprint: str) -> str:
-    """Return the name of a kept data set; empty if it is not kept."""
-    try:
-        return str(store.info(DATASETS, fingerprint).get("name", ""))
-    except store.StoreError:
-        return ""
 
 
 def _arguments(values: dict) -> str:

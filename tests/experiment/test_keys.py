@@ -1,0 +1,51 @@
+"""Whatever is shown or used belongs to the key: nobody is shown what another one has brought."""
+
+import zipfile
+from dataclasses import replace
+
+from conftest import every_kind
+from making import kept, reading
+
+from xmlcore import experiment, store
+from xmlcore.datasets import TextVectorizer
+
+NOT_IN_KEYS = {"again", "factor"}  # where rows of the same file are taken from; what another method of sweeps uses
+
+
+def brought(data, who):
+    """A data set in which everything but what models learn from is of somebody."""
+    words = TextVectorizer(min_df=1, stop_words=[who]).fit([" ".join(f"word{j}" for j in range(data.n_features))])
+    names = {f"row_names_{part}": [who] * count for part, count in (("train", data.n_train), ("test", data.n_test))}
+    texts = {name.replace("row_names", "texts"): each for name, each in names.items()}
+    return replace(data, name=who, notes=(who,), vectorizer=words, **names, **texts)
+
+
+def contents(artifact):
+    """All bytes of a kept artifact, as they were before they were packed."""
+    for path in store.folder(*artifact).rglob("*"):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                yield from (packed.read(name) for name in packed.namelist())
+        elif path.is_file():
+            yield path.read_bytes()
+
+
+def test_no_kind_shows_what_another_one_has_brought(easy, classes, api_docs):
+    own = {}
+    for who in ("ann7", "bob7"):
+        tasks = every_kind(brought(easy, who), brought(classes, who), who)
+        assert all(task.params.keys() - task.params_in_key().keys() <= NOT_IN_KEYS for task in tasks)
+        own[who] = {(task.folder, task.key) for task in tasks}
+        own[who] |= {("datasets", task.load().dataset) for task in tasks if hasattr(task.load(), "dataset")}
+        own[who] |= {("datasets", task.inputs["dataset"]) for task in tasks if "dataset" in task.inputs}
+    found = {who: b"".join(part for name in sorted(names) for part in contents(name)) for who, names in own.items()}
+    assert b"ann7" in found["ann7"] and b"ann7" not in found["bob7"] and b"bob7" not in found["ann7"]
+
+
+def test_a_packed_model_has_the_vectoriser_that_was_asked_for():
+    content = b"text,labels\n" + b"a bird,a\nthe cat,b\n" * 20
+    for lower, known in ((False, 0), (True, 1)):
+        task = reading("read_texts", {}, {"train": content}, vectorizer={"lowercase": lower})
+        experiment.keep(task)
+        run = kept("train", {"dataset": task.load().dataset}, params={"n_estimators": 1})
+        assert experiment.pack_run(run.key).vectorizer.transform(["BIRD"]).nnz == known
