@@ -2,9 +2,10 @@
 
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 from conftest import every_kind
-from making import kept, reading
+from making import kept, of_file
 
 from xmlcore import experiment, store
 from xmlcore.datasets import TextVectorizer
@@ -22,12 +23,9 @@ def brought(data, who):
 
 def contents(artifact):
     """All bytes of a kept artifact, as they were before they were packed."""
-    for path in store.folder(*artifact).rglob("*"):
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as packed:
-                yield from (packed.read(name) for name in packed.namelist())
-        elif path.is_file():
-            yield path.read_bytes()
+    for path in filter(Path.is_file, store.folder(*artifact).rglob("*")):
+        packed = zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
+        yield from map(packed.read, packed.namelist()) if packed else [path.read_bytes()]
 
 
 def test_no_kind_shows_what_another_one_has_brought(easy, classes, api_docs):
@@ -35,17 +33,15 @@ def test_no_kind_shows_what_another_one_has_brought(easy, classes, api_docs):
     for who in ("ann7", "bob7"):
         tasks = every_kind(brought(easy, who), brought(classes, who), who)
         assert all(task.params.keys() - task.params_in_key().keys() <= NOT_IN_KEYS for task in tasks)
-        own[who] = {(task.folder, task.key) for task in tasks}
-        own[who] |= {("datasets", task.load().dataset) for task in tasks if hasattr(task.load(), "dataset")}
-        own[who] |= {("datasets", task.inputs["dataset"]) for task in tasks if "dataset" in task.inputs}
-    found = {who: b"".join(part for name in sorted(names) for part in contents(name)) for who, names in own.items()}
-    assert b"ann7" in found["ann7"] and b"ann7" not in found["bob7"] and b"bob7" not in found["ann7"]
+        data = {getattr(task.load(), "dataset", task.inputs.get("dataset")) for task in tasks} - {None}
+        shown = {(task.folder, task.key) for task in tasks} | {("datasets", key) for key in data}
+        own[who] = b"".join(part for name in sorted(shown) for part in contents(name))
+    assert b"ann7" in own["ann7"] and b"ann7" not in own["bob7"] and b"bob7" not in own["ann7"]
 
 
 def test_a_packed_model_has_the_vectoriser_that_was_asked_for():
     content = b"text,labels\n" + b"a bird,a\nthe cat,b\n" * 20
     for lower, known in ((False, 0), (True, 1)):
-        task = reading("read_texts", {}, {"train": content}, vectorizer={"lowercase": lower})
-        experiment.keep(task)
+        task = of_file("read_texts", {}, content, "train", vectorizer={"lowercase": lower})
         run = kept("train", {"dataset": task.load().dataset}, params={"n_estimators": 1})
         assert experiment.pack_run(run.key).vectorizer.transform(["BIRD"]).nnz == known
