@@ -70,7 +70,7 @@ def described(data):
         "n_labels": data.n_labels,
         "nonzeros_per_row": data.X_train.nnz / n,
         "labels_per_row": data.Y_train.nnz / n,
-        "fingerprint": data.fingerprint,
+        "fingerprint": data.content_hash,
     }
 
 
