@@ -1,5 +1,7 @@
 """What every page says when nothing can be kept (disk full, folder gone or not safe) or the database was damaged."""
 
+from datetime import datetime
+
 import streamlit as st
 
 from pages.shared import format
@@ -27,12 +29,19 @@ def show_trouble() -> None:
     damage = stored.damage()
     if damage is not None and st.session_state.get(DAMAGE) != damage.value:
         since = st.session_state.get(workspace.SINCE, {}).get("", damage.written)
-        st.warning(
-            "**The list of workspaces was damaged.** What could still be read of it was taken over"
-            + (", and this page lists again what it had open. " if since < damage.written else ". ")
-            + "Data sets and results are kept: where one is not listed, the same settings show it again at once. The "
-            f"damaged file is now called `{damage.value}`."
-        )
+        kept = "Data sets and results are kept: where one is not listed, the same settings show it again at once. "
+        if damage.key == "lost":
+            last = f" after {datetime.fromtimestamp(damage.value[0]):%Y-%m-%d %H:%M}" if damage.value[0] else ""
+            st.warning(
+                f"**The list of workspaces lacks what was changed last**{last}: its file was removed or replaced by an "
+                f"older one. {kept}The server's log names the file, so that its operator can put it back."
+            )
+        else:
+            st.warning(
+                "**The list of workspaces was damaged.** What could still be read of it was taken over"
+                + (", and this page lists again what it had open. " if since < damage.written else ". ")
+                + f"{kept}The damaged file is now called `{damage.value}`."
+            )
         st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damage.value))
     saved, why = stored.save_waiting(), store.trouble()
     if why is not None:

@@ -103,7 +103,8 @@ def test_a_cache_on_a_disk_that_cannot_be_written_to_is_said_on_every_page_and_w
 def test_an_open_page_writes_back_what_it_knows_when_the_database_is_empty_or_gone(ready, how):
     before, file = workspace_row(ready.run()).read(), cache_root() / FILE
     file.write_bytes(b"") if how == "empty" else file.unlink()
-    assert ("was damaged" in ready.run().text()) == (how == "empty")
+    said = ready.run().text()
+    assert ("was damaged" in said) == (how == "empty") and ("lacks what was changed last" in said) == (how == "gone")
     assert workspace_row(ready).read()["known"] == before["known"]
 
 

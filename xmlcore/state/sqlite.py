@@ -5,6 +5,7 @@ import errno
 import functools
 import json
 import logging
+import math
 import os
 import sqlite3
 import threading
@@ -30,6 +31,7 @@ TABLES = (
 )
 _HEAD = 100  # bytes with which every database begins
 BUSY_SECONDS = 20.0  # for which a change waits for that of another process
+WHOLE_SECONDS = 5.0  # of changes that only the file "-wal" may have
 MOST_IDLE = 8  # connections that are kept open
 _ERRNO = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -81,6 +83,8 @@ class Database:
     def __init__(self, path):
         self.path = Path(path)
         self._idle = []
+        self._is_known = False  # whether it was looked for rows that are missing
+        self._whole = -math.inf  # when this process has last written all rows of the file "-wal" into the file itself
         self._changing = threading.local()  # its attribute ``connection``: that of this thread's transaction
 
     def get(self, table: str, key: str, default: Any = None) -> Any:
@@ -103,6 +107,7 @@ class Database:
         """Write a row, in place of the one with the same key."""
         row = key, json.dumps(value), time.time()
         self._run(f"INSERT OR REPLACE INTO {_checked(table)} (key, value, written) VALUES (?, ?, ?)", *row)
+        self._mark(row[-1])
 
     def append(self, table: str, group: str, value: Any, most: int) -> None:
         """Add a row to those whose keys begin with ``group/``, of which the newest ``most`` are kept."""
@@ -119,7 +124,9 @@ class Database:
         """Remove a row; return whether it was there."""
         with self.change():
             self._run(f"DELETE FROM {_checked(table)} WHERE key = ?", key)
-            return self._run("SELECT changes()") == [(1,)]
+            if is_removed := self._run("SELECT changes()") == [(1,)]:
+                self.put("settings", "removed", None)  # the newest row stays as new
+            return is_removed
 
     @contextlib.contextmanager
     def change(self):
@@ -128,7 +135,7 @@ class Database:
             yield
             return
         with self._connection() as connection:
-            self._changing.connection = connection
+            self._changing.connection, self._changing.last = connection, None
             try:
                 self._run("BEGIN IMMEDIATE")
                 yield
@@ -137,12 +144,40 @@ class Database:
                 self._changing.connection = None
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+        if self._changing.last is not None:
+            self._mark(self._changing.last)
 
     def check(self) -> None:
         """Look at the whole file, and set it aside if it is damaged; called when a server starts."""
         with contextlib.suppress(_DamagedError), self._connection() as connection:
             if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
                 raise _DamagedError(errno.EIO, f"{self.path} was damaged")
+
+    def _note_loss(self, connection):
+        """Note if rows are missing that a process has written, as :meth:`_mark` says."""
+        try:
+            marked = float(Path(f"{self.path}-last").read_text())
+        except (OSError, ValueError):  # it is not there, or was cut short by a full disk
+            return
+        newest = max(connection.execute(f"SELECT max(written) FROM {table}").fetchone()[0] or 0.0 for table in TABLES)
+        if marked > newest:
+            row = json.dumps([newest, marked]), time.time()
+            connection.execute("INSERT OR REPLACE INTO notices (key, value, written) VALUES ('lost', ?, ?)", row)
+            reason = "its file -wal was removed, or an older file was put in its place"
+            _log.error("%s lacks what was written last: %s. Put back what belongs there", self.path, reason)
+
+    def _mark(self, written):
+        """Note beside the file when a row was written last: so it is seen if it is lost with the file "-wal"."""
+        if self._changes() is not None:
+            self._changing.last = written
+            return
+        if time.monotonic() - self._whole > WHOLE_SECONDS:
+            self._whole = time.monotonic()
+            self._read("PRAGMA wal_checkpoint")
+        with contextlib.suppress(OSError):  # the disk is full
+            handle = os.open(f"{self.path}-last", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(handle, "w") as file:
+                file.write(repr(written))
 
     def _changes(self):
         """Return the connection of the transaction that this thread is in, or None."""
@@ -205,7 +240,7 @@ class Database:
             raise
         finally:
             if connection is not None and identity is not None and len(self._idle) < MOST_IDLE:
-                self._idle.append((identity, connection))
+                self._idle.append(((identity, _identity(f"{self.path}-wal")), connection))
             elif connection is not None:
                 connection.close()
 
@@ -217,9 +252,10 @@ class Database:
         with contextlib.suppress(IndexError):  # none is idle
             while True:
                 opened, connection = self._idle.pop()
-                if opened == identity:
-                    return opened, connection
-                connection.close()  # its file was deleted, or set aside
+                if opened == (identity, _identity(f"{self.path}-wal")):
+                    return identity, connection
+                connection.close()  # its file was deleted, or set aside; what only its file "-wal" has is written
+                self._is_known = False
         if identity is None:
             make_private(secure_cache() if self.path.parent == cache_root() else self.path.parent)
             with self._only_process():
@@ -229,6 +265,9 @@ class Database:
         connection = self._opened(self.path)
         try:
             self._prepare(connection)
+            if not self._is_known:
+                self._note_loss(connection)
+                self._is_known = True
         except sqlite3.OperationalError as error:
             connection.close()
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
