@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -73,6 +74,8 @@ def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, 
     assert "the text from column 'body' (--text says another) and the labels from column 'topics'" in said
     said = run("describe", files / "all.csv", "--text", "body", "--labels", "topics", "--separator", ";").err
     assert "read as documents" not in said
+    (files / "tags.csv").write_text("body,tags\n" + "a text,<c#><.net>\nmore text,<c#>\n" * 9)
+    assert re.search("labels +2\n", run("describe", files / "tags.csv", "--separator", "><").out)
     assert "absent" in run("describe", files / "all.csv", "--text", "absent", status=2).err
     (files / "names.txt").write_text("a\n")
     said = run("describe", files / "all.csv", "--feature-names", files / "names.txt", status=2).err

@@ -143,7 +143,7 @@ class LabelCells:
         if labels:
             self._widths.add(0 if isinstance(found, _Set) or not {"0", "1"}.issuperset(labels) else len(labels))
             self._vector = self._vector or place.error(
-                f"{_shown(value)} in column {self._column}, as all its values, may be ids, or a 0 or 1 for each label",
+                f"{_shown(value)} in column {self._column} may be ids or a 0 or 1 for each label, as may all others",
                 "Write a column of 0 and 1 for each label. If these are ids, write names in their place.",
             )
         return labels
@@ -157,7 +157,7 @@ class LabelCells:
         gone = [each for each in self._absent if each[1] not in self._certain]
         if gone:
             are = "1 cell is" if len(gone) == 1 else f"{len(gone):,} cells are"
-            shown = f"{gone[0][1]!r} in {gone[0][2]}"
+            shown = f"{gone[0][1]!r:.200} in {gone[0][2]}"
             warn(f"{self._source}: {are} missing in column {self._column}, first {shown}: read as no labels")
         return [(row, word) for row, word, _ in gone]
 
