@@ -261,11 +261,10 @@ def _reading(file) -> dict:
     if len(guess.columns) < 2:
         return {"text": guess.text}
     columns = list(guess.columns)
-    first = columns.index(guess.text) if guess.text in columns else 0
     column = st.selectbox(
         "Column of the texts",
         columns,
-        index=first,
+        index=columns.index(guess.text) if guess.text in columns else None,
         key=f"predict.file column {file.file_id}",
         help="At first the one that seems to have the texts.",
     )

@@ -141,7 +141,7 @@ class LabelCells:
         if len(labels) > 1 or isinstance(found, (list, tuple)):
             self._certain.update(labels)
         if labels:
-            self._widths.add(0 if isinstance(found, _Set) or not {"0", "1"}.issuperset(labels) else len(labels))
+            self._widths.add(0 if isinstance(found, _Set) or not {"0", "1", "-1"}.issuperset(labels) else len(labels))
             self._vector = self._vector or place.error(
                 f"{_shown(value)} in column {self._column} may be ids or a 0 or 1 for each label, as may all others",
                 "Write a column of 0 and 1 for each label. If these are ids, write names in their place.",

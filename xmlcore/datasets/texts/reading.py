@@ -173,7 +173,7 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
 def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
     if text is None:
         found = f"nothing says which of its columns has the texts: {', '.join(guess.columns[:10])}"
-        raise DatasetFormatError(source, found, 'Name it, such as text="body"; or call it "text" in the file.')
+        raise DatasetFormatError(source, found, 'Name that column, or call it "text" in the file.')
     texts = [text] if isinstance(text, str) else list(text)
     labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
     if not texts:
