@@ -7,10 +7,10 @@ import click
 from xmlcore import datasets
 from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
 from xmlcore.cli.documents import are_documents, reading_of
-from xmlcore.cli.output import ProgressLine, as_json
+from xmlcore.cli.output import ProgressLine, as_json, note
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 from xmlcore.datasets.readers.sources import ending_of
-from xmlcore.datasets.texts.text_datasets import label_matrix
+from xmlcore.datasets.texts.text_datasets import label_matrix, note_on_features
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
               ".svmlight": "svmlight", ".libsvm": "svmlight"}  # fmt: skip
@@ -50,6 +50,7 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
             vectorizer, names = vectorizer_of(ctx), sorted({name for row in lists for name in row})
             X, Y = vectorizer.fit_transform(texts, progress=progress), label_matrix(lists, names)
             features = vectorizer.get_feature_names_out().tolist()
+            note(note_on_features(vectorizer))
         else:
             X, Y, features, names = datasets.read_matrix(
                 source, format=source_format, labels=labels_of(labels), first_index=first_index

@@ -105,6 +105,11 @@ _ON_PAGE = (
     (r"max_features needs the list of words that hashing_bits avoids: .*", "Empty “Max features” or “Hashing, bits”."),
     (r"pattern (.{0,400}) is no regular expression", r"the “Pattern of a word” \1 is no regular expression"),
     (r"pattern (.{0,400}) (takes more|needs too much)", r"the “Pattern of a word” \1 \2"),
+    (r"analyzer='letters' makes features", "“Scripts without blanks” can make features"),
+    (
+        r"pattern is not used with analyzer='letters': .*",
+        "“Pattern of a word” is used for words only: reset one of both.",
+    ),
     (r"pattern has (\S+) characters", r"the “Pattern of a word” has \1 characters"),
     (r"pattern (.{0,400}) has (\d+) groups", r"the “Pattern of a word” \1 has \2 groups"),
     (r" If it is right, pass max_columns=\d+\.", " The dashboard takes no more."),

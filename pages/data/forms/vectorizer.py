@@ -35,7 +35,7 @@ def show(form: str) -> dict | None:
 def _more(form, about) -> dict:
     first, second, third = st.columns(3)
     places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
-    places |= {"max_features": third, "hashing_bits": third, "pattern": st}
+    places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "pattern": st}
     return {name: fields.described(about[name], f"{form}.{name}", place=place) for name, place in places.items()}
 
 
@@ -50,6 +50,10 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     if isinstance(outcome, str):
         st.warning(outcome)
         return
+    for message in outcome.warned:
+        st.warning(format.plain(uploads.on_page(message)))
+    if outcome.analyzer == "letters":
+        st.caption("The texts have no blanks between words: features are letters and pairs of neighbouring letters.")
     rate = outcome.seconds / max(outcome.n_characters, 1)
     tables.cards(
         [

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from xmlcore.datasets import TextVectorizer, load_saved, read_text_dataset, read_texts, save_dataset
+from xmlcore.datasets import TextVectorizer, guess_columns, load_saved, read_text_dataset, read_texts, save_dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.datasets.texts.reading import texts_with_ids
@@ -100,6 +100,14 @@ def test_blank_lines_of_a_file_of_one_column_are_empty_texts_so_that_rows_keep_t
     with pytest.warns(DatasetWarning, match=rf"2 of 5 texts \(first in line {2 + heading.count(chr(10))}\) are empty"):
         texts, _ = read_texts(content, labels=None, format=format)
     assert [text.strip() for text in texts] == ["a cat", "", "a dog", "", "a dog"], "those after the last are none"
+
+
+def test_lacking_blanks_are_said_by_the_guess_and_the_data_set():
+    table = b"text,labels\n" + "東京都の猫,animal\n大阪の犬です,dog\n".encode() * 10
+    data = read_text_dataset(table)
+    assert guess_columns(table).no_blanks and data.X_test.nnz > 3 * data.n_test and "東京" in data.feature_names
+    assert "letters and pairs of letters" in data.notes[-1]
+    assert not guess_columns(TRAIN.encode()).no_blanks
 
 
 def test_errors_say_which_file():

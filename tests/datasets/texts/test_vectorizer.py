@@ -11,7 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from xmlcore.datasets.texts import TextVectorizer, vectorizer
+from xmlcore.datasets import DatasetWarning
+from xmlcore.datasets.texts import TextVectorizer, vectorizer, words
 
 ROOT = Path(__file__).parents[3]
 WORDS = "the a cat Cat dog élan ELAN naïve hause straße x y1 y_2 über of and 東京 tōkyō i̇stanbul ΣΑΣ".split()
@@ -117,7 +118,7 @@ def test_spans_say_where_each_feature_stands():
 def test_spans_are_in_the_text_as_it_was_given(strip_accents, hashing_bits):
     """Lower case and accents change the number of characters: "İ" becomes two, "é" of two characters one, "ﬃ" three."""
     text = "İstanbul e\u0301lan naïve \ufb03x Straße 東京都 ΣΑΣ end"
-    finder = TextVectorizer(min_df=1, strip_accents=strip_accents, hashing_bits=hashing_bits).fit([text])
+    finder = TextVectorizer(min_df=1, strip_accents=strip_accents, hashing_bits=hashing_bits).fit([text, "words " * 99])
     starts, ends, features = finder.spans(text)
     found = [text[a:b] for a, b in zip(starts, ends)]
     expected = ["İstanbul", "e\u0301lan", "naïve", "\ufb03x", "Straße", "東京都", "ΣΑΣ", "end"]
@@ -127,6 +128,63 @@ def test_spans_are_in_the_text_as_it_was_given(strip_accents, hashing_bits):
         expected[:2] = ["stanbul", "lan"]
     assert found == expected
     assert sorted(features) == sorted(finder.transform([text]).indices)
+
+
+# The first and the last letter of scripts without blanks between words, and a mark that combines with letters.
+UNSPACED = {"Han": "一鿿\u302a", "kana": "ぁヺ\u3099", "Thai": "กฮ\u0e49", "Lao": "ກຢ\u0ec9", "Tibetan": "ཀཬ\u0f72",
+            "Burmese": "ကဪ\u102d", "Khmer": "កឳ\u17b7"}  # fmt: skip
+
+
+def unspaced(script, n=40):
+    first, last, mark = UNSPACED[script]
+    rng = np.random.default_rng(0)
+    letters = [letter for letter in map(chr, range(ord(first), ord(last))) if letter.isalpha()]
+    letters = rng.choice(letters, 20).tolist() + [rng.choice(letters) + mark for _ in range(5)]
+    return [rng.choice(letters, 15).tolist() for _ in range(n)]
+
+
+@pytest.mark.parametrize("script", UNSPACED)
+def test_letters_and_pairs_are_words_where_blanks_are_lacking(script):
+    texts = ["".join(letters) for letters in unspaced(script)]
+    found = TextVectorizer(min_df=1).fit(texts)
+    assert found.analyzer_ == "letters" and np.diff(TextVectorizer().fit_transform(texts).indptr).min() > 5
+    restored = TextVectorizer.from_plain(*found.to_plain())  # whose new texts need not be of such a script
+    for text, letters in zip(texts, unspaced(script)):
+        starts, ends, features = found.spans(text)
+        words = [text[a:b] for a, b in zip(starts, ends)]
+        assert sorted(words) == sorted([*letters, *map("".join, zip(letters, letters[1:]))])
+        assert words == [found.names_[j] for j in features]
+        assert set(restored.transform([text + " with words" * 99]).indices) == set(features)
+
+
+def test_a_long_text_without_blanks_is_not_cut_in_a_letter():
+    text = "".join(map("".join, unspaced("Thai", 1000)))
+    found = TextVectorizer(min_df=1).fit([text])
+    weights = 1 + np.log(np.bincount(found.spans(text)[2], minlength=found.n_features_))
+    assert len(text) > 3 * words.PIECE
+    np.testing.assert_allclose(found.transform([text]).toarray()[0], weights / np.linalg.norm(weights), rtol=1e-6)
+
+
+def test_words_of_other_scripts_are_the_same_beside_letters():
+    found = TextVectorizer(min_df=1, lowercase=False).fit(["我用 iPhone手机 A股。x 東京, Ünïcode12"])
+    assert sorted(found.names_) == sorted("我 用 我用 iPhone 手 机 手机 股 東 京 東京 Ünïcode12".split())
+
+
+KOREAN = "한국어 문장은 띄어 씁니다 大韓民國"
+
+
+@pytest.mark.parametrize("text", [KOREAN, "हिन्दी में शब्द", "слово за словом", "plain words", "我们 今天 去 北京"])
+def test_scripts_with_blanks_are_analysed_as_before(text):
+    texts = [text] * 20 + ["東京"]
+    found = TextVectorizer().fit(texts)
+    assert found.analyzer_ == "words" and found.names_ == scikit_learn().fit(texts).get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize("chosen", [{"analyzer": "words"}, {"pattern": r"\w+"}])
+def test_a_choice_of_the_user_stays_and_lacking_blanks_are_said(chosen):
+    with pytest.warns(DatasetWarning, match="analyzer='letters'"):
+        assert TextVectorizer(min_df=1, **chosen).fit(["東京都"]).names_ == ["東京都"]
+    assert TextVectorizer(min_df=1, analyzer="letters").fit(["a word " * 99 + "東"]).names_ == ["word", "東"]
 
 
 def test_words_that_are_no_features_are_counted_and_stop_words_are_not():

@@ -22,6 +22,7 @@ from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
 from xmlcore.datasets.texts.labels import are_binary
 from xmlcore.datasets.texts.records import RecordForm, UnreadableRow
+from xmlcore.datasets.texts.words import lack_blanks
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
@@ -62,6 +63,7 @@ class Guess:
     ids: str | None  # the column that is named as one of ids; repeated ones may also seem to be labels
     rows: tuple[dict, ...]  # the first ones: values by column
     form: RecordForm
+    no_blanks: bool = False  # whether the texts are of a script without blanks between words
 
     @property
     def options(self) -> dict[str, Any]:
@@ -342,7 +344,8 @@ def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
     shown = tuple(dict(zip(form.columns, row)) for row in rows[:_MANY])
     named = (column for column in values if column.strip().lower() in ID_NAMES and column != text)
     ids = next((column for column in named if all(type(cell) in (str, int, NoneType) for cell in values[column])), None)
-    return Guess(form.format, form.columns, text, labels, separator, binary, ids, shown, form), values
+    no_blanks = lack_blanks(as_cells(values.get(text, [])))
+    return Guess(form.format, form.columns, text, labels, separator, binary, ids, shown, form, no_blanks), values
 
 
 def as_cells(values) -> list[str]:

@@ -91,7 +91,7 @@ def read_text_dataset(
         label_matrix(lists_test, names),
         made.get_feature_names_out(),
         names,
-        notes=(*notes, _note(made, len(texts_train))),
+        notes=(*notes, note_on_features(made)),
         texts_train=texts_train,
         texts_test=texts_test,
         vectorizer=made,
@@ -136,14 +136,19 @@ def with_words(
         X_test=made.transform(dataset.texts_test, progress=progress),
         feature_names=made.get_feature_names_out(),
         vectorizer=made,
-        notes=(*dataset.notes, _note(made, dataset.n_train)),
+        notes=(*dataset.notes, note_on_features(made)),
     )
 
 
-def _note(vectorizer, n_texts) -> str:
+def note_on_features(vectorizer: TextVectorizer) -> str:
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
     how = "" if usual else f" by {vectorizer!r:.200}"
-    return f"Features are tf-idf weights of words, made{how} from the {n_texts:,} training texts."
+    of = (
+        "words"
+        if vectorizer.analyzer_ == "words"
+        else "letters and pairs of letters, as the texts have no blanks between words,"
+    )
+    return f"Features are tf-idf weights of {of} made{how} from the {vectorizer.n_rows_:,} training texts."
 
 
 def label_matrix(label_lists, names: list[str]) -> sp.csr_array:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.datasets.errors import warn
 from xmlcore.datasets.texts.packed import packed, unpacked
-from xmlcore.datasets.texts.words import WORD, WordFinder
-from xmlcore.parameters import HasParameters, Parameter, check_parameters, described
+from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
+from xmlcore.parameters import AUTO, HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.versions import refusal
@@ -80,6 +81,15 @@ PARAMETERS = (
         "int", None, minimum=1, maximum=26, optional=True, empty="off", advanced=True,
         details="For vocabularies that do not fit into memory.",
     ),
+    Parameter(
+        "analyzer", "Scripts without blanks",
+        "How words of Chinese, Japanese, Thai, Khmer and other scripts without blanks between words are found. words: "
+        "as all others. letters: each letter is a word, and each pair of neighbouring letters. auto: letters and pairs "
+        "if such scripts have more than 5 % of the characters, and the pattern of a word is the usual one.",
+        "choice", AUTO, options=(AUTO, "words", "letters"), advanced=True,
+        option_names=("automatic", "words", "letters and pairs"),
+        details="Words of other scripts are the same with each.",
+    ),
 )  # fmt: skip
 
 
@@ -104,6 +114,7 @@ class TextVectorizer(HasParameters):
     idf_ : ndarray of float64, shape (D,)
         Factor of each feature; 0 for features that are left out (with ``hashing_bits`` only).
     stop_words_ : list of str
+    analyzer_ : {{"words", "letters"}}
 
     Examples
     --------
@@ -125,6 +136,7 @@ class TextVectorizer(HasParameters):
     strip_accents: str | None = None
     pattern: str = WORD
     hashing_bits: int | None = None
+    analyzer: str = AUTO
 
     def __sklearn_tags__(self):
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
@@ -186,8 +198,8 @@ class TextVectorizer(HasParameters):
             raise ValueError("there are no texts: give at least one")
         stop = english_stop_words() if self.stop_words == ENGLISH else list(self.stop_words or ())
         least, most = self._bounds(len(texts))
-        finder = WordFinder(self.pattern, self.lowercase, self.strip_accents)
-        words = _words(texts, finder, frozenset(stop), part_of(progress, 0.0, 0.8))
+        analyzer = self._analyzer_for(texts)
+        words = _words(texts, self._finder_of(analyzer), frozenset(stop), part_of(progress, 0.0, 0.8))
         if self.hashing_bits is None:
             names, matrix = self._chosen(words)
         else:
@@ -202,7 +214,7 @@ class TextVectorizer(HasParameters):
                 "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern and "
                 "stop_words"
             )
-        self._set_fitted(names, idf, stop, len(texts))
+        self._set_fitted(names, idf, stop, len(texts), analyzer)
         return self._weighted(matrix)
 
     def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
@@ -293,7 +305,7 @@ class TextVectorizer(HasParameters):
         check_fitted(self)
         names, name_ends = packed(self.names_)
         stop, stop_ends = packed(self.stop_words_)
-        settings = {"format": FORMAT, "params": dict(self._fitted), "n_rows": self.n_rows_}
+        settings = {"format": FORMAT, "params": dict(self._fitted), "n_rows": self.n_rows_, "analyzer": self.analyzer_}
         arrays = {"names": names, "name_ends": name_ends, "idf": self.idf_}
         return settings, arrays | {"stop_words": stop, "stop_word_ends": stop_ends}
 
@@ -308,11 +320,13 @@ class TextVectorizer(HasParameters):
             made._check_params()
             names = unpacked(arrays["names"], arrays["name_ends"])
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
-            n_rows = check_count(settings["n_rows"], "n_rows")
+            n_rows, analyzer = check_count(settings["n_rows"], "n_rows"), settings.get("analyzer", "words")
+            if analyzer not in ("words", "letters"):
+                raise ValueError(f"its analyzer is {analyzer!r:.200}")
             _check_features(made, names, arrays["idf"])
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the vectoriser is damaged ({error})") from error
-        made._set_fitted(names, arrays["idf"], stop, n_rows)
+        made._set_fitted(names, arrays["idf"], stop, n_rows, analyzer)
         return made
 
     def check(self) -> None:
@@ -327,7 +341,21 @@ class TextVectorizer(HasParameters):
                     raise TypeError(f"stop_words has {word!r:.200}: words are strings")
         if self.hashing_bits is not None and self.max_features is not None:
             raise ValueError("max_features needs the list of words that hashing_bits avoids: set one of them to None")
+        if self.analyzer == "letters" and self.pattern != WORD:
+            raise ValueError("pattern is not used with analyzer='letters': set one of them to its default")
         WordFinder(self.pattern)
+
+    def _analyzer_for(self, texts) -> str:
+        """Return how texts are analysed; warn if they lack blanks between words, and are analysed as if they had."""
+        if self.analyzer != "letters" and lack_blanks(texts):
+            if self.analyzer == AUTO and self.pattern == WORD:
+                return "letters"
+            warn("the texts have no blanks between words, as in Chinese, Japanese or Thai, so that words are hardly "
+                 "found: analyzer='letters' makes features of letters and pairs of letters")  # fmt: skip
+        return "words" if self.analyzer == AUTO else self.analyzer
+
+    def _finder_of(self, analyzer) -> WordFinder:
+        return WordFinder(LETTERS if analyzer == "letters" else self.pattern, self.lowercase, self.strip_accents)
 
     def _bounds(self, n_texts) -> tuple[float, float]:
         limits = (self.min_df, self.max_df)  # counts of texts, or shares of them
@@ -339,11 +367,11 @@ class TextVectorizer(HasParameters):
             )
         return least, most
 
-    def _set_fitted(self, names, idf, stop, n_rows):
+    def _set_fitted(self, names, idf, stop, n_rows, analyzer):
         self._fitted = {name: plain(getattr(self, name)) for name in self._param_names()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
-        self._finder = WordFinder(self.pattern, self.lowercase, self.strip_accents)
+        self._finder, self.analyzer_ = self._finder_of(analyzer), analyzer
         self.names_, self.idf_, self.stop_words_ = names, idf, list(stop)
         self.n_rows_, self.n_features_ = int(n_rows), int(idf.size)
         self._stop, self._numbers = frozenset(stop), {name: i for i, name in enumerate(names)}

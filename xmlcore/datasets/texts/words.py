@@ -16,7 +16,27 @@ SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
 # What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
 _READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}a-z]*+[a-z][^}]*+\}|\[\^?\[:)")
 # Lower case and accents depend on neighbours, but never across a space; words end at each character that is in none.
-_SPACE, _NO_WORD = re.compile(r"\s", re.ASCII), re.compile(r"\W")  # accents "ascii" leave other spaces out
+_SPACE = re.compile(r"\s", re.ASCII)  # accents "ascii" leave other spaces out
+# The first and the last character of scripts without blanks between words: Thai, Lao, Tibetan, Burmese, Khmer, those of
+# Tai languages and Javanese, kana and Chinese characters (in Unicode's first blocks without the Hangul among them).
+_UNSPACED = ((0xE00, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19FF), (0x1A20, 0x1AAF), (0x3000, 0x312F), (0x3190, 0x9FFF),
+             (0xA980, 0xA9FF), (0xAA60, 0xAADF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F), (0x1B000, 0x1B16F),
+             (0x20000, 0x3FFFF))  # fmt: skip
+_THEIRS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED)
+_MARKS = "".join(  # vowels and tones that combine with the letter before them
+    chr(i)
+    for first, last in _UNSPACED
+    for i in range(first, min(last, 0x312F) + 1)
+    if unicodedata.category(chr(i))[0] == "M"
+)
+_NO_WORD, _OF_THEM = re.compile(rf"[^\w{_MARKS}]"), re.compile(rf"[{_THEIRS}]+")
+_APART, _HANGUL = re.compile(rf"(?<=[{_THEIRS}]) (?=[{_THEIRS}])"), re.compile("[\uac00-\ud7a3]")
+LETTERS_A_WORD = 4  # a text with blanks between words of fewer letters on average was cut into words by a program
+_LETTER = rf"(?=\w)[{_THEIRS}][{_MARKS}]*"
+# Words as above, and of letters without blanks between them each one and each pair of neighbours, before its first
+# letter; each of the three has a group of its own.
+LETTERS = rf"([^\W{_THEIRS}]{{2,}})|(?=({_LETTER}{_LETTER}))|({_LETTER})"
+LACKING = 0.05  # share of all characters that such letters without blanks need for texts to be said to lack blanks
 _limit = None  # seconds that a search for a user's pattern may take in this process; None: any time
 
 
@@ -24,6 +44,16 @@ def limit_search(seconds: float | None) -> None:
     """Set how long a search for a pattern of a user may take in this process; workers that can be ended have none."""
     global _limit
     _limit = seconds
+
+
+def lack_blanks(texts: list[str]) -> bool:
+    """Return whether texts have no blanks between words: not those cut into words before, nor Korean with Hanja."""
+    lacking = 0
+    for text in texts:
+        letters = 0 if text.isascii() else sum(map(len, _OF_THEM.findall(text)))
+        if letters and letters > max(LETTERS_A_WORD * len(_APART.findall(text)), len(_HANGUL.findall(text))):
+            lacking += letters
+    return lacking > LACKING * sum(map(len, texts))
 
 
 class WordFinder:
@@ -43,7 +73,8 @@ class WordFinder:
         words = []
         for part in _pieces(text, _SPACE):
             for piece in _pieces(self._prepared(part), _NO_WORD):
-                words += self._pattern.findall(piece)
+                found = self._pattern.findall(piece)
+                words += map("".join, found) if self._pattern.groups > 1 else found
         return words
 
     def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -61,7 +92,9 @@ class WordFinder:
 
     def _spans(self, text, **options) -> list[tuple[int, int]]:
         """Return where each match starts and ends: its group, if the pattern has one."""
-        return [match.span(self._pattern.groups) for match in self._pattern.finditer(text, **options)]
+        found = self._pattern.finditer(text, **options)
+        groups = self._pattern.groups
+        return [match.span(match.lastindex if groups > 1 else groups) for match in found]
 
     def _search(self, find, texts):
         """Yield what ``find`` returns for each text; a user's pattern has one limit of time for all; threads run on."""
@@ -107,8 +140,8 @@ def _pieces(text, end) -> Iterator[str]:
 
 
 def _compiled(pattern):
-    """Return a compiled pattern: of ``re``, which is a little quicker, if it is :data:`WORD`, and else of ``regex``."""
-    if pattern == WORD:
+    """Return a compiled pattern: of ``re``, which is a little quicker, if it is one of ours, and else of ``regex``."""
+    if pattern in (WORD, LETTERS):
         return re.compile(pattern)
     import regex
 
