@@ -17,7 +17,7 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"GIF8", "a GIF image"),
     (b"%PDF", "a PDF document"),
     (b"PAR1", "a Parquet file"),
-    (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
+    ((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"), "a MATLAB file"),
     (b"\x89HDF", "an HDF5 file"),
     (b"\x93NUMPY", "a NumPy array file"),
     (b"\x7fELF", "a program"),
@@ -32,9 +32,27 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     ((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text"),
     (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
     (b"SQLite format 3\x00", "an SQLite database"),
-    ((b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"), "a Python pickle"),
+    (tuple(bytes([0x80, protocol]) for protocol in range(2, 6)), "a Python pickle"),
+    ((b"RDX2\n", b"RDX3\n", b"RDA2\n", b"RDA3\n"), "an R workspace (.RData)"),
+    (b"X\n\0\0\0", "an R object (.rds)"),
+    ((b"ARROW1\0", b"FEA1", b"\xff\xff\xff\xff"), "an Arrow or Feather file"),
+    (b"<stata_dta>", "a Stata file"),
+    (b"$FL2", "an SPSS file"),
+    ((b"---\n", b"---\r\n", b"%YAML"), "a YAML file"),
+    (b"Obj\x01", "an Avro file"),
+    (b"{\\rtf", "an RTF document"),
+    ((b"\0\x05\x16\x07", b"\0\0\0\x01Bud1"), "a file that macOS added, with no data of yours"),
 )
-_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
+# In the names of such files.
+_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle", "an R ", "Arrow", "Avro")
+_OF_DATA += ("Stata", "SPSS", "YAML")
+_RDF = (
+    (rb"@?(?i:prefix\s+[\w.-]*:|base)\s*<", "Turtle"),
+    (rb"(<[^<>\s]+>|_:\S+)\s+(a|<[^<>\s]+>)\s+[<\"_].*[.;,]\s*$", "N-Triples or Turtle"),
+    (rb"(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>\[]*(\[[^\]]*\])?>\s*)?<rdf:RDF\b", "RDF/XML"),
+    (rb"(\[\s*\{|\{\s*\n|\{(?=.*\"@graph\"))\s*\"@\w", "JSON-LD"),
+)
+_OF_RDF = "Have rdflib write a table of its subjects' names: the documentation of file formats has the lines to run."
 
 
 def other_format(text) -> tuple[str, str] | None:
@@ -46,6 +64,8 @@ def other_format(text) -> tuple[str, str] | None:
         return "it is a Matrix Market file", REMEDY
     if first.startswith((b"{", b"[")):
         return "it is a JSON file", f"{TEXTS} {REMEDY}"
+    if re.search(rb"(^|\s)__label__\S", first):
+        return "it is a fastText file, of texts with __label__ before each label", f"{TEXTS} {REMEDY}"
     return None
 
 
@@ -57,10 +77,12 @@ def archive_kind(names) -> str | None:
     """Return what a zip archive with files of these names is, if it is a file of a program."""
     if is_npz(names):
         return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
-    if "xl/workbook.xml" in names:
+    if {"xl/workbook.xml", "xl/workbook.bin"} & {*names}:
         return "an Excel workbook"
     if "word/document.xml" in names:
         return "a Word document"
+    if {"mimetype", "content.xml"} <= {*names}:
+        return "an OpenDocument file, such as an ods table"
     return None
 
 
@@ -76,6 +98,10 @@ def check_text(text, label) -> None:
             remedy = REMEDY if any(word in kind for word in _OF_DATA) else remedy
             remedy = f"{TEXTS} {REMEDY}" if "Parquet" in kind else remedy
             raise DatasetFormatError(label, f"it is {kind}, not rows of UTF-8 text", remedy)
+    start = re.sub(rb"^(\s*#[^\n]*(\n|$))*\s*", b"", head)  # without comments
+    for pattern, kind in _RDF:
+        if re.match(pattern, start, re.MULTILINE):
+            raise DatasetFormatError(label, f"it is RDF in {kind}, such as a SKOS vocabulary", _OF_RDF)
     if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
         raise DatasetFormatError(
             label,
@@ -86,6 +112,8 @@ def check_text(text, label) -> None:
         raise DatasetFormatError(
             label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
         )
+    if re.match(rb"(\0[^\0]){4}|([^\0]\0){4}", head):
+        raise DatasetFormatError(label, "it is UTF-16 text, not rows of UTF-8 text", "Save the file as UTF-8.")
     zero = head.find(b"\x00")
     if zero >= 0:
         line = head.count(b"\n", 0, zero) + 1
