@@ -13,7 +13,7 @@ from xmlcore.datasets.readers.sources import ending_of
 from xmlcore.datasets.texts.text_datasets import label_matrix, note_on_features
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
-              ".svmlight": "svmlight", ".libsvm": "svmlight"}  # fmt: skip
+              ".svmlight": "svmlight", ".libsvm": "svmlight", ".ft": "fasttext"}  # fmt: skip
 
 
 @click.command("convert", cls=DocumentsCommand)
@@ -21,17 +21,21 @@ _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", "
 @click.argument("target", type=click.Path(dir_okay=False))
 @click.option("--from", "source_format", type=click.Choice(FORMATS), default="auto", show_default=True,
               help="Format of SOURCE.")  # fmt: skip
-@click.option("--to", "target_format", type=click.Choice(["xmlc", "svmlight", "npz", "arff"]),
+@click.option("--to", "target_format", type=click.Choice(["xmlc", "svmlight", "npz", "arff", "fasttext"]),
               help="Format of TARGET; by default as its name ends.")  # fmt: skip
 @click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
 @document_options
+@click.option("--blanks", help="What fastText's files have for blanks in names of labels, such as _.")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
-def command(ctx, source, target, source_format, target_format, labels, first_index, force, to_json, quiet, **others):
+def command(ctx, source, target, source_format, target_format, labels, first_index, blanks, force, to_json, quiet,
+            **others):  # fmt: skip
     """Write the rows of SOURCE to TARGET in another format; documents become rows of the vectoriser's features.
+
+    In the format fasttext they stay texts, in lines with __label__ before each label.
 
     npz and ARFF keep names of features and labels; for the other formats they are written beside TARGET, one in each
     line. For example: xmlcore convert train.arff train.npz
@@ -47,10 +51,17 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
         options = {**others, "labels": labels, "file_format": source_format}
         if are_documents(source, options):
             texts, lists = datasets.read_texts(source, **reading_of(source, options), progress=progress)
+            if to == "fasttext":
+                datasets.write_fasttext(target, texts, lists, blanks=blanks)
+                n_labels = len({name for row in lists for name in row})
+                _say({"format": to, "rows": len(texts), "labels": n_labels, "files": [target]}, to_json)
+                return
             vectorizer, names = vectorizer_of(ctx), sorted({name for row in lists for name in row})
             X, Y = vectorizer.fit_transform(texts, progress=progress), label_matrix(lists, names)
             features = vectorizer.get_feature_names_out().tolist()
             note(note_on_features(vectorizer))
+        elif to == "fasttext":
+            raise ValueError(f"{source} has rows of numbers: only texts can be written in the format fasttext")
         else:
             X, Y, features, names = datasets.read_matrix(
                 source, format=source_format, labels=labels_of(labels), first_index=first_index
@@ -66,8 +77,9 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
                 raise FileExistsError(f"{beside} exists: give --force to replace it")
             beside.write_text("".join(" ".join(one.split()) + "\n" for one in listed), encoding="utf-8")
             written.append(str(beside))
-    about = {"format": to, "rows": X.shape[0], "features": X.shape[1], "labels": Y.shape[1], "files": written}
-    if to_json:
-        as_json(about)
-    else:
-        click.echo(f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {Y.shape[1]:,} labels: {', '.join(written)}")
+    _say({"format": to, "rows": X.shape[0], "features": X.shape[1], "labels": Y.shape[1], "files": written}, to_json)
+
+
+def _say(about, to_json):
+    counts = ", ".join(f"{about[noun]:,} {noun}" for noun in ("rows", "features", "labels") if noun in about)
+    as_json(about) if to_json else click.echo(f"{counts}: {', '.join(about['files'])}")

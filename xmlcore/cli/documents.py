@@ -5,7 +5,7 @@ from pathlib import Path
 from xmlcore.cli.output import note
 from xmlcore.datasets import DatasetFormatError, guess_columns
 from xmlcore.datasets.readers.sources import ending_of
-from xmlcore.datasets.texts.guess import guess_new_texts
+from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS, guess_new_texts, is_fasttext
 
 _ONLY = (".jsonl", ".ndjson", ".json", ".parquet")  # endings of files that can have nothing but documents
 _MAYBE = (".csv", ".tsv")  # these can have numbers instead
@@ -16,6 +16,8 @@ def are_documents(data: str, options: dict) -> bool:
     if options["text"] or Path(data).is_dir():
         return True
     ending = ending_of(data)
+    if options["file_format"] == "auto" and is_fasttext(data, options["encoding"]):
+        return True
     if ending not in _MAYBE or options["file_format"] not in ("auto", "csv"):
         return ending in _ONLY
     try:
@@ -51,7 +53,9 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
                for noun, option in option_of.items() if read[noun] is not None and not options[noun]]  # fmt: skip
     if not with_labels and guess.ids not in (None, read["text"]):
         guessed.append(f"ids from {_columns(guess.ids)}")
-    if guessed and guess.format != "folder":
+    if guess.format == "fasttext":
+        note(f"{data} is read as {FORMATS[guess.format]}: words after __label__ are labels.")
+    if guessed and guess.format not in WITHOUT_COLUMNS:
         note(f"{data} is read as documents: {' and '.join(guessed)}.")
     return read
 

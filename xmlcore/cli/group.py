@@ -25,7 +25,7 @@ MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS}
 
 
 # Arguments of the readers that are options of the same name, with what follows the equals sign.
-_NAMES = "labels|test_labels|first_index|test_size|text|separator|feature_names|label_names|encoding"
+_NAMES = "labels|test_labels|first_index|test_size|text|separator|feature_names|label_names|encoding|blanks|analyzer"
 _ARGUMENT = re.compile(rf"\b({_NAMES})=(?=([^\s:;,.]?))")
 
 

@@ -65,7 +65,7 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
         others = unlike_held_out(packed.model, seen)
     if others is not None:
         note(others)
-    to_json = to_json or Path(output or "").suffix in (".jsonl", ".ndjson")
+    to_json = to_json or Path(output or "").suffix.lower() in (".jsonl", ".ndjson")
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json, ids)
         return

@@ -37,6 +37,7 @@ from xmlcore.datasets.statistics.unlike import facts_of_rows, unlike_test_rows
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
 from xmlcore.datasets.texts.text_datasets import read_text_dataset, with_words
 from xmlcore.datasets.writers.arff import write_arff
+from xmlcore.datasets.writers.fasttext import write_fasttext
 from xmlcore.datasets.writers.matrices import write_matrix
 
 __all__ = [
@@ -48,5 +49,5 @@ __all__ = [
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
     "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",
     "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff",
-    "write_matrix",
+    "write_fasttext", "write_matrix",
 ]  # fmt: skip

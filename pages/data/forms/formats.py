@@ -35,6 +35,10 @@ FORMATS = {
         "*Leave out columns of text* skips the others.",
         "width,weight,apple,red\n2.5,1,1,0\n0.5,3,0,1",
     ),
+    "fastText: texts with labels, read at *Upload texts*": (
+        "A line per text, with `__label__` before the name of each of its labels, which has no blanks.",
+        "__label__apple __label__red A red apple\n__label__pear Pears in autumn",
+    ),
     "npz of NumPy and SciPy": (
         "Matrices of `scipy.sparse.save_npz` in two files, or one file with the arrays `X` and `Y`, or `X_data`, "
         "`X_indices`, `X_indptr`, `X_shape` and the same for Y. A list `Y` has the one label of each row, its "
@@ -62,7 +66,8 @@ def show(fingerprint) -> None:
         if fingerprint is not None:
             st.caption(f"Sample files, with the first {SAMPLE_ROWS} training rows of the data set in use:")
             with st.container(horizontal=True):
-                for name, ending in WRITTEN.items():
+                has_texts = server.dataset(fingerprint).texts_train is not None
+                for name, ending in (WRITTEN | ({"fasttext": ".ft"} if has_texts else {})).items():
                     charts.file_button(
                         f"Sample, {ending}",
                         lambda name=name: _sample(fingerprint, name),
@@ -77,7 +82,13 @@ def _sample(fingerprint, format_name) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample"
         X, Y, names = data.X_train[:n], data.Y_train[:n], (data.feature_names, data.label_names)
-        if format_name != "arff":
+        if format_name == "fasttext":
+            lists = [[data.label_name(j) for j in row] for row in Y.tolil().rows]
+            try:
+                datasets.write_fasttext(path, data.texts_train[:n], lists, blanks="_")
+            except ValueError as error:  # two names become one, or a text has the prefix
+                return f"There is no sample: {error}\n".encode()
+        elif format_name != "arff":
             datasets.write_matrix(path, X, Y, format_name)
         elif None in names or len({*names[0], *names[1]}) < len(names[0]) + len(names[1]):
             datasets.write_arff(path, X, Y)  # the names in ARFF must all be different

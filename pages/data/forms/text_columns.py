@@ -10,7 +10,7 @@ from pages.data.forms import uploads
 from pages.shared import format, looking, tables
 from xmlcore import datasets
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
-from xmlcore.datasets.texts.guess import FORMATS
+from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
 
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table
@@ -64,7 +64,7 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
         return None
     st.caption(_about(train, guess))
     options = {"format": guess.format, "encoding": encoding}
-    if guess.format == "folder":
+    if guess.format in WITHOUT_COLUMNS:
         options |= {"text": "text", "labels": "labels"}
     else:
         fields = _fields(guess, f"{key}.{encoding}")
@@ -84,6 +84,8 @@ def _about(train, guess) -> str:
     notes = f"{format.plain(train.name)} is {FORMATS[guess.format]}"
     if guess.format == "folder":
         return f"{notes}, with subjects beside the texts."
+    if guess.format == "fasttext":
+        return f"{notes}: words after `__label__` are labels."
     if len(guess.columns) == 1 and not guess.form.header:
         return f"{format.plain(train.name)} is read as {FORMATS['lines']}."
     notes += f" of {format.count(len(guess.columns), 'column')}"

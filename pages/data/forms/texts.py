@@ -19,8 +19,8 @@ ENCODINGS = {
     "shift_jis": "Shift JIS (Japanese)",
     "gb18030": "GB 18030 (Chinese)",
 }
-ABOUT = """Documents and their labels: a table (CSV, TSV, Parquet), JSON lines, or a zip of text files as Annif has.
-One file is enough. Words become features. The texts are kept, and shown wherever a row is shown."""
+ABOUT = """Documents and their labels: a table (CSV, TSV, Parquet), JSON lines, fastText, or a zip of text files as
+Annif has. One file is enough. Words become features. The texts are kept, and shown wherever a row is shown."""
 
 
 def _fields() -> form.Request | None:
@@ -28,9 +28,9 @@ def _fields() -> form.Request | None:
     train = FILES.uploader(
         "train",
         "File of documents",
-        "CSV or TSV with a column of texts and a column of labels, JSON lines, Parquet, Annif’s short texts (TSV with "
-        "URIs), or a zip archive of .txt files, each with a .tsv or .key file of its subjects. Packed with gzip, "
-        "bzip2, xz or zip is fine.",
+        "CSV or TSV with a column of texts and a column of labels, JSON lines, Parquet, fastText, Annif’s short texts "
+        "(TSV with URIs), or a zip archive of .txt files, each with a .tsv or .key file of its subjects. Packed with "
+        "gzip, bzip2, xz or zip is fine.",
     )
     columns = None
     with st.container():  # even if empty: the fields below keep their places

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from tests.archiving import zipped
-from xmlcore.datasets import DatasetFormatError, DatasetWarning, guess_columns, read_texts
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, guess_columns, read_texts, write_fasttext
 
 TEXTS = ['A cat, "small";\nand a dog.', "Bread & wine\r\nfor two", "Ünïcode 東京", "x"]
 LABELS = [["animal", "small things"], ["food"], ["city", "animal"], ["food", "city"]]
@@ -54,9 +54,9 @@ def subjects(row, labels=True):
 
 
 KEYS = zipped(
-    {f"corpus/{i}.txt": text.encode() for i, text in enumerate(TEXTS)}
-    | {f"corpus/{i}.key": "\n".join(row) for i, row in enumerate(LABELS)}
-    | {"corpus/README.md": "about", "__MACOSX/corpus/._0.txt": "x"}
+    {f"corpus/{i}.{'txt' if i % 2 else 'TXT'}": text.encode() for i, text in enumerate(TEXTS)}
+    | {f"corpus/{i}.{'key' if i > 1 else 'KEY'}": "\n".join(row) for i, row in enumerate(LABELS)}
+    | {"corpus/README.md": "about"}
 )
 FILES = {
     "commas": csv(labels=listed("; ")),
@@ -116,6 +116,64 @@ def test_a_folder_on_the_disk_is_read(tmp_path):
     with zipfile.ZipFile(io.BytesIO(KEYS)) as archive:
         archive.extractall(tmp_path)
     assert read_texts(tmp_path / "corpus") == read_texts(KEYS)
+
+
+def test_files_that_systems_add_are_not_read_and_said(tmp_path):
+    names = ("corpus/._0.TXT", "corpus/._0.key", "corpus/.DS_Store", "__MACOSX/corpus/._0.txt", "Thumbs.db")
+    with zipfile.ZipFile(io.BytesIO(KEYS)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()} | dict.fromkeys(names, b"\0\5\x16\7")
+    zipfile.ZipFile(io.BytesIO(zipped(files))).extractall(tmp_path / "folder")
+    for source in (zipped(files), tmp_path / "folder"):
+        with pytest.warns(DatasetWarning, match="5 files are not read, as macOS or Windows have added them, such as"):
+            assert read_texts(source) == read_texts(KEYS)
+
+
+FASTTEXT = (
+    "__label__a __label__b-c a text\n__label__d_e other, text\n",  # labels first, last, and between
+    "a text __label__a __label__b-c\nother, text __label__d_e",
+    "\ufeffa\t__label__a __label__b-c text\r\n\tother, __label__d_e text\r\n\r\n",
+)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda content: zipped({"train.ft": content})])
+@pytest.mark.parametrize("content", FASTTEXT)
+def test_labels_of_fasttext_are_read_wherever_they_stand(content, pack):
+    expected = [text.replace("\t", " ") for text in ("a text", "other, text")], [["a", "b-c"], ["d_e"]]
+    texts, labels = read_texts(pack(content.encode()), **guess_columns(pack(content.encode())).options)
+    assert ([" ".join(text.split()) for text in texts], labels) == expected
+    assert read_texts(content.replace("__label__", "#").encode(), format="fasttext", delimiter="#") == (texts, labels)
+
+
+def test_lines_of_fasttext_without_labels_or_words_are_said():
+    with pytest.warns(DatasetWarning) as warned:
+        assert read_texts(b"x\n\n__label__a y\n__label__b\n\n") == (["x", "", "y", ""], [[], [], ["a"], ["b"]])
+    assert ["2 of 4 texts (first in line 2)" in str(warned[0].message), len(warned)] == [True, 2]
+    for line in ("__label__ x", "__label__a__label__b x", "__label__a,__label__b x"):
+        with pytest.raises(DatasetFormatError, match="line 2: .*blanks between labels"):
+            read_texts(f"__label__a y\n{line}\n__label__c z\n".encode())
+
+
+@pytest.mark.parametrize(
+    "table", ["text\tlabels\nx, y\t__label__a __label__b\n", 'labels,text\n__label__a __label__b,"x, y"\n']
+)
+def test_labels_of_fasttext_in_cells_of_a_table_lose_their_prefix(table):
+    assert read_texts(table.encode()) == (["x, y"], [["a", "b"]])
+
+
+REFUSED = {"has blanks: pass blanks='_'": "a b", "is empty": "", "has __label__ in it": "x__label__"}
+
+
+def test_what_is_written_for_fasttext_is_read_back(tmp_path):
+    write_fasttext(tmp_path / "a.ft.gz", ["a\tb\n", "x"], [["small things", "b"], ["É\xa0x"]], blanks="_")
+    assert read_texts(tmp_path / "a.ft.gz") == (["a b", "x"], [["small_things", "b"], ["É\xa0x"]])
+    for wrong, name in REFUSED.items():
+        with pytest.raises(ValueError, match=f"the label '{name}' of row 0 {wrong}"):
+            write_fasttext(tmp_path / "b", ["x"], [[name]])
+    with pytest.raises(ValueError, match="the text of row 0 has a word that starts with __label__"):
+        write_fasttext(tmp_path / "b", ["is\n__label__x"], [["a"]])
+    with pytest.raises(ValueError, match="'a_b' of row 0 would be 'a_b', as 'a b' is"):
+        write_fasttext(tmp_path / "b", ["x"], [["a b", "a_b"]], blanks="_")
+    assert not (tmp_path / "b").exists()
 
 
 def annif(rows, between=" "):

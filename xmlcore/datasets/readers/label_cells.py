@@ -15,6 +15,7 @@ from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.readers.xmlc import canonical_csr
 
 TAGS = "><"
+PREFIX = "__label__"  # before the name of a label in fastText's files
 # How a cell lists labels, as ``separator`` of read_texts names it, and what a page says of it.
 SEPARATORS = {"\n": "line breaks", ";": "semicolons", "|": "vertical bars", ",": "commas", "\t": "tabs", " ": "blanks"}
 SEPARATORS |= {TAGS: "angle brackets: <a><b>"}
@@ -58,6 +59,8 @@ def guess_separator(cells) -> str:
         return NONE
     if all(uris_in(cell) is not None for cell in plain):
         return URIS
+    if all(part.startswith(PREFIX) for cell in plain for part in cell.split()):
+        return " "
     counts = Counter(
         mark for cell in plain for mark in _MARKS if (_TAGS.fullmatch(cell) if mark == TAGS else mark in cell)
     )
@@ -247,7 +250,7 @@ def listed(cells, lines, source, column) -> tuple[sp.csr_array, list[str]]:
 
 def _clean(label: str) -> str:
     """Return a label without blanks around it, the angle brackets of a URI, line breaks and halves of characters."""
-    label = label.strip()
+    label = label.strip().removeprefix(PREFIX)
     if _BRACKETED.fullmatch(label):
         label = label[1:-1]
     return label if label.isprintable() else visible(label).strip()

@@ -25,7 +25,7 @@ MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in b
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 
 _ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
-_ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json")
+_ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json", ".ft")
 _COMMON_WORDS = set((
     "train training trn tr test testing tst te data dataset set file upload x y xy input rows txt svm "
     "libsvm csv tsv npz arff xf copy new full all"
@@ -34,7 +34,7 @@ _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 # Files that systems put into archives.
-ADDED = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)")
+ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)")
 DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, SeveralFilesError
-from xmlcore.datasets.readers.label_cells import LISTS, NONE, URIS, guess_separator, uris_in
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, PREFIX, URIS, guess_separator, uris_in
 from xmlcore.datasets.readers.sources import (
     ending_of,
     files_in,
@@ -32,10 +32,12 @@ FORMATS = {
     "jsonl": "JSON lines",
     "parquet": "a Parquet file",
     "folder": "a folder of documents",
+    "fasttext": "a file of fastText",
     "lines": "one text per line",
 }
 HEAD = 4 << 20  # bytes that are looked at
 SAMPLE = 1000  # rows that are looked at
+WITHOUT_COLUMNS = ("folder", "fasttext")  # formats in which the place of the labels needs no guess
 DELIMITERS = ("\t", ",", ";", "|")
 TEXT_NAMES = ("text", "texts", "abstract", "body", "content", "document", "description", "summary", "sentence", "title")
 LABEL_NAMES = (
@@ -45,6 +47,7 @@ LABEL_NAMES = (
 ANNIF_LABELS = ("subject_uris", "subjects")  # columns of labels in Annif's corpora
 DOCUMENTS = "Give a folder, or a zip of it, with document.txt and document.tsv or document.key beside it."
 _NUMBERED = re.compile(r"(?i)(label|tag|subject|topic|category|keyword|class)s?[ _-]?[0-9]+")
+_LABELLED = re.compile(rf"(?<!\S){PREFIX}[^\s,;|]+(?!\S)", re.ASCII)  # a label of fastText among words
 _MANY = 5  # rows that a guess has for show
 REPEATED = 0.5  # share of repeated labels in a column that rather has the labels than the texts
 _LONG = 60  # characters of a cell that is rather a text than a name
@@ -149,6 +152,10 @@ def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Gue
     if format == "auto" and start == "[":
         remedy = "Write one object in each line: pandas does with frame.to_json(path, orient='records', lines=True)."
         raise DatasetFormatError(label, "it is one JSON list, not an object in each line", remedy)
+    if format == "fasttext" or format == "auto" and _is_fasttext(text):
+        prefix = PREFIX if delimiter == "auto" else delimiter
+        form = RecordForm("fasttext", ("text", "labels"), delimiter=prefix, quoted=False, encoding=encoding)
+        return _guess(form, _first(text.encode("utf-8"), replace(form, encoding="utf-8"), label))
     if format == "tsv" and delimiter == "auto":
         delimiter = "\t"
     form, rows = _table_form(text, is_whole, label, encoding, delimiter, quoted, header)
@@ -171,6 +178,8 @@ def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) ->
 
 def _are_lines(text, is_whole, label, encoding) -> bool:
     first = text.lstrip().partition("\n")[0]
+    if _is_fasttext(text):
+        return False
     try:
         if first[:1] == "{":
             return not list(records.json_objects([first], label))
@@ -183,6 +192,24 @@ def _are_lines(text, is_whole, label, encoding) -> bool:
         return len(form.columns) != 2 or not _lists_uris([row[1] for row in rows])
     names = {column.lower() for column in form.columns}
     return names.isdisjoint(TEXT_NAMES) or names.isdisjoint({*LABEL_NAMES, *ID_NAMES})
+
+
+def is_fasttext(source, encoding: str = "utf-8") -> bool:
+    """Return whether a source has lines of fastText with labels; not if it cannot be read as text."""
+    try:
+        return _is_fasttext(_head(source, source_name(source), encoding)[0])
+    except DatasetFormatError:
+        return False
+
+
+def _is_fasttext(text) -> bool:
+    """Return whether at least half of the first lines have a label; tables may have some in a column of a name."""
+    lines = [line for line in text.split("\n", SAMPLE)[:SAMPLE] if line.strip()]
+    labelled = [line for line in lines if _LABELLED.search(line)]
+    if not labelled or 2 * len(labelled) < len(lines):
+        return False
+    cells = [cell.strip().lower() for cell in re.split("[\t,;|]", lines[0])]
+    return lines[0] is labelled[0] or len(cells) == 1 or {*TEXT_NAMES, *LABEL_NAMES}.isdisjoint(cells)
 
 
 def _rewind(source):

@@ -8,7 +8,7 @@ from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, 
 from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
 from xmlcore.datasets.texts.labels import LabelReader, are_binary, of_many
-from xmlcore.datasets.texts.records import records, warn_of_lone_subjects
+from xmlcore.datasets.texts.records import records, warn_of_files_left_out
 from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
@@ -49,14 +49,15 @@ def read_texts(
         The column that lists the labels of a document; or several columns, with a label in each cell, or with 1 and 0
         (true and false, yes and no) for the label that is the column's name. ``None`` reads no labels. The default
         also finds Annif's columns "subject_uris" and "subjects".
-    format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "lines"}
+    format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "fasttext", "lines"}
         ``"csv"``, ``"tsv"``: a table, with commas, tabs, semicolons or vertical bars between cells, which may be in
         double quotation marks, with line breaks in them; also Annif's short texts: a text, a tab, and URIs
         ``<http://...>``. ``"jsonl"``: a JSON object in each line; labels are names, or Annif's subjects, such as
         ``{"uri": "http://...", "label": "..."}``. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive
         with documents ``.txt``, each with its subjects in a file of the same name: ``.tsv`` (URI, tab, label) or
-        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"lines"``: each line is a text,
-        also an empty one, without labels. ``"auto"``: one of the others, as the content says.
+        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"fasttext"``: a text in each line,
+        with its labels before, behind or among its words: ``__label__art __label__law The court``. ``"lines"``: each
+        line is a text, also an empty one, without labels. ``"auto"``: one of the others, as the content says.
     separator : str
         Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"``, ``" "`` or ``"><"``; ``"lists"``,
         ``"uris"``, or ``"none"`` for one label in a cell. Lists of JSON, Python and NumPy are read with each of these.
@@ -67,8 +68,8 @@ def read_texts(
     encoding : str
         Of text.
     delimiter, quoted, header : str, bool, bool, or "auto"
-        What stands between the cells of a table; whether cells may be in quotation marks; whether the first line has
-        the names of the columns.
+        What stands between the cells of a table, or in a fastText file before each label; whether cells may be in
+        quotation marks; whether the first line has the names of the columns.
     max_documents : int, optional
         Read only so many documents, from the beginning. By default all.
     max_bytes : int, optional
@@ -149,7 +150,7 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
         warn(f"{label}: {of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
     reader.finish(rows, first)
     if guess.format == "folder":
-        warn_of_lone_subjects(source, label)
+        warn_of_files_left_out(source, label)
     return texts, rows
 
 

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, warn
 from xmlcore.datasets.readers.sources import (
+    ADDED,
     DAMAGED,
-    files_in,
     most_bytes,
     opened_archive,
     pieces_of,
@@ -25,7 +25,7 @@ from xmlcore.progress import Progress
 
 LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark
 BATCH = 1024  # rows of Parquet that are in memory at a time
-DOCUMENT, SUBJECTS = (".txt", ".json"), (".tsv", ".key")
+DOCUMENT, SUBJECTS = (".txt", ".json"), (".tsv", ".key")  # in lower case or not
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -50,9 +50,9 @@ def records(
         yield from _parquet_rows(source, columns, label, most_bytes(source, max_bytes), progress)
     else:
         with pieces_of(source, max_bytes, label, False, progress) as (pieces, _):
-            is_json = form.format == "jsonl"
-            with text_of(pieces, form.encoding, lone_cr=form.quoted and not is_json) as text:
-                read = _json_rows if is_json else _table_rows
+            lone_cr = form.quoted and form.format != "jsonl"
+            with text_of(pieces, form.encoding, lone_cr=lone_cr) as text:
+                read = {"jsonl": _json_rows, "fasttext": _fasttext_rows}.get(form.format, _table_rows)
                 yield from read(text, form, columns, label)
 
 
@@ -190,6 +190,30 @@ def _uneven(row, width, form):
     return f"it has {cells}, but {first} {width:,}", f"Put cells with {name} in them in double quotation marks."
 
 
+def _fasttext_rows(text, form, columns, source):
+    """Yield the lines of a fastText file: words after its prefix are labels, wherever they stand."""
+    prefix, lines, blank = form.delimiter, _Lines(text), []
+    label = re.compile(rf"(?<!\S){re.escape(prefix)}(\S*)\s?", re.ASCII)
+    try:
+        for line in lines:
+            place = RecordPlace(source, lines.count)
+            if not line.strip():
+                blank.append(place)
+                continue
+            yield from ((empty, ["" if column == "text" else [] for column in columns]) for empty in blank)
+            blank, names = [], label.findall(line)
+            for name in names:
+                if not name or prefix in name:
+                    found = f"a label has no name after {prefix}" if not name else f"{name!r:.60} has {prefix} in it"
+                    raise place.error(
+                        found, f"Write {prefix} before the name of each label, and blanks between labels."
+                    )
+            document = {"text": label.sub("", line).strip(), "labels": names}
+            yield place, [document[column] for column in columns]
+    except UnicodeDecodeError as error:
+        raise not_encoded(error, form.encoding, source, lines.count) from error
+
+
 def _json_rows(text, form, columns, source):
     lines = _Lines(text)
     try:
@@ -292,16 +316,26 @@ def _first_line(error) -> str:
 
 @contextmanager
 def opened_folder(source):
-    """Open a folder, or a zip archive of several documents, as names and a function that reads one; else give None."""
+    """Open a folder, or a zip archive of several documents; give None if it is another one.
+
+    It is the sizes of files by name, a function that reads one, and the names of those that systems have added.
+    """
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
         root = Path(source)
         found = (path for path in sorted(root.rglob("*")) if path.is_file())
-        names = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
-        yield (names, lambda name: (root / name).read_bytes()) if is_folder(names) else None
+        sizes = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
+        names, added = _without_added(sizes)
+        yield (names, lambda name: (root / name).read_bytes(), added) if is_folder(names) else None
         return
     with opened_archive(source) as archive:
-        names = {} if archive is None else {file.filename: file.file_size for file in files_in(archive)}
-        yield (names, archive.read) if is_folder(names) else None
+        files = () if archive is None else archive.infolist()
+        names, added = _without_added({file.filename: file.file_size for file in files if file.filename[-1:] != "/"})
+        yield (names, archive.read, added) if is_folder(names) else None
+
+
+def _without_added(sizes: dict) -> tuple[dict, list]:
+    added = {name: size for name, size in sizes.items() if ADDED.search(name)}
+    return {name: size for name, size in sizes.items() if name not in added}, list(added)
 
 
 def is_folder(names) -> bool:
@@ -316,7 +350,7 @@ def _documents(source, label, encoding, max_bytes, progress):
     """Yield the places, the texts and the subjects of the documents of a folder or an archive."""
     max_bytes = most_bytes(source, max_bytes)
     with opened_folder(source) as folder:
-        names, read = folder
+        names, read, _ = folder
         if sum(names.values()) > max_bytes:
             raise too_large(label, max_bytes)
 
@@ -330,6 +364,7 @@ def _documents(source, label, encoding, max_bytes, progress):
                 raise not_encoded(error, encoding, shown, 0) from error
 
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
+        subjects = {name[:-4] + name[-4:].lower(): name for name in names if name.lower().endswith(SUBJECTS)}
         for i, name in enumerate(documents):
             progress("Reading", i / len(documents))
             place = RecordPlace(f"{label}: {visible(PurePosixPath(name).name)}")
@@ -337,15 +372,18 @@ def _documents(source, label, encoding, max_bytes, progress):
                 yield place, _json_document(text_in(name), place)
                 continue
             stem = name[: -len(".txt")]
-            beside = next((stem + ending for ending in SUBJECTS if stem + ending in names), None)
-            listed = [] if beside is None else _subjects(text_in(beside), beside.endswith(".tsv"))
+            beside = next((subjects[stem + ending] for ending in SUBJECTS if stem + ending in subjects), None)
+            listed = [] if beside is None else _subjects(text_in(beside), beside.lower().endswith(".tsv"))
             yield place, [text_in(name), listed]
 
 
-def warn_of_lone_subjects(source, label: str) -> None:
-    """Warn of files of subjects in a folder or an archive that have no text beside them, so that they are not read."""
-    with opened_folder(source) as folder:
-        names = sorted(folder[0])
+def warn_of_files_left_out(source, label: str) -> None:
+    """Warn of files in a folder or an archive that are not read: of systems, and of subjects without a text."""
+    with opened_folder(source) as (names, _, added):
+        names = sorted(names)
+    if added:
+        count = "1 file is" if len(added) == 1 else f"{len(added):,} files are"
+        warn(f"{label}: {count} not read, as macOS or Windows have added them, such as {visible(added[0])}")
     stems = {name[: -len(".txt")] for name in names if name.lower().endswith(DOCUMENT[0])}
     alone = [name for name in names if name.lower().endswith(SUBJECTS) and name[: -len(".key")] not in stems]
     if alone:
