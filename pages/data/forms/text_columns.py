@@ -53,7 +53,7 @@ def holds_texts(train, beginning) -> bool:
     guess, notes = _seen("of the other form", datasets.guess_columns, train)
     if notes is None or guess.text is None:
         return False
-    return np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
+    return guess.no_blanks or np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
 
 
 def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
