@@ -31,7 +31,7 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
         jobs.dismiss(record["id"])
     tasks.start(task)
     then(task.key)
-    st.session_state[field] += 1  # the number in the key of the field: see reconnected.number
+    reconnected.empty(field, [file.file_id for file in files.values()])
     st.rerun()
 
 

@@ -100,7 +100,8 @@ def test_a_workspace_belongs_to_the_user_who_opened_it(lab):
 def test_the_log_says_who_uploaded_how_much_and_who_was_refused_and_no_file_is_too_large(lab):
     async def visit():
         async with tab(lab, ANN) as one:
-            assert await one.put(f"/_stcore/upload_file/{one.session}/a-file", "a.txt", b"abc") == 204
+            assert await one.put(f"/_stcore/upload_file/{one.session}/a-file", "a.txt", b"abc") == 403
+            await one.upload("Training file", "a.txt", b"abc")
             announced = http.client.HTTPConnection("localhost", lab.port, timeout=30)
             announced.putrequest("PUT", f"/_stcore/upload_file/{one.session}/b-file")
             announced.putheader("Content-Length", "5000000")

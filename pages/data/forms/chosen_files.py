@@ -107,6 +107,7 @@ class ChosenFiles:
 
     def empty(self) -> None:
         """Make new, empty widgets."""
+        ids = self.ids()
         st.session_state[self._before] = {}
         self._remember()
-        st.session_state[self._round] += 1
+        reconnected.empty(self._round, ids)

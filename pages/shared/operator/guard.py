@@ -5,22 +5,26 @@ the answers. Such requests have the site's name in the header ``Host``. So only 
 are answered: ``localhost``, addresses in numbers, the name of this machine, and those in Streamlit's options
 ``server.address``, ``browser.serverAddress`` and ``server.allowedHosts``.
 
-A file is taken only for a session that may see pages, and only if it is not larger than one user may upload.
+A file is taken only for a session that may change its workspace, at an address that Streamlit has given it, and only if
+it fits into what one session may upload. Streamlit's numbers on all sessions are shown to nobody.
 """
 
 import ipaddress
 import re
 import socket
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.operator import accounts, audit, limits
 from pages.shared.streamlit_fixes import late_polls, upload_addresses
+from pages.shared.workspaces import workspace
 
 # What each answer says beside its content. Addresses of pages name the workspace, so other sites are not told them, and
 # no other site shows a page within its own.
@@ -35,19 +39,43 @@ REFUSED = (
     "This server does not answer under this name. If the name is right, start the server with the option "
     "--server.allowedHosts and the name, or write allowedHosts in .streamlit/config.toml.\n"
 )
-_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")  # the path to which a browser sends a file
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)$")  # the path to which a browser sends a file
+_METRICS = re.compile(r"/_stcore/metrics/*$")  # how many sessions there are, how long they last, what they keep
 _MARKS = 2**20  # bytes of a request beside the file that it brings, at most
 _MOST_SESSIONS = 10_000  # that are remembered: the newest
-_sessions = OrderedDict()  # Streamlit's id of each session that may see pages -> name of the user, token
+_MOST_GIVEN = 1000  # addresses for files that are remembered of a session: the newest
+_sessions = OrderedDict()  # Streamlit's id of each session -> _Session
+
+
+@dataclass
+class _Session:
+    """What is known of a session, and the files that it sends."""
+
+    user: str | None = None
+    token: str | None = None  # of the workspace that it has opened; None before it may see pages
+    only_looks: bool = False
+    arriving: int = 0  # bytes of files that are on their way
+    given: deque = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))  # ids of files, as in their addresses
 
 
 def let_in(token: str) -> None:
     """Note that the present session may see pages, and the workspace that it has opened."""
-    session, who = get_script_run_ctx().session_id, accounts.user()
-    _sessions[session] = (None if who is None else who.name, token)
+    known, who = _remembered(get_script_run_ctx().session_id), accounts.user()
+    known.user, known.token, known.only_looks = None if who is None else who.name, token, workspace.only_looks()
+
+
+def _remembered(session) -> _Session:
+    known = _sessions.setdefault(session, _Session())
     _sessions.move_to_end(session)
     while len(_sessions) > _MOST_SESSIONS:
         _sessions.popitem(last=False)
+    return known
+
+
+def note_given(address: str) -> None:
+    """Note that Streamlit has given a session an address for a file."""
+    session, file = _UPLOAD.search(address).groups()
+    _remembered(session).given.append(file)
 
 
 class Guard:
@@ -64,38 +92,72 @@ class Guard:
         named = headers.getlist("host")
         right = len(named) == 1 and is_own(named[0])
         if scope["type"] == "http":
-            answer = self._app if right else PlainTextResponse(REFUSED, 421)
-            upload = _UPLOAD.search(scope["path"]) if right and scope["method"] == "PUT" else None
-            if upload is not None:
-                answer, send = self._upload(upload[1], headers, send)
-            await answer(scope, receive, _with_headers(send))
+            answer, send = self._app, _with_headers(send)
+            if not right:
+                answer = PlainTextResponse(REFUSED, 421)
+            elif _METRICS.search(scope["path"]):
+                answer = PlainTextResponse("These numbers are closed: they tell of all sessions.\n", 404)
+            elif scope["method"] == "PUT" and _UPLOAD.search(scope["path"]):
+                answer = self._upload
+            await answer(scope, receive, send)
         elif right and is_from_here(headers.get("origin"), named[0]):
-            receive, send = upload_addresses.asked_again(late_polls.without(receive), send)
+            receive, send = upload_addresses.asked_again(late_polls.without(receive), send, note=note_given)
             await self._app(_as_from_here(scope, headers), receive, send)
         else:
             await receive()  # the message that asks for the connection
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
 
-    def _upload(self, session, headers, send):
-        """Return what answers an upload, and a function that sends the answer and notes what came of it."""
-        who, token = _sessions.get(session, (None, None))
+    async def _upload(self, scope, receive, send):
+        """Answer an upload, and note what came of it."""
+        session, file = _UPLOAD.search(scope["path"]).groups()
+        headers, known = Headers(scope=scope), _sessions.get(session) or _Session()
         length = headers.get("content-length", "")
-        about = {"bytes": int(length) if length.isdecimal() else None}
-        most, answer = limits.size(limits.UPLOAD), self._app
-        if token is None and accounts.needed():
-            answer = PlainTextResponse("Sign in first.\n", 403)
-        elif not length.isdecimal():
-            answer = PlainTextResponse("The length of the file is missing.\n", 411)
-        elif most is not None and int(length) > most + _MARKS:
-            answer = PlainTextResponse(f"This server takes files of at most {most:,} bytes.\n", 413)
+        size = int(length) if length.isdecimal() and "transfer-encoding" not in headers else None
+        refused = _refusal(session, file, known, size)
 
         async def send_and_note(message):
             if message["type"] == "http.response.start":
-                taken = message["status"] < 300
-                audit.write("upload" if taken else "refused", who, token, status=message["status"], **about)
+                event = "upload" if message["status"] < 300 else "refused"
+                audit.write(event, known.user, known.token, status=message["status"], bytes=size)
             await send(message)
 
-        return answer, send_and_note
+        if refused is not None:
+            if known.token is not None and size is not None and size <= limits.largest_file() + _MARKS:
+                while (await receive()).get("more_body"):  # else the browser does not read the answer
+                    pass
+            await PlainTextResponse(f"{refused[1]}\n", refused[0])(scope, receive, send_and_note)
+            return
+        known.arriving += size
+        try:
+            await self._app(scope, receive, send_and_note)
+        finally:
+            known.arriving -= size
+
+
+def _refusal(session, file, known, size) -> tuple[int, str] | None:
+    """Return the status and the sentence with which a file is refused; None if it may come."""
+    if known.token is None and accounts.needed():
+        return 403, "Sign in first."
+    if known.only_looks:
+        return 403, workspace.LOOK_ONLY
+    if size is None:
+        return 411, "The length of the file is missing."
+    largest, active = limits.largest_file(), runtime.get_instance()
+    if size > largest + _MARKS:
+        return 413, f"This server takes files of at most {largest:,} bytes."
+    if not active.is_active_session(session):
+        return None  # Streamlit says so
+    if known.token is None or file not in known.given:
+        return 403, "The server has not given this address to a file. Reload the page, and choose the file again."
+    kept = active.uploaded_file_mgr.file_storage.get(session, {}).copy()
+    held = known.arriving + sum(len(other.data) for name, other in kept.items() if name != file)
+    most = limits.UPLOADS * largest
+    if held + size > most + _MARKS:
+        return 413, (
+            f"Files that were chosen in this tab and not read yet have {held:,} bytes, and this server allows "
+            f"{most:,}. Use or remove one, or reload the page, then choose this one again."
+        )
+    return None
 
 
 def is_own(host: str) -> bool:

@@ -20,6 +20,7 @@ from xmlcore.datasets.texts import words
 JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
 DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
 UPLOAD = "XMLCORE_UPLOAD_SIZE"  # one uploaded file, such as "200 MB"
+UPLOADS = 2  # times the largest file: what the files that one session has sent may take in memory until they are read
 FIRST = "XMLCORE_FIRST_RESULTS"  # "off": nothing is computed that nobody asked for
 
 
@@ -37,9 +38,13 @@ def apply() -> None:
     in_memory.bound()
     words.limit_search(words.SECONDS)
     size(DISK)
-    most = size(UPLOAD)
-    if most is not None:  # the fields of pages say so
-        config.set_option("server.maxUploadSize", max(1, min(st.get_option("server.maxUploadSize"), most // 2**20)))
+    config.set_option("server.maxUploadSize", max(1, largest_file() // 2**20))  # the fields of pages say so
+
+
+def largest_file() -> int:
+    """Return how many bytes an uploaded file may have."""
+    most, configured = size(UPLOAD), st.get_option("server.maxUploadSize") * 2**20
+    return configured if most is None else min(most, configured)
 
 
 def first_results() -> bool:

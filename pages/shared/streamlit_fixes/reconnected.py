@@ -8,6 +8,7 @@ some time after a tab was cut off. A field for files would go on showing what be
 import time
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FOLLOWS = "reconnected.follows"  # key of st.session_state: whether to say that chosen files are lost
@@ -29,9 +30,17 @@ def follows_another() -> bool:
 
 def number(key: str) -> int:
     """Return the number that the keys of fields for files have now, kept in ``st.session_state[key]``."""
-    # Whoever makes such fields anew raises it. In a session that follows a lost one it begins with another number, so
+    # :func:`empty` raises it. In a session that follows a lost one it begins with another number, so
     # that fields are new and empty in the browser, too.
     return st.session_state.setdefault(key, int(time.time()) if follows_another() else 0)
+
+
+def empty(key: str, ids) -> None:
+    """Have fields for files made anew, and the server forget the files with these ids, which were read."""
+    st.session_state[key] += 1
+    context = get_script_run_ctx()
+    for file in filter(None, ids if runtime.exists() else ()):
+        runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file)
 
 
 def say(chosen: bool) -> None:

@@ -18,8 +18,11 @@ MOST = 50  # requests that are waited for at once; a page has one for each field
 MEMORY = 60.0  # seconds for which a second answer is looked for, which the browser does not expect
 
 
-def asked_again(receive, send, wait: float = WAIT):
-    """Return functions of a websocket that receive and send messages, but repeat requests that are not answered."""
+def asked_again(receive, send, wait: float = WAIT, note=lambda address: None):
+    """Return functions of a websocket that receive and send messages, but repeat requests that are not answered.
+
+    Each address that an answer has is given to ``note``.
+    """
     asked = {}  # id of a request -> the message, when it is due again, how often it was repeated
     answered = {}  # id of a request that was repeated, and has its answer -> until when a second one is looked for
     coming = None  # the task that receives the next message, if a request was repeated meanwhile
@@ -63,9 +66,12 @@ def asked_again(receive, send, wait: float = WAIT):
         if asked or answered:
             for name in [name for name, until in answered.items() if until < _now()]:
                 del answered[name]
-            name = _read(ForwardMsg, message).file_urls_response.response_id
+            answer = _read(ForwardMsg, message).file_urls_response
+            name = answer.response_id
             if name in answered:
                 return
+            for file in answer.file_urls:
+                note(file.upload_url)
             if name in asked and asked.pop(name)[2]:
                 answered[name] = _now() + MEMORY
         await send(message)

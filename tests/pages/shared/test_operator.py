@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import pytest
@@ -11,6 +12,8 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared.operator import entrance, guard
 from pages.shared.style import STYLE
@@ -69,6 +72,50 @@ def test_sites_that_the_operator_trusts_open_the_websocket(options):
     assert trusted() == ["portal.example.org", "lab.example.org"]
     options["server.enableCORS"] = False
     assert trusted() == sites
+
+
+def test_streamlits_numbers_on_all_sessions_are_shown_to_nobody(options):
+    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/lab/_stcore/metrics"):
+        saw, sent = ask({"type": "http", "path": path, "headers": [("host", "localhost")]})
+        assert saw == [] and sent[0]["status"] == 404
+
+
+@pytest.fixture
+def session(options, monkeypatch):
+    """Streamlit's place for files of the session "s", which may see pages and was given addresses for "a" to "c"."""
+    options["server.maxUploadSize"] = 3  # MB
+    files = MemoryUploadedFileManager("/_stcore/upload_file")
+    runs = SimpleNamespace(is_active_session=lambda session: session == "s", uploaded_file_mgr=files)
+    monkeypatch.setattr(guard.runtime, "get_instance", lambda: runs)
+    monkeypatch.setattr(guard, "_sessions", {"s": guard._Session(token=TOKEN, given=[*"abc"])})
+    return files
+
+
+def put(file, size, session="s", **more):
+    """Announce a file; return the status of the answer."""
+    headers = {"host": "localhost", "content-length": str(size), **more}
+    scope = {"type": "http", "method": "PUT", "path": f"/_stcore/upload_file/{session}/{file}"}
+    return ask(scope | {"headers": list(headers.items())})[1][0]["status"]
+
+
+def test_a_file_is_taken_only_where_its_session_asked_for_it(session):
+    assert put("a", 10) == 200 and put("made-up", 10) == 403
+    assert put("a", 10, session="unknown") == 200  # Streamlit refuses it
+    assert put("a", 10, **{"transfer-encoding": "chunked"}) == put("a", "x") == 411  # its length would not count
+    guard._sessions["s"].only_looks = True
+    assert put("a", 10) == 403
+
+
+def test_files_of_a_session_that_were_not_read_have_a_bound_together(session):
+    size = 3 << 20
+    assert put("a", size + (2 << 20)) == 413
+    for file in "abc":
+        assert put(file, size) == (413 if file == "c" else 200), file
+        session.add_file("s", UploadedFileRec(file, "x.txt", "text/plain", bytes(size * (file != "c"))))
+    assert put("a", size) == 200  # once more, in its own place
+    session.remove_file("s", "a")
+    guard._sessions["s"].arriving = size  # another one is on its way
+    assert put("c", size) == 413 and guard._sessions["s"].arriving == size
 
 
 def ask(scope):
