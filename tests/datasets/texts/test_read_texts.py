@@ -432,7 +432,7 @@ def test_columns_of_other_names_are_guessed(content, expected):
         read_texts(content, **guess.options)
 
 
-def test_an_id_never_takes_the_place_of_texts_that_cannot_be_read():
+def test_an_id_never_takes_the_place_of_texts():
     for name in ("text", "body", "payload"):
         options = guess_columns(f'{{"id": "a1", "{name}": {{"en": "a cat"}}, "labels": ["x"]}}'.encode()).options
         assert options["text"] == name
