@@ -79,23 +79,24 @@ def read_documents(more=""):
 
 
 @pytest.fixture
-def api_docs(easy, monkeypatch):
-    """A data set of the catalog that takes no time to make."""
+def every_kind(easy, monkeypatch):
+    """Makes a kept task of every kind; the data set of the catalog takes no time."""
     from types import SimpleNamespace
 
     entry, _ = registry._ENTRIES["api-docs"]
     made = SimpleNamespace(load=lambda progress: easy)
     monkeypatch.setattr(registry, "import_module", lambda name: made)
     monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
+    return _every_kind
 
 
 @pytest.fixture
-def some_of_each(easy, classes, api_docs):
+def some_of_each(easy, classes, every_kind):
     """A kept task of every kind."""
     return every_kind(easy, classes)
 
 
-def every_kind(easy, classes, name="other"):
+def _every_kind(easy, classes, name="other"):
     """Return a kept task of every kind; ``name`` is in the uploads."""
     few = {"n_epochs": 2, "n_hidden": 6}
     of = {"dataset": save_dataset(easy)}

@@ -4,7 +4,6 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from conftest import every_kind
 from making import kept, of_file
 
 from xmlcore import experiment, store
@@ -28,7 +27,7 @@ def contents(artifact):
         yield from map(packed.read, packed.namelist()) if packed else [path.read_bytes()]
 
 
-def test_no_kind_shows_what_another_one_has_brought(easy, classes, api_docs):
+def test_no_kind_shows_what_another_one_has_brought(easy, classes, every_kind):
     own = {}
     for who in ("ann7", "bob7"):
         tasks = every_kind(brought(easy, who), brought(classes, who), who)
