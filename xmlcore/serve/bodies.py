@@ -174,16 +174,19 @@ def _place(name, i) -> str:
 
 
 def _rows(records, name, served, ignore):
-    """Return rows of features from objects of values by name or id, and the unknown names of each."""
+    """Return rows of features from objects of values by name or id, or lists of all, and the unknown names of each."""
     ids, values, ends, unknown = [], [], [0], []
     n_features, known = served.packed.n_features, served.feature_ids
     for i, record in enumerate(records):
         place = _place(name, i)
-        if not isinstance(record, dict):
-            raise Refused(422, f'{place} is {_kind(record)}: send an object, such as {{"feature": 1.0}}')
+        if not isinstance(record, (dict, list)):
+            raise Refused(422, f'{place} is {_kind(record)}: send an object, such as {{"feature": 1.0}}, or a list')
+        is_list = isinstance(record, list)
+        if is_list and len(record) != n_features:
+            raise Refused(422, f"{place} has {len(record):,} values: send one for each of the {n_features:,} features")
         strange, before = [], len(ids)
-        for key, value in record.items():
-            j = known.get(key)
+        for key, value in enumerate(record) if is_list else record.items():
+            j = key if is_list else known.get(key)
             if j is None and key.isascii() and key.isdecimal():
                 j = int(key[:20])
                 if j >= n_features:
@@ -192,7 +195,7 @@ def _rows(records, name, served, ignore):
                 strange.append(key)
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MOST:
-                raise Refused(422, f"{key[:100]!r} of {place} is {said(value)}: values are finite numbers")
+                raise Refused(422, f"{str(key)[:100]!r} of {place} is {said(value)}: values are finite numbers")
             ids.append(j)
             values.append(float(value))
         if strange and not ignore:

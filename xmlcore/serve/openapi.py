@@ -4,7 +4,13 @@ from typing import Any
 
 from xmlcore import __version__
 
-_FEATURES = {"type": "object", "additionalProperties": {"type": "number"}, "example": {"weight": 0.5}}
+_FEATURES = {
+    "description": "Values by the names or ids of features, or a list with the value of each feature.",
+    "anyOf": [
+        {"type": "object", "additionalProperties": {"type": "number"}, "example": {"weight": 0.5}},
+        {"type": "array", "items": {"type": "number"}},
+    ],
+}
 _LABEL = {
     "type": "object",
     "required": ["label", "id", "score"],
