@@ -60,7 +60,7 @@ Parameters
     "weighted_at_k": """\
 Parameters
 ----------
-{Y_true, ranking, inv_ps, k}
+{Y_true, ranking, k, inv_ps}
 
 {values_at_k}""",
     "values_at_k": """\

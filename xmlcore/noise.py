@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
@@ -16,7 +15,7 @@ from xmlcore._kernels.csr import CsrRows
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.system import check_memory
-from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.typing import ArrayLike, Labels, Matrix, Ranker
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_is, check_number, csr_parts
 
 SUPPORTS = ("all", "nonzero")
@@ -46,7 +45,7 @@ class RowPerturbation:
     def apply(
         self,
         X: Matrix,
-        rows: npt.ArrayLike | None = None,
+        rows: ArrayLike | None = None,
         seed: int = 0,
         *,
         model: Ranker | None = None,

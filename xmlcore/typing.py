@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NewType, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,27 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from xmlcore.datasets import Dataset
-else:  # names of types in annotations; to import pandas takes half a second
+
+    ArrayLike: TypeAlias = npt.ArrayLike
+    # Rows of features: sparse, or whatever numpy.asarray makes a matrix of numbers of, such as a pandas DataFrame.
+    Matrix: TypeAlias = sp.sparray | sp.spmatrix | ArrayLike
+    # Labels of rows: a binary matrix, or a list of labels for each row.
+    Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
+    # Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
+    LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
+    # What a measure compares with the true labels: a ranking, or what Labels can be, with scores in place of 0 and 1.
+    Predictions: TypeAlias = Ranking | Labels
+    # What decides random numbers; a generator is drawn from, so that it gives another seed each time.
+    RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+else:  # help() and the reference write these names, not what they stand for; to import pandas takes half a second
+    _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "Predictions", "RandomState")
+    ArrayLike, Matrix, Labels, LabelNames, Predictions, RandomState = (NewType(name, object) for name in _NAMES)
     DataFrame = Dataset = Any
 
-# Rows of features: sparse, or whatever numpy.asarray makes a matrix of numbers of, such as a pandas DataFrame.
-Matrix: TypeAlias = sp.sparray | sp.spmatrix | npt.ArrayLike
-# Labels of rows: a binary matrix, or a list of labels for each row.
-Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
-# Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
-LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
-# What a measure compares with the true labels: a ranking, or what Labels can be, with scores in place of 0 and 1.
-Predictions: TypeAlias = Ranking | Labels
 Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses
 FilePath: TypeAlias = str | PathLike[str]
 # What is read: a file by its path, its content, or an open file.
 Source: TypeAlias = FilePath | bytes | BinaryIO
-# What decides random numbers; a generator is drawn from, so that it gives another seed each time.
-RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 
 class Perturbation(Protocol):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 Known = TypeVar("Known")
 
+LARGEST_COUNT = 2**128 - 1  # whole numbers without another bound; also of the seeds that NumPy draws
 INT32_MAX, FLOAT32_MAX = np.iinfo(np.int32).max, float(np.finfo(np.float32).max)
 # Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
 KERNEL_READY = ("C", "A", "W")
@@ -105,6 +106,7 @@ def difference_of_names(fitted, names) -> str:
 
 def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
     """Convert a label matrix, or lists of label ids, to canonical CSR; an error says what is wrong with it."""
+    n_labels = None if n_labels is None else check_count(n_labels, "n_labels", 0)
     if sp.issparse(Y):
         if Y.ndim != 2:
             raise ValueError(f"{name} has {Y.ndim} dimension(s): a matrix (rows, labels) is needed")
@@ -243,8 +245,9 @@ def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, not {value!r:.200}")
-    if value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+    limit = LARGEST_COUNT if most is None else most
+    if not least <= value <= limit:
+        bounds = f"at least {least}" if most is None and value < least else f"from {least} to {limit}"
         raise ValueError(f"{name} must be {bounds}, not {value!s:.200}")
     return int(value)
 

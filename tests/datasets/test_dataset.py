@@ -72,7 +72,7 @@ def test_names_of_labels_and_features():
     plain, named = small(), small(label_names=["cat", "dog"], feature_names=np.array(["x", "y", "z"]))
     assert (plain.label_name(1), plain.feature_name(2)) == ("label 1", "feature 2")
     assert (named.label_name(1), named.feature_name(2)) == ("dog", "z")
-    with pytest.raises(IndexError, match="ids run from 0 to 1"):
+    with pytest.raises(ValueError, match="must be from 0 to 1"):
         named.label_name(-1)
 
 

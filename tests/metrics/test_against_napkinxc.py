@@ -46,7 +46,7 @@ def compare(Y, ranking, oracle_Y, oracle_ranking, weights, k):
         np.testing.assert_allclose(getattr(metrics, name)(Y, ranking, k), expected, rtol=0, atol=1e-6, err_msg=name)
     for name in WEIGHTED:
         expected = getattr(oracle, name)(oracle_Y, oracle_ranking, weights, k=k)
-        value = getattr(metrics, name)(Y, ranking, weights, k)
+        value = getattr(metrics, name)(Y, ranking, k, inv_ps=weights)
         np.testing.assert_allclose(value, expected, rtol=0, atol=1e-6, err_msg=name)
 
 
@@ -74,4 +74,4 @@ def test_weights_of_labels(case):
 def test_no_row_with_labels_is_undefined_here_and_there():
     with np.errstate(invalid="ignore"):
         expected = oracle.psprecision_at_k([[], []], [[0], [1]], np.ones(2), k=1)
-    np.testing.assert_array_equal(metrics.psprecision_at_k([[], []], [[0], [1]], np.ones(2), 1), expected)
+    np.testing.assert_array_equal(metrics.psprecision_at_k([[], []], [[0], [1]], 1, inv_ps=np.ones(2)), expected)

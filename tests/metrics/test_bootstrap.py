@@ -126,7 +126,7 @@ def test_the_usual_measures_are_those_of_measures():
     for name, values in metrics.measures(Y, ranked, 4, weights).items():
         np.testing.assert_allclose(frame.loc[frame["measure"] == name, "value"], values, rtol=1e-12)
     named = metrics.measures(Y, ranked, 4, weights, names=["PSR@k", "macro P@k"])
-    np.testing.assert_allclose(named["PSR@k"], metrics.psrecall_at_k(Y, ranked, weights, 4))
+    np.testing.assert_allclose(named["PSR@k"], metrics.psrecall_at_k(Y, ranked, 4, inv_ps=weights))
     np.testing.assert_allclose(named["macro P@k"][3], naive.measures.measure("macro P@k", true, ranking, 4, N_LABELS))
     assert list(dict.fromkeys(metrics.intervals(Y, ranked, 1, n_resamples=2)["measure"])) == ["P@k", "R@k", "nDCG@k"]
 
@@ -167,8 +167,8 @@ def test_without_rows_or_labels_nothing_is_defined():
     ({"k": [0]}, ValueError, "k must be at least 1"),
     ({"k": []}, ValueError, "there is nothing to measure"),
     ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1"),
-    ({"confidence": 95}, ValueError, "confidence is 95: it must be between 0 and 1"),
-    ({"confidence": "high"}, TypeError, "confidence is 'high'"),
+    ({"confidence": 95}, ValueError, "confidence must be above 0 and below 1, not 95"),
+    ({"confidence": "high"}, TypeError, "confidence must be a finite number, not 'high'"),
 ])  # fmt: skip
 def test_bad_input_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):

@@ -124,9 +124,9 @@ def test_inputs_are_not_changed():
 def test_lists_are_as_wide_as_the_ranking_or_the_weights_or_the_number_of_labels_say():
     assert metrics.as_ranking([[1, 0]], 4, n_labels=2).labels.tolist() == [[1, 0, -1, -1]]
     assert metrics.precision_at_k([[0], [1]], [[9], [1]], 1).tolist() == [0.5]
-    assert metrics.psprecision_at_k([[0], [1]], [[9], [1]], np.ones(10), 1).tolist() == [0.5]
+    assert metrics.psprecision_at_k([[0], [1]], [[9], [1]], 1, inv_ps=np.ones(10)).tolist() == [0.5]
     with pytest.raises(ValueError, match="row 0 of the ranking has the label id 9"):
-        metrics.psprecision_at_k([[0], [1]], [[9], [1]], np.ones(5), 1)
+        metrics.psprecision_at_k([[0], [1]], [[9], [1]], 1, inv_ps=np.ones(5))
 
 
 # Errors
@@ -205,7 +205,7 @@ def test_a_binary_matrix_as_lists_is_not_taken_for_label_ids():
     with pytest.raises(ValueError, match="Y_true row 0 names label 0 more than once.*numpy.array"):
         metrics.precision_at_k(np.eye(4, dtype=int).tolist(), [[0], [1], [2], [3]], 1)
     with pytest.raises(ValueError, match="Y_true row 1 names label 1 more than once"):
-        metrics.psprecision_at_k([[0], [1, 1]], [[0], [1]], np.ones(2), 1)
+        metrics.psprecision_at_k([[0], [1, 1]], [[0], [1]], 1, inv_ps=np.ones(2))
     with pytest.raises(ValueError, match="Y_train row 0 names label 0 more than once"):
         metrics.inverse_propensity(np.eye(4, dtype=int).tolist())
 
@@ -291,7 +291,7 @@ def test_k_is_a_positive_whole_number_and_needed_for_hits_of_scores(k, error):
 def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
     for measure in (metrics.psprecision_at_k, metrics.psrecall_at_k, metrics.psdcg_at_k, metrics.psndcg_at_k):
         with pytest.raises(error, match=found):
-            measure(Y, IDS, inv_ps, 3)
+            measure(Y, IDS, 3, inv_ps=inv_ps)
     if inv_ps is not None:
         with pytest.raises(error, match=found):
             metrics.measures(Y, IDS, 3, inv_ps)
@@ -304,7 +304,7 @@ def test_a_damaged_sparse_matrix_is_an_error_not_a_crash():
         with pytest.raises(ValueError, match="Y_true is damaged"):
             measure(true, IDS, k=3)
     with pytest.raises(ValueError, match="Y_true is damaged"):
-        metrics.psprecision_at_k(true, IDS, WEIGHTS, 3)
+        metrics.psprecision_at_k(true, IDS, 3, inv_ps=WEIGHTS)
     for weights in (metrics.inverse_propensity, metrics.inverse_log_frequency):
         with pytest.raises(ValueError, match="Y_train is damaged"):
             weights(true)

@@ -35,8 +35,8 @@ BY_HAND = {
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_each_measure_is_what_it_says(name):
-    weights = [WEIGHTS] if name.startswith("ps") else []
-    np.testing.assert_allclose(getattr(metrics, name)(Y, RANKING, *weights, 3), BY_HAND[name], rtol=1e-12)
+    weights = {"inv_ps": WEIGHTS} if name.startswith("ps") else {}
+    np.testing.assert_allclose(getattr(metrics, name)(Y, RANKING, 3, **weights), BY_HAND[name], rtol=1e-12)
 
 
 def test_a_perfect_ranking_scores_one_where_the_measure_can():
@@ -61,7 +61,7 @@ def test_padding_counts_as_a_miss():
     np.testing.assert_allclose(metrics.precision_at_k(Y, padded, 3), [1 / 2, 1 / 4, 1 / 6])
     np.testing.assert_allclose(metrics.recall_at_k(Y, padded, 3), [1 / 4, 1 / 4, 1 / 4])
     # row 0 gains 1 and row 1 nothing; best possible as above
-    np.testing.assert_allclose(metrics.psprecision_at_k(Y, padded, WEIGHTS, 3), [1 / 7, 1 / 8, 1 / 8])
+    np.testing.assert_allclose(metrics.psprecision_at_k(Y, padded, 3, inv_ps=WEIGHTS), [1 / 7, 1 / 8, 1 / 8])
 
 
 def test_k_beyond_the_number_of_labels_keeps_dividing_by_k():
@@ -91,8 +91,8 @@ def test_without_any_true_label_plain_measures_are_zero_and_propensity_scored_on
         result = metrics.measures(empty, RANKING, 3, WEIGHTS)
     for name, value in result.items():
         np.testing.assert_array_equal(value, np.full(3, np.nan if name.startswith("PS") else 0.0), err_msg=name)
-    np.testing.assert_array_equal(metrics.psdcg_at_k(empty, RANKING, WEIGHTS, 1), [np.nan])
-    np.testing.assert_array_equal(metrics.psrecall_at_k(empty, RANKING, WEIGHTS, 1), [np.nan])
+    np.testing.assert_array_equal(metrics.psdcg_at_k(empty, RANKING, 1, inv_ps=WEIGHTS), [np.nan])
+    np.testing.assert_array_equal(metrics.psrecall_at_k(empty, RANKING, 1, inv_ps=WEIGHTS), [np.nan])
 
 
 @pytest.mark.parametrize("ranking", [np.empty((0, 5), int), [], Ranking(np.empty((0, 5), np.int32), np.empty((0, 5)))])

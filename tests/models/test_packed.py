@@ -185,9 +185,9 @@ def test_ids_without_a_label_or_feature_have_no_name():
     model = PLT().fit([[1.0, 0.0], [0.0, 1.0]], [[0], [1]])
     for named in (PackedModel(model), PackedModel(model, ["a", "b"], ["x", "y"])):
         for name in (named.label_name, named.feature_name):
-            with pytest.raises(IndexError, match="ids run from 0 to 1"):
+            with pytest.raises(ValueError, match="must be from 0 to 1"):
                 name(-1)  # pads a Ranking: not the last one
-            with pytest.raises(IndexError, match="ids run from 0 to 1"):
+            with pytest.raises(ValueError, match="must be from 0 to 1"):
                 name(2)
 
 

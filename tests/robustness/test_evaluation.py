@@ -81,9 +81,9 @@ def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
             expected = {
                 "P@k": metrics.precision_at_k(data.Y_test, ranking, k),
                 "nDCG@k": metrics.ndcg_at_k(data.Y_test, ranking, k),
-                "PSDCG@k (1/log)": metrics.psdcg_at_k(data.Y_test, ranking, logarithmic, k),
-                "PSDCG@k": metrics.psdcg_at_k(data.Y_test, ranking, jain, k),
-                "PSP@k": metrics.psprecision_at_k(data.Y_test, ranking, jain, k),
+                "PSDCG@k (1/log)": metrics.psdcg_at_k(data.Y_test, ranking, k, inv_ps=logarithmic),
+                "PSDCG@k": metrics.psdcg_at_k(data.Y_test, ranking, k, inv_ps=jain),
+                "PSP@k": metrics.psprecision_at_k(data.Y_test, ranking, k, inv_ps=jain),
             }
             own = frame[(frame["sigma"] == sigma) & (frame["repeat"] == repeat) & (frame["k"] == k)]
             for name, values in expected.items():

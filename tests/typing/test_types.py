@@ -9,10 +9,10 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
+from public_names import public_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -22,11 +22,6 @@ LEFT_OUT = {
     "text": "a data set has a vectoriser and texts if it was made of texts, which its type does not say",
     "own_texts": "the same",
 }
-PACKAGES = (
-    "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.decisions", "xmlcore.datasets",
-    "xmlcore.robustness", "xmlcore.explain", "xmlcore.figures", "xmlcore.experiment", "xmlcore.jobs", "xmlcore.store",
-    "xmlcore.serve", "xmlcore.ranking", "xmlcore.progress", "xmlcore.typing",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -79,27 +74,6 @@ def test_mypy_passes_scripts_and_finds_mistakes(scripts, tmp_path):
     text = run("mypy", *options, "--cache-dir", str(tmp_path), ".", folder=scripts)
     errors = re.findall(r"^(\w+\.py):(\d+): error: (.*)$", text, re.MULTILINE)
     assert_only_the_mistakes({(name, int(line)): message for name, line, message in errors}, scripts)
-
-
-def public_functions():
-    """Name -> function, of all public functions and of the public methods of all public classes."""
-    found = {}
-    for name in PACKAGES:
-        module = import_module(name)
-        for public in getattr(module, "__all__", None) or [key for key in vars(module) if key[0] != "_"]:
-            value = getattr(module, public)
-            if not getattr(value, "__module__", "").startswith("xmlcore"):
-                continue
-            if inspect.isfunction(value):
-                found[f"{value.__module__}.{public}"] = value
-            for cls in value.__mro__ if inspect.isclass(value) else ():
-                for key, member in vars(cls).items() if cls.__module__.startswith("xmlcore") else ():
-                    member = getattr(member, "__func__", member)
-                    member = member.fget if isinstance(member, property) else member
-                    if inspect.isfunction(member) and (key[0] != "_" or key in ("__init__", "__call__")):
-                        if "xmlcore" in member.__code__.co_filename:  # not what dataclasses write
-                            found[f"{cls.__module__}.{cls.__qualname__}.{key}"] = member
-    return found
 
 
 def test_every_public_function_says_the_types_of_its_parameters_and_of_its_result():

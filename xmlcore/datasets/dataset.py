@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from xmlcore.artifact_keys import plain
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.label_names import are_names, read_label_names
-from xmlcore.validation import check_features, check_labels, check_names
+from xmlcore.validation import check_count, check_features, check_labels, check_names
 
 if TYPE_CHECKING:
     from xmlcore.typing import Labels, Matrix
@@ -265,8 +265,7 @@ def _is_matrix(Y):
 
 def name_of(names, j: int, count: int, noun: str) -> str:
     """Return the name of a label or feature, as ``noun`` says, or "<noun> <id>" if there are no names."""
-    if not 0 <= j < count:
-        raise IndexError(f"there is no {noun} {j}: ids run from 0 to {count - 1}")
+    check_count(j, f"j, the id of a {noun},", 0, count - 1)
     return f"{noun} {j}" if names is None else names[j]
 
 

@@ -33,7 +33,7 @@ def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates:
         of a row that is kept, by which later rows are told apart; ``P@k`` of the rows that are kept, with ``low`` and
         ``high``, Wilson's 95 % interval (of k labels of n rows as if of n rows); ``rows``, that are kept.
     """
-    k = check_count(k, "k")
+    k, n_candidates = check_count(k, "k"), check_count(n_candidates, "n_candidates")
     found = held_out(model, X, Y, max(k, n_candidates))
     p = found.probabilities(calibration_of(found)).data
     n, (order, place) = found.Y.shape[0], found.ranked(p)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.decisions import CERTAIN, COVERAGE, LINEAR, MACRO_F1, improve_sets, take_by_gains
@@ -22,7 +21,7 @@ from xmlcore.decisions.held_out import HeldOut, by_probability, held_out
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
 from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermost
-from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_features, check_number, csr_parts
 
 # Gains of labels with few rows are unsure: so many rows are added to those that each label is expected to have, and
@@ -43,7 +42,7 @@ def learn(
     *,
     at_most: bool = False,
     least: Mapping[str, float] | None = None,
-    inv_ps: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
     n_candidates: int = CANDIDATES,
 ) -> Rule:
     """Learn, from held-out rows, a rule that decides which labels of a row are predicted.
@@ -160,7 +159,7 @@ def best_sets(
     measure: str | Mapping[str, float],
     *,
     at_most: bool = False,
-    inv_ps: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
 ) -> sp.csr_array:
     """Choose labels for many rows together, so that the expected measure over these rows is best.
 

@@ -71,8 +71,8 @@ def promise(
     if (recall is None) == (precision is None):
         raise TypeError("give either recall or precision: the share that is promised")
     wanted = "recall" if precision is None else "precision"
-    level = check_number(recall if precision is None else precision, wanted, above=0.0, below=1.0)
-    risk = None if risk is None else check_number(risk, "risk", above=0.0, below=1.0)
+    level = check_number(recall if precision is None else precision, wanted, 0.0, 1.0, above=True, below=True)
+    risk = None if risk is None else check_number(risk, "risk", 0.0, 1.0, above=True, below=True)
     if risk is None and wanted == "precision":
         raise ValueError("a promise of precision needs a risk: conformal risk control holds for recall only")
     found = held_out(model, X, Y, n_candidates)

@@ -21,14 +21,13 @@ explained as that model.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import ArrayLike, Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
@@ -86,7 +85,7 @@ def explains_features(model: Ranker) -> bool:
     return _kind(unwrapped(model)) not in (None, "score")
 
 
-def attributions(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> Attributions:
+def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
     """Return what each feature of each row contributes to the score of one label.
 
     Parameters

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import DataFrame, Matrix, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker
 from xmlcore.validation import check_count, check_features, check_label_ids, check_list, check_model, check_row
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
@@ -18,7 +17,7 @@ TRIED = 16  # rows without some features that are predicted together
 BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with features removed included
 
 
-def label_scores(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+def label_scores(model: Ranker, X: Matrix, labels: ArrayLike) -> np.ndarray:
     """Return the probability that the model gives to one label of each row."""
     check_model(model, "predict_proba")
     model = unwrapped(model)
@@ -37,7 +36,7 @@ def label_scores(model: Ranker, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
 def deletion_curve(
     model: Ranker,
     X: Matrix,
-    labels: npt.ArrayLike,
+    labels: ArrayLike,
     methods: Sequence[str] = ("contributions", "magnitude", "random"),
     counts: Sequence[int] = (0, 1, 2, 3, 5, 8, 13, 20),
     seed: int = 0,
@@ -133,7 +132,7 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
     """
     check_model(model)
     x = check_features(check_row(x), model.n_features_in_)
-    (label,) = check_label_ids([label], 1, model.n_labels_).tolist()
+    label = check_count(label, "label", 0, model.n_labels_ - 1)
     k, most = check_count(k, "k"), check_count(most, "most")
     explainer = _explainer(model)
 
@@ -177,7 +176,7 @@ def _checked(methods, counts):
     if unknown or not methods or len(set(methods)) < len(methods):
         raise ValueError(f"methods must be some of {', '.join(METHODS)}, each once, not {methods!r:.200}")
     counts = check_list(counts, "counts")
-    counts = tuple(check_count(count, "a count of features to remove", least=0) for count in counts)
+    counts = tuple(check_count(count, "each of counts", least=0) for count in counts)
     if not counts or len(set(counts)) < len(counts):
         raise ValueError(f"counts must be numbers of features to remove, each once, not {counts!r:.200}")
     return methods, counts

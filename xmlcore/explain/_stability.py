@@ -119,9 +119,9 @@ def side_by_side(first: "DataFrame", second: "DataFrame", top: int | None = None
     The features are those among the first ``top`` of at least one of the two, by default all, sorted by the larger of
     the two |contributions|, equal ones by feature id. A feature that is not in an explanation has the contribution 0.
     """
+    top = None if top is None else check_count(top, "top", 0)
     for name, frame in (("first", first), ("second", second)):
         check_frame(frame, ("feature", "name", "contribution"), "contributions, with names,", name)
-    top = None if top is None else check_count(top, "top", 0)
     a, b = (frame.set_index("feature") for frame in (first, second))
     ids = pd.Index(a.index if top is None else a.index[:top])
     ids = ids.union(b.index if top is None else b.index[:top], sort=False)

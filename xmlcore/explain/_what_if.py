@@ -1,26 +1,25 @@
 """A row's labels on the scale of its explanations, as probabilities, and what changes when the row does."""
 
 import math
-import numbers
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import kind_of, unwrapped
 from xmlcore.first_use import pd
-from xmlcore.typing import DataFrame, Matrix, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker
 from xmlcore.validation import (
     check_count,
     check_features,
     check_is,
     check_label_ids,
     check_model,
+    check_number,
     check_row,
 )
 
 
-def label_values(model: Ranker, x: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+def label_values(model: Ranker, x: Matrix, labels: ArrayLike) -> np.ndarray:
     """Return the scores of some labels of one row, all on the scale that explanations of the model have."""
     kind = kind_of(model)
     model = unwrapped(model)
@@ -87,7 +86,7 @@ def probability(kind: str, score: float) -> float | None:
         None for the kind "score".
     """
     check_is(kind, str, "kind", "a kind of explanation, such as 'log_proba',")
-    check_is(score, numbers.Real, "score", "a number, which may be infinite,")
+    score = score if score in (math.inf, -math.inf) else check_number(score, "score", -math.inf)
     if kind in ("log_proba", "log_score"):
         return math.exp(score)
     if kind in ("margin", "margin_score"):

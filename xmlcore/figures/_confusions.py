@@ -33,7 +33,8 @@ def confusions(
     plotly.graph_objects.Figure
         The first of a square's ``customdata`` is its line in the frame.
     """
-    need_columns(frame, ["missed", "wrong", "missed_name", "wrong_name", "swaps", "rows", "n_missed"], "confusions")
+    columns = ["missed", "wrong", "missed_name", "wrong_name", "swaps", "rows", "n_missed"]
+    need_columns(frame, columns, "confusions", total=total, most=most)
     lines, columns, drawn = {}, {}, []
     for at, (missed, wrong) in enumerate(zip(frame["missed"], frame["wrong"])):
         if (missed in lines or len(lines) < most) and (wrong in columns or len(columns) < most):

@@ -65,7 +65,7 @@ def contribution_bars(
         ``layout.meta`` adds ``others`` (number of features that share a bar) and ``ends`` (the smallest and
         the largest value of a bar, or 0).
     """
-    need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
+    need_columns(frame, ["name", "value", "contribution"], "contribution_bars", n=n)
     own = _has_own_bar(frame["contribution"].to_numpy(), n)
     shown, rest = frame[own], frame["contribution"][~own & (frame["contribution"] != 0)]
     names = list(shown["name"])
@@ -139,7 +139,7 @@ def magnitude_bars(
     {titled_figure}
         ``layout.meta`` adds ``marked``: the number of bars in full colour.
     """
-    need_columns(frame, ["feature", "name", "value"], "magnitude_bars")
+    need_columns(frame, ["feature", "name", "value"], "magnitude_bars", n=n, marked=marked)
     shown = frame.head(n)
     inside = shown["feature"].isin(list(marked)).to_numpy()
     figure = new_figure(title, shown=len(shown), total=len(frame), marked=int(inside.sum()))
@@ -171,7 +171,7 @@ def importance_bars(
         The score that contributions add up to.
     {titled_figure}
     """
-    need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars")
+    need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars", n=n)
     shown = frame.head(n)
     figure = new_figure(title, shown=len(shown), total=len(frame))
     texts = [short(name) for name in shown["name"]]

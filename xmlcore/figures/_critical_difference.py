@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import EDGE, QUIET, apart, need_columns, new_figure, run_style, whole
+from xmlcore.validation import check_number
 
 STEP = 26  # height of a line with a name, in pixels
 
@@ -31,6 +32,7 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
     {titled_figure}
         A line per method, best first. ``layout.meta`` adds ``groups``: the first and the last rank of each bar.
     """
+    difference = check_number(difference, "difference")
     need_columns(frame, ["method", "rank"], "critical_difference")
     frame = frame.sort_values("rank", kind="stable")
     n = len(frame)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xmlcore.figures._axes import log_ticks, small_looks_small
 from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, run_style, whole
+from xmlcore.typing import ArrayLike
 
 PANEL = 300  # height of a row of panels, in pixels
 LEGEND = 40  # letters of a name in the legend
@@ -21,7 +21,7 @@ NAMED = 15  # most runs that have a mark and a line in the legend each
 LETTERS = 240  # most letters of their names together: a longer legend would leave points no room
 
 
-def pareto(costs: npt.ArrayLike, values: npt.ArrayLike) -> np.ndarray:
+def pareto(costs: ArrayLike, values: ArrayLike) -> np.ndarray:
     """Return which points no other point beats: with a larger value at no larger cost, or an equal one at less cost."""
     costs, values = np.asarray(costs, float), np.asarray(values, float)
     known = np.isfinite(costs) & np.isfinite(values)

@@ -43,7 +43,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     {titled_figure}
         ``layout.meta`` adds ``deepest`` (the largest depth) and ``log`` (log_M L).
     """
-    need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths")
+    need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths", n_labels=n_labels, arity=arity)
     sums = frame.groupby("depth")[["leaves", "rows"]].sum()
     log = math.log(max(n_labels, 1)) / math.log(arity)
     deepest = int(sums.index.max())

@@ -60,7 +60,7 @@ def node_bars(
     plotly.graph_objects.Figure
         Bars have their node in ``customdata[0]``.
     """
-    need_columns(frame, ["node", "name", "kind", value], "node_bars")
+    need_columns(frame, ["node", "name", "kind", value], "node_bars", chosen=chosen, total=total)
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
     values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
     known, place = np.isfinite(values), len(frame) - 1 - np.arange(len(frame))
@@ -121,7 +121,7 @@ def feature_bars_of_node(
 
     {figure}
     """
-    need_columns(frame, ["name", value, group], "feature_bars_of_node")
+    need_columns(frame, ["name", value, group], "feature_bars_of_node", total=total)
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
     values = frame[value].to_numpy(np.float64)
     abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)

@@ -72,7 +72,8 @@ def label_tree(
     plotly.graph_objects.Figure
         Bars have their node in ``customdata[0]``.
     """
-    need_columns(frame, ["node", "parent", "depth", "start", "n_labels", "name", color], "label_tree")
+    columns = ["node", "parent", "depth", "start", "n_labels", "name", color]
+    need_columns(frame, columns, "label_tree", chosen=chosen, path=path, total=total)
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
     width = float(frame["n_labels"].max())
     first, last = int(frame["depth"].min()), int(frame["depth"].max())

@@ -25,6 +25,7 @@ from xmlcore.figures._style import (
     short,
 )
 from xmlcore.metrics.measures import is_smaller_better
+from xmlcore.validation import check_number
 
 ALL = "all features"  # name of the method that selects nothing
 # Colour, mark and dash of each method: FALS and its variants (dashed if all labels have the same features), trees on
@@ -59,6 +60,7 @@ def patterns_compared(
     {titled_figure}
         ``layout.meta`` adds ``best``: the method with the best mean.
     """
+    share = None if share is None else check_number(share, "share", 0.0, 1.0)
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "patterns_compared")
     rows = frame[frame["measure"] == measure]
     if share is not None:
@@ -145,6 +147,7 @@ def stability_boxes(
         Expected Jaccard similarity of features drawn at random, which is marked.
     {titled_figure}
     """
+    chance = None if chance is None else check_number(chance, "chance", 0.0, 1.0)
     need_columns(frame, ["name", "jaccard"], "stability_boxes")
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
     figure = new_figure(title, shown=len(frame), total=len(frame))

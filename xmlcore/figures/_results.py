@@ -60,7 +60,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     {figure}
     """
     shown = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
-    need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
+    need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket", k=k)
     figure = new_figure(f"Head, torso and tail, top {k}", shown=len(frame), total=len(frame))
     about = frame[["n_labels", "rows", "never_right"]].to_numpy()
     for (column, name), color in zip(shown.items(), BAR_SHADES):
@@ -92,7 +92,8 @@ def trials(frame: pd.DataFrame, chosen: int | None = None) -> go.Figure:
     """
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in getattr(frame, "columns", ())
-    need_columns(frame, [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures], "trials")
+    columns = [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures]
+    need_columns(frame, columns, "trials", chosen=chosen)
     figure = make_subplots(
         rows=1, cols=3, shared_yaxes=True, horizontal_spacing=0.04,
         figure=new_figure("Precision of each trial", shown=len(frame), total=len(frame)),

@@ -53,7 +53,7 @@ def robustness_curves(
         that column; the second run of a model is dashed.
     """
     columns = ["drop_mean", "drop_low", "drop_high"] if drop else ["mean", "low", "high"]
-    need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves")
+    need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves", k=k)
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & (frame["bucket"] == "all")]
     wording = measure.replace("@k", f"@{k}")
     figure = new_figure(title or f"{wording} under noise", shown=len(rows), total=len(rows))
@@ -114,7 +114,7 @@ def buckets_under_noise(
         Title of the axis of levels.
     {titled_figure}
     """
-    need_columns(frame, ["sigma", "k", "bucket", "measure", "n", "mean", "low", "high"], "buckets_under_noise")
+    need_columns(frame, ["sigma", "k", "bucket", "measure", "n", "mean", "low", "high"], "buckets_under_noise", k=k)
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
     wording = measure.replace("@k", f"@{k}")
     stacked = measure == "P@k"

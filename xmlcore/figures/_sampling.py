@@ -103,7 +103,7 @@ def candidate_curves(
     {titled_figure}
     """
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
-    need_columns(frame, columns, "candidate_curves")
+    need_columns(frame, columns, "candidate_curves", own=own)
     rows = frame.sort_values("n_candidates")
     figure = _panels(new_figure(title, shown=len(rows), total=len(rows)))
     x = rows["n_candidates"].to_numpy()

@@ -37,7 +37,7 @@ def feature_bars(
     {figure}
     """
     shares = ["with_label", "without_label"]
-    need_columns(frame, ["name", "score", *(shares if by_occurrence else [])], "feature_bars")
+    need_columns(frame, ["name", "score", *(shares if by_occurrence else [])], "feature_bars", n=n)
     shown = frame.head(n)
     figure = new_figure(title, shown=len(shown), total=len(frame))
     texts = [short(name) for name in shown["name"]]
@@ -99,7 +99,8 @@ def selection_heat(
     {titled_figure}
         ``layout.meta``: ``shown`` and ``total`` count cells.
     """
-    need_columns(frame, ["label", "feature", "label_name", "name", "value", "rank"], "selection_heat")
+    columns = ["label", "feature", "label_name", "name", "value", "rank"]
+    need_columns(frame, columns, "selection_heat", n_labels=n_labels, n_features=n_features)
     rows, columns = frame["label"].nunique(), frame["feature"].nunique()
     figure = new_figure(title, shown=rows * columns, total=n_labels * n_features)
     rank = frame["rank"].to_numpy(dtype=np.float64).reshape(rows, columns)
@@ -135,7 +136,7 @@ def group_heat(
     {titled_figure}
     """
     needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
-    need_columns(frame, needed, "group_heat")
+    need_columns(frame, needed, "group_heat", n_labels=n_labels, n_features=n_features)
     rows, columns = frame["label_group"].nunique(), frame["feature_group"].nunique()
     figure = new_figure(title, shown=rows * columns, total=n_labels * n_features)
     values = frame["value"].to_numpy(dtype=np.float64).reshape(rows, columns)
@@ -165,7 +166,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
         Number of all labels, for the count of those that are drawn.
     {titled_figure}
     """
-    need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat")
+    need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat", n_labels=n_labels)
     n = frame["a"].nunique()
     figure = new_figure(title, shown=n, total=n_labels)
     values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()

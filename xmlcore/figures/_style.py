@@ -10,6 +10,7 @@ from functools import cache
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.validation import check_count
 from xmlcore.wording import listed
 
 # The colours of Okabe and Ito, which differ for people with every common colour vision, without the yellow and the
@@ -208,7 +209,7 @@ def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -
 
 def short(name: object, letters: int = 20) -> str:
     """Return a name for a figure: its beginning and end where it is longer than ``letters``, and without markup."""
-    return html.escape(*_cut_in_the_middle([str(name)], letters), quote=False)
+    return html.escape(*_cut_in_the_middle([str(name)], check_count(letters, "letters")), quote=False)
 
 
 def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
@@ -218,7 +219,7 @@ def apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
 
 def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
     """Return names, cut in the middle where they are long, so that different names stay different."""
-    names = list(dict.fromkeys(map(str, names)))
+    names, letters = list(dict.fromkeys(map(str, names))), check_count(letters, "letters")
     found = {name: name for name in names if len(name) <= letters}
     for cut in (_cut_in_the_middle, _cut_at_the_end, _cut_before_the_difference):
         left = [name for name in names if name not in found]
@@ -270,8 +271,11 @@ def signed(value: float, digits: int) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def need_columns(frame, columns, function: str) -> None:
-    """Raise ValueError with the names of the columns, unless it is a DataFrame that has them."""
+def need_columns(frame, columns, function: str, **counts) -> None:
+    """Raise an error unless it is a DataFrame with these columns, and the function's ``counts`` are such, or None."""
+    for name, count in counts.items():
+        for each in count if hasattr(count, "__len__") else [count]:
+            check_count(0 if each is None else each, name, 0)
     if not hasattr(frame, "columns"):
         raise ValueError(f"{function} takes a DataFrame with {listed(columns)}, not a {type(frame).__name__}")
     missing = [column for column in columns if column not in frame.columns]

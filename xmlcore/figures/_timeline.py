@@ -36,7 +36,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     what stands beside the line, by default the time from its first start to its last end. The first ``most`` lines are
     drawn.
     """
-    need_columns(frame, ["name", "state", "start", "end"], "timeline")
+    need_columns(frame, ["name", "state", "start", "end"], "timeline", most=most)
     frame = frame.reset_index(drop=True)
     line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
     drawn = frame.assign(line=line)[line < most]

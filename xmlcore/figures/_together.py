@@ -52,7 +52,8 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
 
 def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     """Draw labels on a circle, with a line between labels that occur together more often than by chance."""
-    need_columns(frame, ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"], "label_network")
+    columns = ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"]
+    need_columns(frame, columns, "label_network", most=most)
     labels = frame.drop_duplicates("first")
     n = len(labels)
     angle = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)  # no label on top, so that names do not collide

@@ -71,7 +71,8 @@ def tree(
     plotly.graph_objects.Figure
         Points have their node in ``customdata[0]``.
     """
-    need_columns(frame, ["node", "parent", "x", "y", "kind", "rows", "hidden", color], "tree")
+    columns = ["node", "parent", "x", "y", "kind", "rows", "hidden", color]
+    need_columns(frame, columns, "tree", chosen=chosen, total=total)
     figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
     on_path = frame["visited"].to_numpy() if "visited" in frame.columns else None
     _edges(figure, frame, on_path)

@@ -26,7 +26,7 @@ def treemap(
     Each of up to six ``groups``, by default the largest, has a colour; others are drawn together as "other", in grey.
     A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
     """
-    need_columns(frame, ["name", "group", "size"], "treemap")
+    need_columns(frame, ["name", "group", "size"], "treemap", most=most)
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
     named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]
     drawn = drawn.assign(group=drawn["group"].astype(object).where(drawn["group"].isin(named), "other"))

@@ -14,6 +14,7 @@ from xmlcore import wording
 from xmlcore.jobs import memory, worker
 from xmlcore.jobs.parts import PartFailed
 from xmlcore.progress import Cancelled
+from xmlcore.validation import check_number
 
 if TYPE_CHECKING:
     from xmlcore.jobs.queue import Queue
@@ -265,7 +266,7 @@ class Job:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the job has ended."""
-        return self._over.wait(timeout)
+        return self._over.wait(timeout if timeout is None else check_number(timeout, "timeout"))
 
     def result(self, timeout: float | None = None) -> Any:  # what the function of the job returns
         """Wait until the job has ended, and return what its function returned.

@@ -9,6 +9,8 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
+from xmlcore.validation import check_count, check_number
+
 IDLE_SECONDS = 900.0  # an idle worker process ends after so many seconds
 NICENESS, SHORT_NICENESS = 10, 5  # workers give way to those of short jobs, and both to the main process
 WATCH_SECONDS = 1.0  # time between two checks of a worker whether the main process still runs, in seconds
@@ -40,8 +42,10 @@ class WorkerPool(ThreadPoolExecutor):
     """
 
     def __init__(self, n_workers: int | None = None, idle_seconds: float = IDLE_SECONDS, niceness: int = NICENESS):
-        super().__init__(default_workers() if n_workers is None else n_workers, thread_name_prefix="xmlcore-worker")
-        self._idle_seconds, self._niceness = idle_seconds, niceness
+        n_workers = default_workers() if n_workers is None else check_count(n_workers, "n_workers")
+        self._idle_seconds = check_number(idle_seconds, "idle_seconds")
+        self._niceness = check_count(niceness, "niceness", 0)
+        super().__init__(n_workers, thread_name_prefix="xmlcore-worker")
         self._of_thread = threading.local()  # its attribute ``slot`` is the slot of the present thread
         self._slots = weakref.WeakSet()  # the slots of all threads; a slot is removed when its thread ends
         self._calls = weakref.WeakKeyDictionary()  # future -> _Call

@@ -18,6 +18,7 @@ from xmlcore.jobs.places import ThisMachine, grown, lacks_memory
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool, default_workers
 from xmlcore.jobs.records import PastJob, Records, make_queue_folder, remove_dead_queues
 from xmlcore.system import cache_root
+from xmlcore.validation import check_count, check_number
 
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
 LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
@@ -66,9 +67,11 @@ class Queue:
         n_workers: int | None = 2, grace: float = GRACE, keep: int = 100, retries: int = 1,
         scheduler: str | None = None, free_bytes: Callable[[], int] | None = None
     ):  # fmt: skip
+        n_workers = default_workers() if n_workers is None else check_count(n_workers, "n_workers")
         parent = Path(folder).resolve() if folder is not None else cache_root() / "jobs"
         self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
-        self._grace, self._keep, self._retries = grace, keep, retries
+        self._grace = check_number(grace, "grace")
+        self._keep, self._retries = check_count(keep, "keep", 0), check_count(retries, "retries", 0)
         self._lock = threading.RLock()  # reentrant: cancelling a future may call Job._finish at once
         self._jobs = {}  # by id, oldest first
         self._line = []  # jobs that wait, in the order in which they start
@@ -79,7 +82,7 @@ class Queue:
         self._looking = None  # a timer, while a job waits for what nobody tells the queue
         own = executor is None
         if own:
-            executor = WorkerPool(default_workers() if n_workers is None else n_workers)
+            executor = WorkerPool(n_workers)
             self._free_bytes = free_bytes or memory.available
         self._records = Records(parent)
         self._records.recover()

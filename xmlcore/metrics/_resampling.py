@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore.metrics._row_counts import RowCounts
 from xmlcore.metrics.measures import LABELS, QUOTIENT
 from xmlcore.system import check_memory
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, check_number
 
 RESAMPLES = 1000  # unless a call says another number
 BLOCK_VALUES = 1 << 21  # most counts of rows or labels in memory at a time: 16 MiB as float64
@@ -204,11 +204,8 @@ def interval(values, resampled, confidence: float, centred) -> tuple[np.ndarray,
     return low, high
 
 
-def check_resampling(n_resamples, confidence, name="n_resamples") -> tuple[int, float]:
-    """Return both; raise ValueError or TypeError unless they are a positive number and a share."""
-    n_resamples = check_count(n_resamples, name)
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float, np.floating)):
-        raise TypeError(f"confidence is {confidence!r:.200}: it must be a number between 0 and 1, such as 0.95")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}: it must be between 0 and 1, such as 0.95")
-    return n_resamples, float(confidence)
+def check_resampling(n_resamples, confidence, random_state, name="n_resamples") -> tuple[int, float]:
+    """Return the first two; raise ValueError or TypeError unless they are a count, a share and a seed."""
+    check_count(random_state, "random_state", 0)
+    confidence = check_number(confidence, "confidence", 0.0, 1.0, above=True, below=True)
+    return check_count(n_resamples, name), confidence

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import mark_hits
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.measures import MEAN, MEASURES, Measure
-from xmlcore.validation import check_count
+from xmlcore.validation import INT32_MAX, check_count
 
 MOST_K = 10_000  # the last place that is measured at, at most: time grows with its square
 
@@ -143,7 +143,7 @@ class RowCounts:
 def _number_of_labels(Y_true, ranking, n_labels):
     """Return the number of labels; None where nothing tells it."""
     if n_labels is not None:
-        return check_count(n_labels, "n_labels")
+        return check_count(n_labels, "n_labels", most=INT32_MAX)
     if getattr(Y_true, "ndim", 0) == 2:
         return Y_true.shape[1]
     dtype = getattr(ranking, "dtype", None)

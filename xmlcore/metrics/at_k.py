@@ -20,12 +20,11 @@ multi-label classification. NeurIPS 2023 (macro measures at k, coverage; its lib
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.metrics._resampling import Statistics
 from xmlcore.metrics._row_counts import RowCounts, check_item, check_k
 from xmlcore.metrics.measures import AVERAGES
-from xmlcore.typing import Labels, Predictions
+from xmlcore.typing import ArrayLike, Labels, Predictions
 
 
 class PrecisionRecallF1(NamedTuple):
@@ -42,7 +41,7 @@ def precision_recall_f1_at_k(
     k: int = 5,
     *,
     average: str = "micro",
-    labels: npt.ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
 ) -> PrecisionRecallF1:
     r"""Return precision, recall and F1 at 1..k, when the first k labels of every row count as predicted.
@@ -82,9 +81,7 @@ def precision_recall_f1_at_k(
     return PrecisionRecallF1(*found)
 
 
-def coverage_at_k(
-    Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: npt.ArrayLike | None = None
-) -> np.ndarray:
+def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: ArrayLike | None = None) -> np.ndarray:
     r"""Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
 
     .. math:: \frac{|\bigcup_{rows} (y \cap \hat y_{1..k})|}{|\bigcup_{rows} y|}

@@ -21,13 +21,12 @@ Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 13 and 14.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import RESAMPLES, Statistics, bootstrap_values, check_resampling, interval
 from xmlcore.metrics._row_counts import RowCounts, check_item, check_k, of_several
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
-from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
 from xmlcore.validation import check_list
 
 
@@ -37,8 +36,8 @@ def intervals(
     k: int | Sequence[int] = 5,
     *,
     measures: Sequence[str] | None = None,
-    inv_ps: npt.ArrayLike | None = None,
-    labels: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
@@ -85,15 +84,15 @@ def intervals_of_several(
     rankings: Sequence[Predictions],
     k: int | Sequence[int] = 5,
     measures: Sequence[str] | None = None,
-    inv_ps: npt.ArrayLike | None = None,
-    labels: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> "list[DataFrame]":
     """Return what :func:`intervals` does for each of several rankings of the same rows."""
-    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
     if measures is None:
         measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
     one = isinstance(k, (int, np.integer)) and not isinstance(k, bool)

@@ -1,11 +1,10 @@
 """Measures of a model's first predictions for groups of classes, such as head, torso and tail."""
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics.multiclass import accuracy, macro_f1
-from xmlcore.typing import DataFrame, Labels
+from xmlcore.typing import ArrayLike, DataFrame, Labels
 from xmlcore.validation import as_array, check_labels
 
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
@@ -17,7 +16,7 @@ MEANING = (
 )
 
 
-def first_class_by_bucket(Y_true: Labels, first: npt.ArrayLike, buckets: npt.ArrayLike) -> "DataFrame":
+def first_class_by_bucket(Y_true: Labels, first: ArrayLike, buckets: ArrayLike) -> "DataFrame":
     """Measure first predictions separately for each bucket of classes."""
     lines, Y_true = [], check_labels(Y_true, name="Y_true")
     buckets = buckets_of_labels(buckets, Y_true.shape[1])
@@ -29,7 +28,7 @@ def first_class_by_bucket(Y_true: Labels, first: npt.ArrayLike, buckets: npt.Arr
     return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])
 
 
-def buckets_of_labels(buckets: npt.ArrayLike, n_labels: int) -> np.ndarray:
+def buckets_of_labels(buckets: ArrayLike, n_labels: int) -> np.ndarray:
     """Return buckets as an array; raise ValueError unless there is one for each label."""
     wanted = f"the name of a bucket for each of the {n_labels:,} labels is needed"
     found = as_array(buckets, "buckets", wanted)

@@ -24,7 +24,7 @@ from xmlcore.metrics.ranking import hits
 from xmlcore.typing import DataFrame, Labels, Predictions
 from xmlcore.validation import check_count, check_frame
 
-BINS = ("equal width", "equal count")
+BINS, MOST_BINS = ("equal width", "equal count"), 10_000
 Z95 = 1.959963984540054  # quantile of the normal distribution, for intervals of 95 %
 
 
@@ -73,7 +73,7 @@ def reliability(
     >>> metrics.reliability(Y, np.array(P), 1)[["n", "predicted", "observed"]].round(2).values.tolist()
     [[1.0, 0.3, 0.0], [3.0, 0.9, 0.67]]
     """
-    n_bins = check_count(n_bins, "n_bins")
+    n_bins = check_count(n_bins, "n_bins", most=MOST_BINS)
     if bins not in BINS:
         raise ValueError(f"bins is {bins!r:.200}: it must be one of {', '.join(BINS)}")
     p, right = _predictions(Y_true, ranking, k)[:2]

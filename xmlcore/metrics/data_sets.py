@@ -14,13 +14,12 @@ import numbers
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
-from xmlcore.typing import DataFrame
+from xmlcore.typing import ArrayLike, DataFrame
 
 
-def wilcoxon(frame: "DataFrame | npt.ArrayLike") -> "DataFrame":
+def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
     Parameters
@@ -74,7 +73,7 @@ class Friedman(NamedTuple):
     n_data_sets: int
 
 
-def friedman(frame: "DataFrame | npt.ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
+def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
     r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 
     .. math:: CD = q_\alpha \sqrt{\frac{m (m + 1)}{6 n}}

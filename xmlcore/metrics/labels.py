@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 from xmlcore.metrics.buckets import BUCKETS, buckets_of_labels
-from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
 from xmlcore.validation import check_frame, check_names, is_lists
 
 
@@ -84,7 +83,7 @@ def f1_of_labels(frame: "DataFrame") -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(frame: "DataFrame", buckets: npt.ArrayLike, names: Sequence[str] = BUCKETS) -> "DataFrame":
+def labels_by_bucket(frame: "DataFrame", buckets: ArrayLike, names: Sequence[str] = BUCKETS) -> "DataFrame":
     """Measure each bucket of labels.
 
     Parameters

@@ -16,15 +16,14 @@ text classification. NIPS 2017, section 3.2.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.metrics._inputs import as_ranking
-from xmlcore.typing import Labels, Predictions
+from xmlcore.typing import ArrayLike, Labels, Predictions
 from xmlcore.validation import INT32_MAX, as_array, check_labels, csr_parts
 
 
-def accuracy(Y_true: Labels, predictions: Predictions, classes: npt.ArrayLike | None = None) -> float:
+def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None = None) -> float:
     r"""Return the share of examples whose class is predicted.
 
     Parameters
@@ -62,7 +61,7 @@ def accuracy(Y_true: Labels, predictions: Predictions, classes: npt.ArrayLike | 
     return float(np.mean((true == predicted)[counts])) if counts.any() else float("nan")
 
 
-def macro_f1(Y_true: Labels, predictions: Predictions, classes: npt.ArrayLike | None = None) -> float:
+def macro_f1(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None = None) -> float:
     r"""Return the harmonic mean of macro precision and macro recall.
 
     .. math:: MaF_1 = \frac{2 P R}{P + R}, \quad

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from xmlcore.typing import Labels
-from xmlcore.validation import check_labels
+from xmlcore.validation import check_labels, check_number
 
 
 def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
@@ -42,14 +42,17 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
     Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing
     label applications. KDD 2016.
     """
-    A = _number(A, "A", positive=False)
-    B = _number(B, "B", positive=True)
-    return inverse_propensity_of_counts(*_counts(Y_train, n_labels), A, B)
+    A, B = check_number(A, "A"), check_number(B, "B", above=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = inverse_propensity_of_counts(*_counts(Y_train, n_labels), A, B)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"A={A:g} and B={B:g} give weights that are not finite: both are usually between 0 and 3")
+    return weights
 
 
 def inverse_propensity_of_counts(counts, n_rows: int, A: float = 0.55, B: float = 1.5) -> np.ndarray:
     """Return the weights of :func:`inverse_propensity` from the number of training rows of each label, and of all."""
-    C = max(math.log(n_rows) - 1, 0.0) * (B + 1) ** A
+    C = max(math.log(n_rows) - 1, 0.0) * np.float64(B + 1) ** A
     return 1 + C * (counts + B) ** -A
 
 
@@ -69,11 +72,3 @@ def _counts(Y_train, n_labels):
     if Y.shape[0] == 0:
         raise ValueError("Y_train has no rows: label weights come from the training rows")
     return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64), Y.shape[0]
-
-
-def _number(value, name, positive):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number, not {value!r:.200}")
-    if not math.isfinite(value) or value < 0 or (positive and value == 0):
-        raise ValueError(f"{name} must be {'positive' if positive else 'at least 0'} and finite, not {value}")
-    return float(value)

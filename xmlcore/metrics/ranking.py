@@ -26,14 +26,13 @@ multi-label classification. NeurIPS 2018; its library napkinXC, https://github.c
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
-from xmlcore.typing import Labels, Predictions
+from xmlcore.typing import ArrayLike, Labels, Predictions
 from xmlcore.validation import check_list
 
 
@@ -78,7 +77,7 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["nDCG@k"])[0]
 
 
-def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
+def psprecision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
     .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
@@ -89,7 +88,7 @@ def psprecision_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike
     return values_at_k(Y_true, ranking, k, ["PSP@k"], inv_ps=inv_ps)[0]
 
 
-def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
+def psrecall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
     It is :func:`psprecision_at_k` with each row's gain and largest gain divided by the number of its true labels.
@@ -102,7 +101,7 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k
     return values_at_k(Y_true, ranking, k, ["PSR@k"], inv_ps=inv_ps)[0]
 
 
-def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
+def psdcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
     .. math:: PSDCG@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
@@ -116,7 +115,7 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: i
     return values_at_k(Y_true, ranking, k, ["PSDCG@k"], inv_ps=inv_ps)[0]
 
 
-def psndcg_at_k(Y_true: Labels, ranking: Predictions, inv_ps: npt.ArrayLike, k: int = 5) -> np.ndarray:
+def psndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
     .. math:: PSnDCG@k = \frac{\sum_{rows} \frac{1}{d} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
@@ -132,7 +131,7 @@ def measures(
     Y_true: Labels,
     ranking: Predictions,
     k: int = 5,
-    inv_ps: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the usual measures of a ranking, computed in one pass, or those that are named.

@@ -3,17 +3,14 @@
 The conventions are those of the measures at k: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
 """
 
-import numbers
-
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
 from xmlcore.metrics.measures import MEASURES
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Labels, Matrix
-from xmlcore.validation import as_array, check_count, check_labels, check_structure
+from xmlcore.typing import ArrayLike, Labels, Matrix
+from xmlcore.validation import as_array, check_count, check_labels, check_number, check_structure
 
 
 def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
@@ -46,12 +43,11 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
     >>> metrics.at_threshold([[0.9, 0.5, 0.1]]).toarray().tolist()
     [[True, True, False]]
     """
-    if not isinstance(threshold, numbers.Real) or np.isnan(threshold):
-        raise ValueError(f"threshold is {threshold!r:.200}, no number: give the least score of a label, such as 0.5")
+    threshold = check_number(threshold, "threshold", -np.inf)
+    n_labels = None if n_labels is None else check_count(n_labels, "n_labels")
     if isinstance(scores, Ranking):
         if n_labels is None:
             raise ValueError("scores is a Ranking, which does not say how many labels there are: pass n_labels")
-        n_labels = check_count(n_labels, "n_labels")
         if scores.labels.max(initial=-1) >= n_labels:
             raise ValueError(f"scores has label {scores.labels.max()}, but n_labels is {n_labels}")
         _check_known(scores.scores)
@@ -76,7 +72,7 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
 
 
 def precision_recall_f1(
-    Y_true: Labels, predictions: Labels, *, average: str = "micro", labels: npt.ArrayLike | None = None
+    Y_true: Labels, predictions: Labels, *, average: str = "micro", labels: ArrayLike | None = None
 ) -> PrecisionRecallF1:
     """Return precision, recall and F1 of predicted sets of labels.
 

@@ -32,7 +32,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics._resampling import (
@@ -45,7 +44,7 @@ from xmlcore.metrics._resampling import (
 )
 from xmlcore.metrics._row_counts import check_item, of_several
 from xmlcore.metrics.measures import LABELS
-from xmlcore.typing import DataFrame, Labels, Predictions
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
 from xmlcore.validation import check_is
 
 SURE = 0.05  # differences with a smaller p-value are called real
@@ -79,8 +78,8 @@ def paired_bootstrap(
     measure: str | Callable[..., object] = "P@k",
     k: int = 1,
     *,
-    inv_ps: npt.ArrayLike | None = None,
-    labels: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
@@ -106,7 +105,7 @@ def paired_bootstrap(
     >>> round(found.difference, 2), found.p_value < 0.05
     (0.6, True)
     """
-    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
     a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
     return _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)[0]
 
@@ -118,8 +117,8 @@ def paired_permutation(
     measure: str | Callable[..., object] = "P@k",
     k: int = 1,
     *,
-    inv_ps: npt.ArrayLike | None = None,
-    labels: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
     n_resamples: int = RESAMPLES,
@@ -145,8 +144,8 @@ def paired_permutation(
     >>> found.p_value, found.exact  # 2 of the 16 ways have such a difference: as it is, and all rows swapped
     (0.125, True)
     """
-    n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
-    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    n_permutations, _ = check_resampling(n_permutations, confidence, random_state, "n_permutations")
+    n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
     a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
     found = _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
     return _permuted(a, b, found, n_permutations, random_state)[0]
@@ -159,8 +158,8 @@ def compare_rankings(
     k: int = 1,
     *,
     reference: str | None = None,
-    inv_ps: npt.ArrayLike | None = None,
-    labels: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     n_labels: int | None = None,
     n_permutations: int = 2000,
     n_resamples: int = RESAMPLES,
@@ -195,8 +194,8 @@ def compare_rankings(
         raise ValueError(f"rankings has {len(names)} model(s): a comparison needs at least two")
     if reference is not None and reference not in rankings:
         raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(str, names)):.200}")
-    n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
-    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    n_permutations, _ = check_resampling(n_permutations, confidence, random_state, "n_permutations")
+    n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
     items = _items(measure, k, inv_ps, labels)
     counts = of_several(Y_true, rankings.values(), max(item.k for item in items), inv_ps, labels, n_labels)
     statistics = {name: Statistics(one, items) for name, one in zip(names, counts)}
@@ -216,7 +215,7 @@ def compare_rankings(
     return frame[[*head, "p_value", "p_holm", "exact"]]
 
 
-def holm(p_values: npt.ArrayLike) -> np.ndarray:
+def holm(p_values: ArrayLike) -> np.ndarray:
     """Return p-values corrected for their number by Holm's method.
 
     If all that are below x after the correction are taken for differences, the probability of taking at least one that

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import top_k_sparse
@@ -28,7 +27,7 @@ from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_o
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory
-from xmlcore.typing import FilePath, LabelNames, Labels, Matrix
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
 from xmlcore.validation import (
     check_features,
     check_fitted,
@@ -287,7 +286,7 @@ class MultiLabelModel(Estimator):
     rule_: Rule | None = None  # what Rule.keep has kept
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         """Return the k best labels of each row, best first.
 

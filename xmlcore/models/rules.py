@@ -14,7 +14,7 @@ from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
-from xmlcore.validation import INT32_MAX, check_is, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_is, check_threshold, csr_parts
 
 PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
@@ -491,6 +491,7 @@ def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_arr
 
 def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
+    most = None if most is None else check_count(most, "most")
     found = decided_scores(model, X, watch)
     ptr, indices, values = csr_parts(found)
     widest = int(np.diff(ptr).max(initial=0))

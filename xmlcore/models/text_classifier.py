@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts import TextVectorizer
@@ -24,7 +23,7 @@ from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import FilePath, LabelNames, Labels, Ranker
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker
 
 PARAMETERS = (
     Parameter(
@@ -134,8 +133,8 @@ class TextClassifier(RoutesWeights, WrapsModel):
         Y: Labels | None = None,
         progress: ProgressLike = silent,
         label_names: LabelNames | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-        label_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        label_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the vectoriser and the model.
 
@@ -220,7 +219,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return self
 
     def predict_topk(
-        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         rows = self._rows(X, part_of(progress, 0.0, 0.2))

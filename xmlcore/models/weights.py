@@ -3,7 +3,6 @@
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.documented import documented
@@ -12,7 +11,7 @@ from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.rows import labels_given
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.system import free_bytes
-from xmlcore.typing import LabelNames, Labels, Matrix
+from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix
 from xmlcore.validation import INT32_MAX, check_weights
 
 STREAM = 0x57  # number of the random stream by which weights are rounded
@@ -31,8 +30,8 @@ class TakesWeights(RoutesWeights, MultiLabelModel):
         Y: Labels | None = None,
         progress: ProgressLike = silent,
         label_names: LabelNames | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-        label_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        label_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to rows and their labels.
 

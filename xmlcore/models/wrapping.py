@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.rules import Rule
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import FilePath, Matrix
+from xmlcore.typing import ArrayLike, FilePath, Matrix
 
 
 class WrapsModel(MultiLabelModel):
@@ -22,7 +21,7 @@ class WrapsModel(MultiLabelModel):
     _PARTS = {"model": None}
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         rows, progress = self._rows(X), to_progress(progress)
         return self.model_.predict_topk(rows, k, progress=progress, weights=weights)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmlcore.robustness.perturbations import KINDS, check_options
+from xmlcore.robustness.perturbations import KINDS, NORM, check_options
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_features, check_is
 
@@ -37,11 +37,12 @@ class ValueScale:
 
 def default_levels(kind: str, norm: int | str, scale: ValueScale) -> tuple[float, ...]:
     """Return levels of noise that are neither too small nor too large for the feature values."""
+    norm = NORM.check(2 if norm == "2" else norm)
     check_options(kind, {})
     _check_scale(scale)
     if not KINDS[kind].default_size:
         return WORD_LEVELS
-    if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and str(norm) == "2"):
+    if KINDS[kind].default_size == "length" or (KINDS[kind].is_attack and norm == 2):
         middle = min(_nice(0.1 * scale.length), KINDS[kind].most / 2)
         return middle / 2, middle, 2 * middle
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore import metrics
 from xmlcore.first_use import pd
 from xmlcore.metrics.significance import SURE, holm
 from xmlcore.ranking import Ranking
-from xmlcore.typing import DataFrame, Labels
+from xmlcore.typing import ArrayLike, DataFrame, Labels
 from xmlcore.validation import as_array, check_is
 
 
@@ -35,7 +34,7 @@ class FirstRight:
         return np.stack(list(self._counts.values()))
 
 
-def losses(first_right: Mapping[str, npt.ArrayLike], reference: str | None = None) -> "DataFrame":
+def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -> "DataFrame":
     r"""Return the share of P@1 that each model loses at each level, and how much more than a reference loses.
 
     Parameters

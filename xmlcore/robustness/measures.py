@@ -35,7 +35,7 @@ class Measures:
         jain, logarithmic = self.weights
         names = ["P@k", "nDCG@k", "PSDCG@k", "PSP@k"]
         values = metrics.measures(self.Y, ranking, most, jain, names)
-        values["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, logarithmic, most)
+        values["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, most, inv_ps=logarithmic)
         return {name: values[name] for name in (*names[:2], "PSDCG@k (1/log)", *names[2:])}
 
     def _of_buckets(self, ranking):

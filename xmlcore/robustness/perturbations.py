@@ -10,6 +10,7 @@ from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import LARGEST_SIGMA, GaussianNoise, WordNoise
 from xmlcore.parameters import Parameter
 from xmlcore.robustness.attacks import FGSM, PGD
+from xmlcore.validation import check_number
 from xmlcore.wording import listed
 
 GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
@@ -75,13 +76,11 @@ _SUPPORT = replace(
     help="A row usually has only few of all features. Noise on all features gives small values to all others.",
     in_form=True,
 )
-_OF_ATTACKS = (
-    Parameter(
-        "norm", "Size measured as", "How the size of a change is measured.", "choice", 2, options=(2, "inf"),
-        option_names=("L2, length of the change", "L∞, largest change of a feature"),
-    ),
-    replace(_SUPPORT, option_names=("all features", "present features only")),
+NORM = Parameter(
+    "norm", "Size measured as", "How the size of a change is measured.", "choice", 2, options=(2, "inf"),
+    option_names=("L2, length of the change", "L∞, largest change of a feature"),
 )  # fmt: skip
+_OF_ATTACKS = (NORM, replace(_SUPPORT, option_names=("all features", "present features only")))
 _WAYS = tuple(Parameter(name, text, f"Whether words are {text}.", "bool", True) for name, text in WAYS.items())
 _RANDOM_START = Parameter(
     "random_start", "Random start", "On where an attack is repeated.", "bool", False, in_form=False
@@ -137,7 +136,7 @@ def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | 
     cls = KINDS[kind].cls
     if cls is None:
         raise ValueError(f"{kind!r:.200} changes no rows: those that do are {', '.join(CHANGES)}")
-    return cls(level, **options)
+    return cls(check_number(level, "level"), **options)
 
 
 def check_options(kind: str, options: dict):

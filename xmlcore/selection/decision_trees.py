@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import decision_trees as kernels
@@ -14,7 +13,7 @@ from xmlcore.parallel import TASK_BYTES, row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import check_memory, effective_jobs
-from xmlcore.typing import Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -94,7 +93,7 @@ class BRDT(Estimator):
 
     def __init__(
         self,
-        selected: npt.ArrayLike | None = None,
+        selected: ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         **tree_params: object,

@@ -4,25 +4,24 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import DataFrame
+from xmlcore.typing import ArrayLike, DataFrame
 from xmlcore.validation import check_frame, check_is
 
 THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
 
-def jaccard(a: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
+def jaccard(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Return the Jaccard similarity of two selections for each label (FALS, equation 63)."""
     a, b = _pair(a, b)
     common = np.array([np.intersect1d(first, other, assume_unique=True).size for first, other in zip(a, b)], np.float64)
     return common / (a.shape[1] + b.shape[1] - common)
 
 
-def spearman(scores_a: npt.ArrayLike, a: npt.ArrayLike, scores_b: npt.ArrayLike, b: npt.ArrayLike) -> np.ndarray:
+def spearman(scores_a: ArrayLike, a: ArrayLike, scores_b: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Return Spearman's correlation of two methods' scores over the features that either selects (FALS, equation 65).
 
     Methods that select different features have negative values; 0 does not mean independent rankings.

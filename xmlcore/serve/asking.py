@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore.models import PackedModel
 from xmlcore.models.rules import innermost
 from xmlcore.typing import Matrix
-from xmlcore.validation import check_features
+from xmlcore.validation import check_count, check_features
 
 LONGEST_TEXT = 300  # characters of a text in a command line
 MOST_VALUES = 50  # features of a row in a command line: those of the largest absolute values
@@ -22,6 +22,7 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     A text is cut after 300 characters, and of a row the 50 largest values are sent: a comment says so. Without
     ``asked`` an example is asked. ValueError if a model that takes rows only is asked for a text.
     """
+    k = check_count(k, "k")
     serve = f"xmlcore serve {shlex.quote(path)}"
     if asked is None:
         few = min(packed.n_features, 3)

@@ -29,6 +29,6 @@ class Limits:
     waiting: int = 100  # requests that wait for a turn; one more is refused (status 503): the answer comes at once
 
     def __post_init__(self):
-        object.__setattr__(self, "at_once", effective_jobs(self.at_once))
+        object.__setattr__(self, "at_once", effective_jobs(None) if self.at_once is None else self.at_once)
         for field in fields(self):
             check_count(getattr(self, field.name), field.name)

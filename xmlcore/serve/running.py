@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from xmlcore.datasets.texts import words
 from xmlcore.extras import require
+from xmlcore.validation import check_count, check_number
 
 SWITCH_SECONDS = 0.0005  # after which a thread lets others run: an answer needs several turns beside a large request
 IDLE_SECONDS = 30  # after which a connection is closed that has had an answer and asks for nothing more
@@ -25,6 +26,7 @@ def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
 
     OSError is raised if the port is in use, or the host is none of this machine.
     """
+    port = check_count(port, "port", 0, 65535)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends what is written at once (TCP_NODELAY); otherwise an answer whose head and
     # body are written one after the other waits 40 ms for the acknowledgement of its head.
@@ -64,6 +66,7 @@ def run(
     require("serve", "uvicorn")
     import uvicorn
 
+    seconds = check_number(seconds, "seconds", above=True)
     warnings.filterwarnings("ignore", message="X does not have valid feature names")  # rows of requests never have
     words.limit_search(words.SECONDS)
     sys.setswitchinterval(SWITCH_SECONDS)

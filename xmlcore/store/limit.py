@@ -15,6 +15,7 @@ from xmlcore.state import database
 from xmlcore.store import removing
 from xmlcore.store.kept import Inventory, inventory
 from xmlcore.store.room import free_on_disk
+from xmlcore.validation import check_count, check_number
 
 BOUND_VARIABLE = "XMLCORE_STORE_SIZE"
 LARGEST = 20_000_000_000  # bytes: the bound when none is set, or half of the free disk if that is less
@@ -57,6 +58,7 @@ def bound(taken: int | None = None) -> int:
     It is the size in the environment variable ``XMLCORE_STORE_SIZE``, such as ``50 GB``; else what :func:`set_bound`
     has written; else 20 GB, or half of what the disk has for artifacts if that is less.
     """
+    taken = None if taken is None else check_count(taken, "taken", 0)
     text = os.environ.get(BOUND_VARIABLE)
     if text:
         return parse_size(text, BOUND_VARIABLE)
@@ -88,7 +90,7 @@ def set_bound(n_bytes: int | None) -> None:
     if n_bytes is None:
         database().remove("settings", _BOUND)
     else:
-        database().put("settings", _BOUND, int(n_bytes))
+        database().put("settings", _BOUND, check_count(n_bytes, "n_bytes", 0))
 
 
 def usage(found: Inventory | None = None) -> dict[str, Any]:
@@ -117,13 +119,13 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     computed from it is used. If no bound is set and the disk allows less than 20 GB, what was used in the last 30 days
     stays too: other programs may have filled the disk.
     """
-    found, now = inventory(), time.time() if now is None else now
+    found, now = inventory(), check_number(time.time() if now is None else now, "now")
     total, recent = found.bytes, RECENT
     if most is None:
         most = bound(total)
         is_set = bool(os.environ.get(BOUND_VARIABLE)) or _written_bound() is not None
         recent = MONTH if most < LARGEST and not is_set else RECENT
-    if total <= most:
+    if total <= check_count(most, "most", 0):
         return None
     spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | set(needed))
     removed, last = [], {}  # last: when an artifact, or something computed from it, was used last

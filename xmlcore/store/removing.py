@@ -1,6 +1,7 @@
 """Deleting artifacts, at once or so that it can be undone, and removing what killed processes have left."""
 
 import contextlib
+import math
 import os
 import shutil
 import time
@@ -23,6 +24,7 @@ from xmlcore.store.places import (
     read_json,
 )
 from xmlcore.system import cache_root
+from xmlcore.validation import check_number
 
 STALE_SECONDS = 24 * 3600  # half-written artifacts are removed when they are older, in seconds
 
@@ -84,7 +86,7 @@ def taken_away(path):
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
     """Remove artifacts that are half written or half deleted because a process was killed."""
-    parent = kind_folder(kind)
+    parent, older_than = kind_folder(kind), check_number(older_than, "older_than", -math.inf)
     removed = 0
     for path in parent.iterdir() if parent.is_dir() else ():
         if not path.name.startswith(HIDDEN):
@@ -137,7 +139,7 @@ def _place_of(kind, name):
 
 def remove_aside(older_than: float = 0.0) -> int:
     """Remove artifacts that were set aside."""
-    removed = 0
+    removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
     for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime >= older_than:
@@ -166,7 +168,7 @@ def bytes_aside() -> int:
 
 def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
     """Do what :func:`remove_stale` does for all kinds, and remove artifacts that were found to be damaged."""
-    removed = 0
+    removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
     with contextlib.suppress(OSError):
         for entry in os.scandir(cache_root() / "artifacts"):
             if entry.is_dir() and KIND.fullmatch(entry.name):

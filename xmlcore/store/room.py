@@ -9,6 +9,7 @@ from pathlib import Path
 from xmlcore import wording
 from xmlcore.store.errors import CannotKeepError
 from xmlcore.system import CACHE_VARIABLE, UnsafeCacheError, cache_root, make_private, secure_cache
+from xmlcore.validation import check_count
 
 LEAST_FREE = 50_000_000  # bytes that must be free on the disk before work begins
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -17,6 +18,7 @@ _REMEDY = "Free some, for example by deleting results that are not needed"
 
 def trouble(least_free: int = LEAST_FREE) -> str | None:
     """Return why results cannot be kept now, and what to do; None if they can be."""
+    check_count(least_free, "least_free", 0)
     try:
         root = make_private(secure_cache())
     except UnsafeCacheError as error:

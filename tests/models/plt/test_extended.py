@@ -47,7 +47,7 @@ def test_the_evaluation_is_algorithm_1(rows):
             ranking = model.predict_topk(noisy, k)
             assert found["P@k"] == pytest.approx(metrics.precision_at_k(Y[50:], ranking, k)[-1])
             assert found["nDCG@k"] == pytest.approx(metrics.ndcg_at_k(Y[50:], ranking, k)[-1])
-            assert found["PSDCG@k"] == pytest.approx(metrics.psdcg_at_k(Y[50:], ranking, weights, k)[-1])
+            assert found["PSDCG@k"] == pytest.approx(metrics.psdcg_at_k(Y[50:], ranking, k, inv_ps=weights)[-1])
             assert found["pred_time"] > 0
     own = model.adversarial_evaluation(X[50:], Y[50:], np.ones(9), [0.1], [2], random_state=4)
     assert own[2][0.1]["PSDCG@k"] != results[3][0.1]["PSDCG@k"]

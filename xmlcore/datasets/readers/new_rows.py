@@ -13,7 +13,7 @@ from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
-from xmlcore.validation import check_count
+from xmlcore.validation import INT32_MAX, check_count
 
 _NOT_IN_COLUMNS = b""  # for the reader of tables: no column is one of labels
 _NAMED = 5  # names that a message lists
@@ -101,7 +101,7 @@ def read_new_rows(
         See :func:`xmlcore.datasets.read_matrix`. Columns of text are left out, but for one of ids.
     """
     progress = to_progress(progress)
-    n_features = check_count(n_features, "n_features")
+    n_features = check_count(n_features, "n_features", most=INT32_MAX)
     first_index = check_count(first_index, "first_index", 0, 1)
     for noun, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
         if names is not None and count is not None and len(names) != count:

@@ -17,6 +17,7 @@ from xmlcore.metrics import as_ranking
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Source
+from xmlcore.validation import check_count
 
 FORMS = (
     "Give a line for each row with its labels, best first; or a table with the columns row, label and perhaps score; "
@@ -47,7 +48,8 @@ def read_ranking(
     DatasetFormatError names the line and the column of another number of rows, an unknown label, a label twice in a
     row, or a score that is no finite number.
     """
-    progress = to_progress(progress)
+    progress, k = to_progress(progress), check_count(k, "k")
+    n_rows, n_labels = check_count(n_rows, "n_rows", 0), check_count(n_labels, "n_labels", 0)
     text = read_text(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
     source = source_name(source, name)
     if npz.looks_like(text):

@@ -6,7 +6,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
@@ -20,7 +19,7 @@ from xmlcore.datasets.readers.xmlc import canonical_csr
 from xmlcore.datasets.splits.files import read_split
 from xmlcore.datasets.splits.sizes import count_test_rows
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.typing import Source
+from xmlcore.typing import ArrayLike, Source
 from xmlcore.validation import INT32_MAX, as_array, check_count, check_names
 
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
@@ -231,7 +230,7 @@ def read_dataset(
     test_labels: Source | None = None,
     feature_names: Sequence[str] | Source | None = None,
     label_names: Sequence[str] | Source | None = None,
-    split: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    split: tuple[ArrayLike, ArrayLike] | None = None,
     progress: ProgressLike = silent,
     **read_options: object,
 ) -> Dataset:

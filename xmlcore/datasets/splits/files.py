@@ -42,6 +42,7 @@ def read_row_numbers(
         listed twice. The error has the line.
     """
     label = source_name(source, name)
+    n_rows = None if n_rows is None else check_count(n_rows, "n_rows", 0)
     column, first = check_count(column, "column", 0), check_count(first, "first", 0, 1)
     lines = read_text(source, name=name).tobytes().decode("utf-8", "replace").splitlines()
     rows, seen, width = [], {}, None

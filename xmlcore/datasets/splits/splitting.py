@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.stratify import distribute
@@ -14,7 +13,7 @@ from xmlcore.datasets.readers.reading import check_split, split_rows
 from xmlcore.datasets.splits.sizes import count_test_rows, move_to_sizes, whole_sizes
 from xmlcore.datasets.statistics.description import all_labels
 from xmlcore.datasets.statistics.duplicates import seen_in_train
-from xmlcore.typing import Labels
+from xmlcore.typing import ArrayLike, Labels
 from xmlcore.validation import as_array, check_count, check_dataset, check_labels, csr_parts
 
 METHODS = ("random", "stratified")
@@ -124,7 +123,7 @@ def rows_of_file(n_train: int, n_test: int, random_state: int) -> np.ndarray:
 
 
 def resplit(
-    dataset: Dataset, train_rows: npt.ArrayLike, test_rows: npt.ArrayLike, note: str = "", name: str | None = None
+    dataset: Dataset, train_rows: ArrayLike, test_rows: ArrayLike, note: str = "", name: str | None = None
 ) -> Dataset:
     """Return a data set with other training and test rows.
 
@@ -196,6 +195,7 @@ def split_again(
         ``.notes`` say how it was split.
     """
     _check_method(method)
+    check_count(fold, "fold", 0)
     Y = all_labels(dataset)
     how = "at random" if method == "random" else "by iterative stratification"
     if n_folds is not None:

@@ -136,7 +136,9 @@ def _ordered(first, second, counts):
 
 def _largest(first, second, both, value, candidates, n):
     at = np.flatnonzero(candidates)
-    if at.size > n:
+    if n == 0:
+        at = at[:0]
+    elif at.size > n:
         threshold = np.partition(value[at], at.size - n)[at.size - n]
         at = at[value[at] >= threshold]
         at = at[np.lexsort((second[at], first[at], -both[at], -value[at]))[:n]]

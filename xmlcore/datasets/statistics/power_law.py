@@ -8,12 +8,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import DataFrame
-from xmlcore.validation import as_array, check_count, check_is, check_number
+from xmlcore.typing import ArrayLike, DataFrame
+from xmlcore.validation import as_array, check_count, check_is
 
 LARGEST_ALPHA = 50.0
 TABLE = 100_000  # counts from x_min on that are drawn from an exact table; larger ones from a continuous distribution
@@ -33,7 +32,7 @@ class PowerLaw(NamedTuple):
     distance: float  # of Kolmogorov and Smirnov, between these and the power law
 
 
-def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
+def fit_power_law(counts: ArrayLike, x_min: int | None = None) -> PowerLaw:
     """Fit a power law to counts, by maximum likelihood.
 
     Parameters
@@ -68,7 +67,7 @@ def fit_power_law(counts: npt.ArrayLike, x_min: int | None = None) -> PowerLaw:
 def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFrame":
     """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
     check_is(fit, PowerLaw, "fit", _FITTED)
-    largest, points = check_number(largest, "largest"), check_count(points, "points")
+    largest, points = check_count(largest, "largest", 0), check_count(points, "points")
     if not math.isfinite(fit.alpha):
         return pd.DataFrame({"count": [], "rank": []})
     count = np.geomspace(fit.x_min, max(largest, fit.x_min), points)
@@ -96,7 +95,7 @@ class Goodness(NamedTuple):
 
 
 def goodness_of_fit(
-    counts: npt.ArrayLike,
+    counts: ArrayLike,
     fit: PowerLaw | None = None,
     n_samples: int = 1000,
     random_state: int = 0,
@@ -152,7 +151,7 @@ def goodness_of_fit(
     return Goodness(p, math.sqrt(p * (1 - p) / n_samples), *ends, n_samples)
 
 
-def compare_with_power_law(counts: npt.ArrayLike, fit: PowerLaw | None = None) -> "DataFrame":
+def compare_with_power_law(counts: ArrayLike, fit: PowerLaw | None = None) -> "DataFrame":
     """Compare a fitted power law with other distributions of the same counts, of at least x_min.
 
     Vuong's test: R is the sum of the differences of log-likelihoods, divided by their standard deviation and the root

@@ -9,7 +9,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.first_use import pd
 from xmlcore.metrics import as_ranking
 from xmlcore.typing import DataFrame, Matrix, Predictions
-from xmlcore.validation import check_dataset, check_features, check_frame
+from xmlcore.validation import check_count, check_dataset, check_features, check_frame
 
 MOST = 2000  # rows that are compared; of more, so many are drawn at random
 DRAWS = 999  # random divisions
@@ -27,6 +27,7 @@ def facts_of_rows(
     ``score`` (its score, or 0). Words are counted where the rows have ``texts``.
     """
     check_dataset(dataset)
+    check_count(seed, "seed", 0)
     X, ranking = check_features(X, dataset.n_features), as_ranking(ranking, 1)
     if X.shape[0] != len(ranking.labels):
         raise ValueError(f"X has {X.shape[0]} rows, but the ranking has {len(ranking.labels)}")
@@ -85,7 +86,7 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
         check_frame(frame, ("terms", "unknown", "empty", "label", "score"), "facts_of_rows", name)
     if not len(rows) or not len(test):
         raise ValueError(f"there are {len(rows):,} new and {len(test):,} test rows: give at least one of each")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(check_count(seed, "seed", 0))
     both, n = pd.concat([rows, test], ignore_index=True), len(rows)
     label = np.unique(both["label"], return_inverse=True)[1]
     columns = both[["unknown", "terms", "empty", "score"]].to_numpy(np.float64)

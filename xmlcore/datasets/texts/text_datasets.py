@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
@@ -13,7 +12,7 @@ from xmlcore.datasets.readers.sources import source_name
 from xmlcore.datasets.texts.reading import read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.typing import Source
+from xmlcore.typing import ArrayLike, Source
 from xmlcore.validation import check_dataset
 
 
@@ -25,7 +24,7 @@ def read_text_dataset(
     random_state: int = 0,
     *,
     vectorizer: TextVectorizer | None = None,
-    split: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    split: tuple[ArrayLike, ArrayLike] | None = None,
     progress: ProgressLike = silent,
     **read_options: object,
 ) -> Dataset:

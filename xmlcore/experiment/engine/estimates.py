@@ -29,7 +29,7 @@ from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, REFERENCE
 from xmlcore.system import effective_jobs
 from xmlcore.typing import Dataset
-from xmlcore.validation import check_dataset, check_known
+from xmlcore.validation import check_count, check_dataset, check_known
 
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
 # Seconds of one core per unit of work; the functions that use them count the units.
@@ -334,6 +334,7 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
 
 def candidate_bytes(n_rows: int, n_candidates: int) -> int:
     """Estimate the peak memory in bytes of :func:`sampling_study` when it predicts rows with many candidates."""
+    n_rows, n_candidates = check_count(n_rows, "n_rows", 0), check_count(n_candidates, "n_candidates", 0)
     at_once = min(n_rows, rows_at_once(n_candidates))
     return BYTES_PER_CANDIDATE * at_once * n_candidates
 
@@ -372,7 +373,7 @@ def statistics(fingerprint: str) -> Estimate:
 
 def most_adversaries(params: dict[str, Any], n_classes: int) -> int:
     """Return the largest number of adversaries that an example can have."""
-    among = n_classes
+    among = check_count(n_classes, "n_classes", 0)
     if params.get("adversaries", "random") == "candidates":
         among = min(among, int(params["n_candidates"]))
     return max(1, among - 1)

@@ -1,6 +1,7 @@
 """Removing what killed processes have left: half-written results, given files, unfinished downloads, folders."""
 
 import contextlib
+import math
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from xmlcore import store
 from xmlcore.experiment.engine import given, sweep_unfinished
 from xmlcore.state import database, holders
 from xmlcore.system import data_root
+from xmlcore.validation import check_number
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
 # Where files are written under other names first, with these names. What is in the folder for temporary files of the
@@ -36,6 +38,7 @@ def remove_leftovers(older_than: float = OLD) -> int:
     int
         Number of files and folders removed.
     """
+    check_number(older_than, "older_than", -math.inf)
     removed = store.remove_all_stale(older_than) + given.remove_old(older_than)
     removed += sweep_unfinished.remove_old() + holders.remove_dead(database(), older_than)
     for root, patterns in ((data_root(), _IN_DATA), (Path(tempfile.gettempdir()), _OF_MACHINE)):

@@ -14,6 +14,7 @@ from xmlcore.experiment.engine.task import keep, task
 from xmlcore.experiment.kinds.train import changed_params
 from xmlcore.progress import Cancelled, Progress, part_of, silent
 from xmlcore.typing import Dataset
+from xmlcore.validation import check_count, check_number
 
 if TYPE_CHECKING:
     from xmlcore.jobs import Queue
@@ -94,6 +95,7 @@ def sweep(
     ValueError, TypeError
         There is no such model, parameter, method or measure, or a value is not accepted.
     """
+    at_once = None if at_once is None else check_count(at_once, "at_once")
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
     wanted = {
         "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
@@ -227,6 +229,7 @@ class Driver:
     """A sweep that is carried out in the background, by a thread that only waits for jobs."""
 
     def __init__(self, made: "SweepSettings", queue: "Queue", owner: str = "", at_once: int | None = None):
+        at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
         self.owners, self._made, self._stopped = {owner}, made, threading.Event()
         self._thread = threading.Thread(
@@ -250,7 +253,7 @@ class Driver:
         """Stop the sweep; what has been done stays, and it can be started again."""
         self._stopped.set()
         if wait is not None:
-            self._thread.join(wait)
+            self._thread.join(check_number(wait, "wait"))
 
     def _run(self, made, queue, at_once):
         try:

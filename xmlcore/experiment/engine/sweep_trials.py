@@ -50,7 +50,7 @@ class Trial:
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Hold out a random share of rows, to choose settings on."""
     n_rows, share = check_count(n_rows, "n_rows", 0), check_number(share, "share", 0.0, 1.0)
-    order = np.random.default_rng(seed).permutation(n_rows)
+    order = np.random.default_rng(check_count(seed, "seed", 0)).permutation(n_rows)
     n_held = round(share * n_rows)
     return order[n_held:], np.sort(order[:n_held])
 
@@ -68,6 +68,7 @@ def check_held_out(n_rows: int, share: float) -> None:
 def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | None = None) -> "Dataset":
     """Return a data set whose test rows are training rows that are held out; the real test rows are not in it."""
     check_dataset(dataset)
+    n_rows = None if n_rows is None else check_count(n_rows, "n_rows")
     check_held_out(dataset.n_train, check_number(share, "share", 0.0, 1.0))
     kept, held = held_out(dataset.n_train, share, seed)
     kept = np.sort(kept[:n_rows])

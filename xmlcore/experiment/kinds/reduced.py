@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.experiment.catalog import NOISE
@@ -20,7 +19,7 @@ from xmlcore.models.plt.scaling import UNIT, read_as
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import DataFrame, Dataset, Labels, Matrix
+from xmlcore.typing import ArrayLike, DataFrame, Dataset, Labels, Matrix
 from xmlcore.validation import check_count
 
 PER_LABEL_MODEL = "OneVsRest"  # the model whose labels can each learn from other features
@@ -55,7 +54,7 @@ class PerLabelOneVsRest:
     labels and on the features that any label has.
     """
 
-    def __init__(self, selected: npt.ArrayLike, **params: object):
+    def __init__(self, selected: ArrayLike, **params: object):
         self.selected = selected
         self.params = params
 
@@ -93,7 +92,7 @@ class PerLabelOneVsRest:
 
     def predict_topk(self, X: Matrix, k: int = 5, progress: ProgressLike = silent) -> Ranking:
         """Return the k labels with the largest margins of each row."""
-        progress = to_progress(progress)
+        progress, k = to_progress(progress), check_count(k, "k")
         n, n_labels = X.shape[0], self._bias.size
         labels = np.full((n, k), -1, np.int32)
         scores = np.zeros((n, k), np.float32)
@@ -121,11 +120,13 @@ class PerLabelOneVsRest:
 
 def union_of_features(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
     """Return the features that the selection of at least one label contains."""
+    n_per_label = None if n_per_label is None else check_count(n_per_label, "n_per_label")
     return np.unique(selected[:, :n_per_label])
 
 
 def fitting_depth(selected: np.ndarray, most: int) -> int:
     """Return how many features of each label may be used so that the labels together use at most ``most`` features."""
+    check_count(most, "most")
     low, high = 1, selected.shape[1]
     while low < high:
         middle = (low + high + 1) // 2

@@ -100,6 +100,7 @@ def sampling_study(
     """
     progress = to_progress(progress)
     n_repeats = check_count(n_repeats, "n_repeats")
+    n_candidates = [check_count(n, "each of n_candidates") for n in n_candidates]
     most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)
     params = params | {"n_adversarial": min(params["n_adversarial"], most)}
     n_adversarial = sorted({min(value, most) for value in n_adversarial})

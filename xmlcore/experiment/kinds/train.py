@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
@@ -29,7 +28,7 @@ from xmlcore.models.plt.choosing import PUBLISHED_C
 from xmlcore.parameters import AUTO
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import DataFrame, Dataset, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count, check_dataset, check_model
 
 FOLDER = "runs"
@@ -121,7 +120,7 @@ def evaluate(
     progress: ProgressLike | None = None,
     intervals: bool = False,
     *,
-    inv_ps: npt.ArrayLike | None = None,
+    inv_ps: ArrayLike | None = None,
 ) -> Evaluation:
     """Measure a fitted model on the test rows of a data set.
 

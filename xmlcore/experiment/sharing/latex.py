@@ -4,7 +4,7 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.typing import DataFrame
-from xmlcore.validation import check_frame
+from xmlcore.validation import check_count, check_frame
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -36,6 +36,7 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
         measures than runs and than fit on a page. As written with these digits, the best value of a measure is bold and
         the second best underlined; equal values are marked alike. Intervals stand below the values.
     """
+    digits = check_count(digits, "digits", 0)
     check_frame(frame, ("run", "measure", "k", "value"), "measures_with_intervals")
     runs = list(dict.fromkeys(frame["run"]))
     columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))

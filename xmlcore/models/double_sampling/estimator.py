@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of, in_columns
@@ -28,7 +27,7 @@ from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 SHARES = {  # of the time of a training, roughly
@@ -244,11 +243,11 @@ class DoubleSampling(TakesWeights, LearnsMore):
         """
         progress = to_progress(progress)
         x = self._rows(self._check_input(X))
-        return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
+        return self.ranker_.candidates(x, self._n_candidates(n, "n"), self.n_jobs, progress)
 
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, n_candidates: int | None = None,
-        weights: npt.ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Ranking:  # fmt: skip
         """Return the k best candidates of each row, ranked by the learnt function f.
 
@@ -313,7 +312,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         labels = self.predict_topk(X, 1).labels
         return label_matrix(labels, np.ones(labels.shape), self.n_labels_)
 
-    def pair_features(self, X: Matrix, classes: npt.ArrayLike) -> np.ndarray:
+    def pair_features(self, X: Matrix, classes: ArrayLike) -> np.ndarray:
         """Return the features of each row with some classes: float64, shape (n, q, p), as ``feature_names_``.
 
         ``classes`` are class ids of shape (n, q), -1 where there is none, as in a ranking, whose features are nan. A
@@ -370,9 +369,9 @@ class DoubleSampling(TakesWeights, LearnsMore):
         """Return rows in the model's columns: (pointers, columns, values)."""
         return in_columns(csr_parts(without_negative(X)), self._columns)
 
-    def _n_candidates(self, n):
+    def _n_candidates(self, n, name="n_candidates"):
         """Return the number q of candidates to rank: ``n``, or the parameter when None; at most all classes."""
-        n = self.n_candidates if n is None else check_count(n, "n_candidates")
+        n = self.n_candidates if n is None else check_count(n, name)
         return min(n, self.ranker_.index.order.size)
 
     def _warm_up_predict(self):

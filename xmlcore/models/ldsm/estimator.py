@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import SentRows
@@ -25,7 +24,7 @@ from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
-from xmlcore.typing import Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -165,7 +164,7 @@ class LdSM(TakesWeights, LearnsMore):
         progress: ProgressLike = silent,
         n_trees: int | None = None,
         max_nodes: int | None = None,
-        weights: npt.ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Ranking:
         """Return the k labels of the largest share in the leaves that a row reaches.
 

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
@@ -26,7 +25,7 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Auto, Matrix
+from xmlcore.typing import ArrayLike, Auto, Matrix
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -181,7 +180,7 @@ class OneVsRest(LinearModel):
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
@@ -218,7 +217,7 @@ class OneVsRest(LinearModel):
         blocks = row_blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
         return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), n_labels)
 
-    def linear_margins(self, labels: npt.ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
+    def linear_margins(self, labels: ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
         """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``,
         or ``weights @ x + bias`` if ``normalize_`` is not "l2".
 
@@ -228,7 +227,7 @@ class OneVsRest(LinearModel):
         labels = check_label_ids(labels, None, self.n_labels_)
         return self.coef_[labels], self.intercept_[labels]
 
-    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
+    def log_proba_gradient(self, X: Matrix, labels: ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         weights, bias = self.linear_margins(labels)
@@ -279,7 +278,7 @@ class OneVsRest(LinearModel):
         """Return a block of rows in the model's columns, as classifiers read them: pointers, columns, values."""
         return take_rows(*x, *block, *self._columns, self.normalize_ == UNIT)
 
-    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+    def label_probabilities(self, X: Matrix, labels: ArrayLike) -> np.ndarray:
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         read = as_read(X, self.normalize_)

@@ -4,7 +4,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
@@ -31,7 +30,7 @@ from xmlcore.models.weights import TakesWeights, weighed_rows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
-from xmlcore.typing import DataFrame, Labels, Matrix
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix
 
 # Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
@@ -59,8 +58,8 @@ class LinearModel(TakesWeights):
         Y: Labels,
         *,
         progress: ProgressLike = silent,
-        sample_weight: npt.ArrayLike | None = None,
-        label_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        label_weight: ArrayLike | None = None,
     ) -> Choice:
         """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
 
@@ -103,14 +102,14 @@ class LinearModel(TakesWeights):
         columns = [*self._SETTINGS, *(f"P@{k}" for k in KS), "score", "rows", "labels", "seconds"]
         return pd.DataFrame(self._trials, columns=columns)
 
-    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+    def label_probabilities(self, X: Matrix, labels: ArrayLike) -> np.ndarray:
         """Return the probabilities of requested labels for each row: float64, before they are rounded to float32.
 
         ``labels`` has the label of each row; a label tree also takes q labels of each row, shape (n, q).
         """
         raise NotImplementedError
 
-    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
+    def log_proba_gradient(self, X: Matrix, labels: ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
 
         The logarithm (float64, shape (n,)) is -inf where the probability is 0 for every row. The gradient is a

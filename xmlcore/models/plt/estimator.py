@@ -4,7 +4,6 @@ import threading
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
@@ -50,7 +49,7 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Auto, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -192,7 +191,7 @@ class PLT(LinearModel):
         return stats
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
@@ -223,7 +222,7 @@ class PLT(LinearModel):
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
         return stacked(run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs), self.n_labels_)
 
-    def label_probabilities(self, X: Matrix, labels: npt.ArrayLike) -> np.ndarray:
+    def label_probabilities(self, X: Matrix, labels: ArrayLike) -> np.ndarray:
         X = self._check_input(X)
         labels = np.asarray(labels)
         per_row = labels.shape[1] if labels.ndim == 2 else 1
@@ -264,7 +263,7 @@ class PLT(LinearModel):
                 )  # fmt: skip
             return self._linear_nodes[tree]
 
-    def log_proba_gradient(self, X: Matrix, labels: npt.ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
+    def log_proba_gradient(self, X: Matrix, labels: ArrayLike) -> tuple[np.ndarray, sp.csr_array]:
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         x, trees, shape = csr_parts(X), [self.linear_nodes(tree) for tree in range(len(self.trees_))], X.shape

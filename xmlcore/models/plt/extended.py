@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore import metrics
 from xmlcore.arrays import largest_values
@@ -18,8 +17,16 @@ from xmlcore.models.rows import counted
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import Labels, Matrix
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, check_weights, feature_names
+from xmlcore.typing import ArrayLike, Labels, Matrix
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_labels,
+    check_number,
+    check_weights,
+    feature_names,
+)
 
 
 @described
@@ -67,8 +74,8 @@ class ExtendedPLT(PLT):
         Y: Labels,
         *,
         progress: ProgressLike = silent,
-        sample_weight: npt.ArrayLike | None = None,
-        label_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        label_weight: ArrayLike | None = None,
     ) -> Self:
         """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
 
@@ -139,7 +146,7 @@ class ExtendedPLT(PLT):
         self,
         X: Matrix,
         Y: Matrix,
-        inv_ps: npt.ArrayLike | None = None,
+        inv_ps: ArrayLike | None = None,
         noise_levels: Sequence[float] = (0.0, 0.01, 0.05, 0.1),
         k_values: Sequence[int] = (1, 3, 5),
         random_state: int = 0,
@@ -183,7 +190,8 @@ class ExtendedPLT(PLT):
             raise ValueError("X has no rows: there is nothing to measure")
         inv_ps = metrics.propensity.inverse_log_counts(self.label_counts_) if inv_ps is None else inv_ps
         k_values = [check_count(k, "each of k_values") for k in k_values]
-        noises = [GaussianNoise(level) for level in noise_levels]
+        check_count(random_state, "random_state", 0)
+        noises = [GaussianNoise(check_number(level, "each of noise_levels")) for level in noise_levels]
         results = {k: {} for k in k_values}
         for noise in noises:  # compile the kernels first: the measured times are without it
             self.predict_topk(noise.apply(X[:1], seed=random_state), max(k_values, default=1))
@@ -205,7 +213,7 @@ class ExtendedPLT(PLT):
                 results[k][noise.sigma] = {
                     "P@k": float(metrics.precision_at_k(Y, labels, k)[-1]),
                     "nDCG@k": float(metrics.ndcg_at_k(Y, labels, k)[-1]),
-                    "PSDCG@k": float(metrics.psdcg_at_k(Y, labels, inv_ps, k)[-1]),
+                    "PSDCG@k": float(metrics.psdcg_at_k(Y, labels, k, inv_ps=inv_ps)[-1]),
                     "pred_time": seconds[k],
                 }
         return results

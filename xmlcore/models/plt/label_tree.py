@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xmlcore._kernels.plt_shapes import breadth_first
+from xmlcore.typing import ArrayLike
 from xmlcore.validation import INT32_MAX, check_count
 
 # The end of error messages about the order of nodes.
@@ -76,7 +76,7 @@ class LabelTree:
         object.__setattr__(self, "label", np.ascontiguousarray(label, np.int32))
 
     @classmethod
-    def from_parents(cls, parents: npt.ArrayLike, labels: npt.ArrayLike) -> "LabelTree":
+    def from_parents(cls, parents: ArrayLike, labels: ArrayLike) -> "LabelTree":
         """Return the tree with these nodes, which may be in any order and are renumbered; siblings keep their order.
 
         ``parents`` has each node's parent, -1 for the root; ``labels`` a leaf's label, -1 for inner nodes. Every label

@@ -92,6 +92,7 @@ def _at_once_bytes(order, n_rows, n_features, n_labels, n_hidden, threads) -> in
 
 def _shape(X, nnz):
     """Return the shape of X and its number of non-zero values; ``nnz`` None means all values if X is a shape."""
+    nnz = None if nnz is None else check_count(nnz, "nnz", 0)
     if not isinstance(X, tuple):
         X = check_features(X)
         return X.shape, X.nnz

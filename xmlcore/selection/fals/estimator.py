@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
@@ -28,7 +27,7 @@ from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
-from xmlcore.typing import DataFrame, Matrix, RandomState
+from xmlcore.typing import ArrayLike, DataFrame, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 SCORED = 0.6  # measured time of scoring, as a share of that estimated, when training takes as long as estimated
@@ -234,7 +233,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: npt.ArrayLike | None = None
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
