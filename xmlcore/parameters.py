@@ -1,10 +1,13 @@
 """The description of an estimator's parameter, from which its check, its docstring and its form field are made."""
 
+import difflib
+import functools
 import inspect
 import math
 import numbers
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar, dataclass_transform
 
@@ -202,12 +205,24 @@ class Parameter:
         return f"{self.name} : {self.type_text}{given}\n{text}"
 
 
+def no_parameter(owner: str, unknown: list[str], known: Iterable[str]) -> str:
+    """Return what is said of names that no parameter has: which there are, and which may have been meant."""
+    has = f"it has {', '.join(known)}" if known else "it has none"
+    return f"{owner} has no parameter {listed(unknown)}: {has}{_meant(unknown, known)}"
+
+
+def _meant(unknown, known) -> str:
+    folded = {name.casefold(): name for name in known}
+    close = [difflib.get_close_matches(name.casefold()[:60], folded, 1, 0.75) for name in unknown]
+    meant = [folded[name] for names in close for name in names]
+    return f". Did you mean {listed(meant)}?" if meant else ""
+
+
 def filled(parameters: "tuple[Parameter, ...]", values: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return a value for each parameter of ``owner``: a given one, checked, or the default."""
     known = {parameter.name: parameter for parameter in parameters}
     if unknown := sorted(set(values) - set(known)):
-        has = f"it has {', '.join(known)}" if known else "it has none"
-        raise ValueError(f"{owner} has no parameter {listed(unknown)}: {has}")
+        raise ValueError(no_parameter(owner, unknown, known))
     if missing := [name for name in known if known[name].default is REQUIRED and name not in values]:
         raise ValueError(f"{owner} needs the parameter {' and '.join(missing)}")
     return {name: p.check(values[name]) if name in values else p.default for name, p in known.items()}
@@ -270,7 +285,7 @@ class HasParameters:
         further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
         for name in params:
             if name not in names:
-                valid = f"Valid parameters are: {names}."
+                valid = f"Valid parameters are: {names}{_meant([name], names)}"
                 raise ValueError(f"Invalid parameter {name!r:.200} for estimator {self!r:.200}. {valid}")
         for name, value in params.items():
             setattr(self, name, value)
@@ -297,7 +312,21 @@ class HasParameters:
         if self._further_params:
             unknown = sorted(set(getattr(self, self._further_params)) - self._accepted_params())
             if unknown:
-                raise TypeError(f"{self._further_class().__name__} has no parameter {listed(unknown)}")
+                raise TypeError(no_parameter(self._further_class().__name__, unknown, self._accepted_params()))
+
+
+def _naming_the_unknown(made):
+    """Return an ``__init__`` that also says which parameters there are when it is given another one."""
+    known = [name for name, p in inspect.signature(made).parameters.items() if name != "self"]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(made).parameters.values())
+
+    @functools.wraps(made)
+    def __init__(self, *args, **params):
+        if not takes_any and (unknown := sorted(params.keys() - set(known))):
+            raise TypeError(no_parameter(type(self).__name__, unknown, known))
+        made(self, *args, **params)
+
+    return __init__
 
 
 @dataclass_transform()
@@ -309,6 +338,7 @@ def described(cls: type[Described]) -> type[Described]:
     """
     has_doc = cls.__doc__ is not None
     dataclass(eq=False, repr=False, match_args=False)(cls)
+    cls.__init__ = _naming_the_unknown(cls.__init__)
     if not has_doc:  # python -OO
         return cls
     order = list(inspect.signature(cls).parameters)

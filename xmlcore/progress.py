@@ -1,5 +1,6 @@
 """Progress reporting and cancellation for long-running work."""
 
+import inspect
 from typing import Any, Literal, Protocol, TypeAlias
 
 from xmlcore.extras import require
@@ -113,10 +114,17 @@ class Bar:
 
 
 def to_progress(progress: ProgressLike | None) -> Progress:
-    if progress is None:
+    if progress is None or progress is silent:
         return silent
     if isinstance(progress, str) and progress == "bar":
         return Bar()
     if not callable(progress):
         raise TypeError(f'progress must be a function, as in xmlcore.progress.Progress, or "bar", not {progress!r:.60}')
+    try:
+        inspect.signature(progress).bind("", 0.0, "")
+    except ValueError:  # a function of C, which does not say what it takes
+        pass
+    except TypeError as error:
+        message = f"progress is called with a phase, a fraction and a detail, which {progress!r:.60} does not take"
+        raise TypeError(f"{message}: {error}") from None
     return progress

@@ -23,24 +23,23 @@ def problem():
     return X, Y
 
 
-@pytest.mark.parametrize(
-    "name, function",
-    [
-        ("P", metrics.precision_at_k), ("R", metrics.recall_at_k), ("nDCG", metrics.ndcg_at_k),
-        ("PSP", metrics.psprecision_at_k), ("PSR", metrics.psrecall_at_k), ("PSDCG", metrics.psdcg_at_k),
-        ("PSnDCG", metrics.psndcg_at_k),
-    ],
-)  # fmt: skip
-def test_a_scorer_returns_the_measure_at_k(name, function):
+@pytest.mark.parametrize("measure", [*metrics.MEASURES.values(), *metrics.SCORE_MEASURES.values()], ids=str)
+def test_a_scorer_is_the_measure_and_of_losses_the_negative(measure):
     X, Y = problem()
     model = OneVsRest(max_iter=5, tol=1.0).fit(X, Y)
-    ranking = model.predict_topk(X, 3)
-    inv_ps = metrics.inverse_propensity(Y) if name.startswith("PS") else None
-    expected = function(Y, ranking, *([inv_ps] if inv_ps is not None else []), 3)[-1]
-    scorer = metrics.scorer(f"{name}@3", inv_ps)
-    assert scorer(model, X, Y) == expected
-    assert pickle.loads(pickle.dumps(scorer))(model, sp.csr_array(X), sp.csr_array(Y)) == expected
-    assert repr(scorer).startswith(f"scorer('{name}@3'")
+    inv_ps = {"inv_ps": metrics.inverse_propensity(Y)} if measure.needs == "inv_ps" else {}
+    if measure.name in metrics.MEASURES:
+        expected = metrics.measures(Y, model.predict_topk(X, 3), 3, names=[measure.name], **inv_ps)[measure.name][-1]
+        assert metrics.value(Y, model.predict_topk(X, 3), measure.name.replace("@k", "@3"), **inv_ps) == expected
+    else:
+        expected = measure.compute(Y, model.predict_proba(X))
+    scorer = metrics.scorer(measure.name.replace("@k", "@3"), **inv_ps)
+    assert scorer(model, X, Y) == (-expected if measure.smaller_is_better else expected)
+    again = pickle.loads(pickle.dumps(scorer))
+    assert again(model, sp.csr_array(X), [np.flatnonzero(row).tolist() for row in Y]) == pytest.approx(
+        scorer(model, X, Y)
+    )
+    assert repr(scorer).startswith(f"scorer('{scorer.measure}'")
 
 
 def test_cross_validation_scores_each_fold_as_a_loop_would():
@@ -80,6 +79,7 @@ def test_a_model_without_rankings_is_scored_by_its_probabilities():
 
 @pytest.mark.parametrize("measure, inv_ps, error, message", [
     ("P", None, ValueError, "measure must be one of P@k"),
+    ("ranking loss@3", None, ValueError, "ranking loss"),
     ("F@3", None, ValueError, "not 'F@3'"),
     (3, None, ValueError, "measure must be"),
     ("P@0", None, ValueError, "k must be at least 1"),

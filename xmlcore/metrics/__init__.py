@@ -51,7 +51,7 @@ from xmlcore.metrics.ranking import (
     recall_at_k,
     warm_up,
 )
-from xmlcore.metrics.scoring import scorer
+from xmlcore.metrics.scoring import scorer, value
 from xmlcore.metrics.sets import at_threshold, precision_recall_f1, subset_accuracy
 from xmlcore.metrics.significance import SURE, Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
 
@@ -65,7 +65,7 @@ __all__ = [
     "measures", "micro_auc", "ndcg_at_k", "one_error", "paired_bootstrap", "paired_permutation", "per_row",
     "precision_at_k", "precision_recall_f1", "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k",
     "psprecision_at_k", "psrecall_at_k", "ranking_loss", "recall_at_k", "reliability", "scorer", "subset_accuracy",
-    "subset_accuracy_at_k", "warm_up", "wilcoxon",
+    "subset_accuracy_at_k", "value", "warm_up", "wilcoxon",
 ]  # fmt: skip
 
 document(__all__, vars())

@@ -1,13 +1,12 @@
 """Scorers for scikit-learn's model selection: P@5 and its kind as ``scoring=``."""
 
-import numpy.typing as npt
-
+from xmlcore.metrics._row_counts import check_k
 from xmlcore.metrics.at_k import values_at_k
-from xmlcore.metrics.measures import MEASURES
-from xmlcore.validation import check_count
+from xmlcore.metrics.measures import MEASURES, SCORE_MEASURES, Measure
+from xmlcore.typing import ArrayLike, Labels, Predictions
 
 
-def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
+def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 
     Without ``scoring`` these tools use the method ``score`` of the models, which is "P@1".
@@ -15,15 +14,17 @@ def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     Parameters
     ----------
     measure : str
-        A measure and its k: "P@5", "macro F1@10", and with ``inv_ps`` "PSP@5". It is one of
-        :data:`xmlcore.metrics.MEASURES` of which larger values are better.
+        A measure of :data:`xmlcore.metrics.MEASURES` and its k, such as "P@5", "macro F1@10", or with ``inv_ps``
+        "PSP@5"; or one of :data:`xmlcore.metrics.SCORE_MEASURES`, such as "ranking loss".
     {inv_ps}
 
     Returns
     -------
     Scorer
-        A callable ``(estimator, X, Y) -> float``; larger is better. The estimator has ``predict_topk``, or else
-        ``predict_proba`` with a column per label; it may be the last step of a ``Pipeline``, or in a fitted search.
+        A callable ``(estimator, X, Y) -> float``; larger is better: of a measure of which smaller values are better,
+        it is the negative, as in scikit-learn. The estimator has ``predict_topk``, or else ``predict_proba`` with a
+        column per label, which measures of scores need; it may be the last step of a ``Pipeline``, or in a fitted
+        search.
 
     Examples
     --------
@@ -37,29 +38,73 @@ def scorer(measure: str, inv_ps: npt.ArrayLike | None = None) -> "Scorer":
     return Scorer(measure, inv_ps)
 
 
+def value(
+    Y_true: Labels,
+    ranking: Predictions,
+    measure: str,
+    *,
+    inv_ps: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    n_labels: int | None = None,
+) -> float:
+    """Return one measure as one number, where ``precision_at_k`` and its like return the values at 1..k.
+
+    Parameters
+    ----------
+    {Y_true, ranking}
+    measure : str
+        A measure and its k, such as "P@3", as for :func:`scorer`.
+    {inv_ps, labels, n_labels}
+
+    Returns
+    -------
+    float
+
+    {of_rankings_raises}
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> metrics.value([[0, 1], [2]], [[1, 0], [0, 1]], "P@2")
+    0.5
+    """
+    described, k = _measure_at(measure, inv_ps)
+    if k is None:
+        return float(described.compute(Y_true, ranking))
+    return float(values_at_k(Y_true, ranking, k, [described.name], labels, n_labels, inv_ps)[0, -1])
+
+
 class Scorer:
     """A scorer made by :func:`scorer`; a class so that it can be sent to other processes."""
 
     def __init__(self, measure, inv_ps=None):
-        known = [name for name, described in MEASURES.items() if not described.smaller_is_better]
-        name, _, k = measure.rpartition("@") if isinstance(measure, str) else ("", "", "")
-        if f"{name}@k" not in known or not k.isdecimal():
-            raise ValueError(f"measure must be one of {', '.join(known)}, such as 'P@5', not {measure!r:.200}")
-        self.name, self.k = name, check_count(int(k), "k")
-        is_weighted = MEASURES[f"{name}@k"].needs == "inv_ps"
-        if is_weighted != (inv_ps is not None):
-            raise TypeError(f"{name}@k {'needs' if is_weighted else 'takes no'} inv_ps, the weight of each label")
-        self.inv_ps = inv_ps
+        described, self.k = _measure_at(measure, inv_ps)
+        self.measure, self.inv_ps, self.sign = measure, inv_ps, -1 if described.smaller_is_better else 1
 
     def __repr__(self):
-        return f"scorer('{self.name}@{self.k}'{', inv_ps' if self.inv_ps is not None else ''})"
+        return f"scorer('{self.measure}'{', inv_ps' if self.inv_ps is not None else ''})"
 
     def __call__(self, estimator, X, Y) -> float:
-        """Return the measure of the estimator's predictions for the rows X with the true labels Y."""
+        """Return the measure of the estimator's predictions for the rows X with the true labels Y, or its negative."""
         predictions, last = _predictions(estimator, X, self.k)
         if hasattr(last, "label_ids"):  # its labels are names
             Y = last.label_ids(Y)
-        return float(values_at_k(Y, predictions, self.k, [f"{self.name}@k"], inv_ps=self.inv_ps)[0, -1])
+        return self.sign * value(
+            Y, predictions, self.measure, inv_ps=self.inv_ps, n_labels=getattr(last, "n_labels_", None)
+        )
+
+
+def _measure_at(measure, inv_ps) -> tuple[Measure, int | None]:
+    """Return the measure with a name such as "P@3", and its k; None for one of scores, which has no k."""
+    name, _, k = measure.rpartition("@") if isinstance(measure, str) else ("", "", "")
+    described = MEASURES.get(f"{name}@k") if k.isdecimal() else SCORE_MEASURES.get(k) if not name else None
+    if described is None:
+        known = ", ".join([*MEASURES, *SCORE_MEASURES])
+        raise ValueError(f"measure must be one of {known}, with a number for k, such as 'P@5', not {measure!r:.200}")
+    is_weighted = described.needs == "inv_ps"
+    if is_weighted != (inv_ps is not None):
+        raise TypeError(f"{described.name} {'needs' if is_weighted else 'takes no'} inv_ps, the weight of each label")
+    return described, check_k(int(k)) if name else None
 
 
 def _predictions(estimator, X, k):
@@ -74,6 +119,6 @@ def _predictions(estimator, X, k):
             estimator = estimator.steps[-1][1]
         else:
             break
-    if hasattr(estimator, "predict_topk"):
+    if k is not None and hasattr(estimator, "predict_topk"):
         return estimator.predict_topk(X, k), estimator
     return estimator.predict_proba(X), estimator

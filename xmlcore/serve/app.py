@@ -137,11 +137,12 @@ class _Service:
         """Return the model that an address names; the only one if it names none."""
         name = request.path_params.get("name")
         if name is None and len(self.by_name) == 1:
-            return next(iter(self.by_name.values()))
+            (name,) = self.by_name
         if name not in self.by_name:
             places = ", ".join(f"/v1/models/{known}" for known in self.by_name)
             problem = "there are several models" if name is None else f"there is no model {name[:100]!r}"
             raise Refused(404, f"{problem}: use {places}")
+        request.scope["model"] = name  # for the log
         return self.by_name[name]
 
     def _lane(self, n_bytes, n_labels=0):

@@ -67,9 +67,9 @@ class Counted:
             self._numbers.requests.labels(address, status).inc()
             self._numbers.seconds.labels(address).observe(seconds)
             if self._log is not None:
-                now, model = datetime.now(UTC), scope.get("path_params", {}).get("name") if status < 400 else None
-                line = {"time": now.isoformat(timespec="milliseconds"), "address": address, "model": model}
-                self._log.write(line | {"status": status, "seconds": round(seconds, 6)})
+                line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "address": address}
+                line |= {"model": scope.get("model"), "status": status, "seconds": round(seconds, 6)}
+                self._log.write(line)
 
 
 class _Log:

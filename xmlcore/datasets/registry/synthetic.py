@@ -89,9 +89,11 @@ def make_synthetic(
     n_features, n_labels : int
         Number of columns: D, at least 1, and L, at least 2.
     features_per_row : float in [1, D]
-        Mean number of features of a row. The numbers are log-normal, between 1 and D.
+        Mean number of features of a row; where the shape's is more than D, D / 2. The numbers are log-normal, between
+        1 and D.
     labels_per_row : float in [1, L]
-        Mean number of labels of a row. The numbers are log-normal, between 1 and L.
+        Mean number of labels of a row; where the shape's is more than L, L / 2. The numbers are log-normal, between
+        1 and L.
     label_exponent : float in [0, 2]
         The label with rank r in frequency is drawn with a probability proportional to ``r ** -label_exponent``.
     feature_exponent : float in [0, 2]
@@ -183,6 +185,8 @@ def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
         check_count(sizes[field], field, most=INT32_MAX)
     check_count(sizes["n_labels"], "n_labels", least=2, most=INT32_MAX)
     for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
+        if given.get(field) is None and sizes[field] > sizes[count]:  # the shape's, which does not fit what is given
+            sizes[field] = max(1.0, sizes[count] / 2)
         _check_at_most(sizes[field], field, sizes[count], count)
     check_number(sizes["label_exponent"], "label_exponent", 0, 2)
     return sizes
