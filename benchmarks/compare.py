@@ -1,6 +1,7 @@
 """xmlcore's label trees beside napkinXC, omikuji and PECOS, on the same data, threads and machine, in turns.
 
     python -m benchmarks.compare FOLDER [--data bibtex delicious ...] [--runs 3] [--threads 2] [--rivals PYTHON]
+                                        [--model FILE.py:CLASS ...]
     python -m benchmarks.compare --table FILE
 
 FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. PYTHON is the interpreter of an environment
@@ -9,6 +10,7 @@ is measured, and how. Everything is written to a JSON file and, as tables, to a 
 line-up (every data set and contestant, three runs or more) goes to results/comparison.json.
 """
 
+import argparse
 import json
 import shutil
 import subprocess
@@ -26,6 +28,7 @@ from benchmarks.library import command, comparison, files, machine
 from benchmarks.library.data import described, prepare
 from xmlcore import metrics
 from xmlcore.datasets import read_dataset
+from xmlcore.system import kernel_cache_root
 
 LIBRARY = Path(__file__).resolve().parent / "library"
 SETTINGS = LIBRARY.parent / "settings.json"
@@ -40,6 +43,7 @@ class Contestant(NamedTuple):
     library: str  # as in contestant.LIBRARIES
     kind: str  # "single": one tree; "ensemble": three
     params: dict | str  # for the library; "single", "wide": as chosen for the data set
+    model: str = "PLT"  # of xmlcore: a class of it, or FILE.py:CLASS
 
 
 PARABEL = {"arity": 2, "max_leaf_labels": 100, "loss": "squared_hinge", "C": 1.0}
@@ -111,7 +115,7 @@ def quality(data, weights, labels):
     precision = metrics.precision_at_k(data.Y_test, labels, k)
     found = {f"P@{i}": precision[i - 1] for i in (1, 3, 5)}
     found["nDCG@5"] = metrics.ndcg_at_k(data.Y_test, labels, k)[4]
-    found["PSP@5"] = metrics.psprecision_at_k(data.Y_test, labels, weights, k)[4]
+    found["PSP@5"] = metrics.psprecision_at_k(data.Y_test, labels, k, inv_ps=weights)[4]
     return {name: 100 * float(value) for name, value in found.items()}
 
 
@@ -223,7 +227,8 @@ def run_data(name, data, work, taking_part, settings, pythons, kernels, options,
     weights = metrics.inverse_propensity(data.Y_train)
     for run in range(options.runs):
         for key, contestant, params in runners(name, taking_part, settings):
-            job = {"library": contestant.library, "params": params, "seed": run, "threads": options.threads}
+            job = {"library": contestant.library, "params": params, "model": contestant.model}
+            job |= {"seed": run, "threads": options.threads}
             job |= {"data": str(work / name), "n_labels": data.n_labels}
             python = pythons[contestant.library]
             began = time.perf_counter()
@@ -256,7 +261,8 @@ def main():
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))["chosen"] if SETTINGS.is_file() else {}
     rivals = sorted({c.library for c in CONTESTANTS.values()} - {"xmlcore"})
     with tempfile.TemporaryDirectory(prefix="xmlcore-benchmark-") as temporary:
-        work, kernels = Path(temporary), Path(temporary) / "kernels"
+        work = Path(temporary)
+        kernels = work / "kernels" if COLD_START in options.only else kernel_cache_root()
         versions = ask_versions(sys.executable, ["xmlcore"], options.threads, kernels)
         ours = versions.pop("python")
         versions |= ask_versions(options.rivals, rivals, options.threads)
@@ -326,6 +332,22 @@ def write_results(results, path):
     files.write(path.with_suffix(".md"), comparison.markdown(results))
 
 
+def add_model(parser):
+    """Add the option for models that are no contestants here."""
+    parser.add_argument(
+        "--model", nargs="+", default=[], metavar="FILE.py:CLASS", type=model_there,
+        help="models of your own, or other classes of xmlcore, with their defaults; docs/benchmarks.md has an example",
+    )  # fmt: skip
+
+
+def model_there(name):
+    """Return a name of a model with the whole path of its file; an error if there is no such file."""
+    path, _, cls = name.rpartition(":")
+    if path and not Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {path}")
+    return f"{Path(path).resolve()}:{cls}" if path else name
+
+
 def read_options():
     """Return the options of the command line; end the program with a message if they are wrong."""
     parser = command.parser("compare", __doc__)
@@ -335,6 +357,7 @@ def read_options():
     parser.add_argument("--threads", type=int, default=2, help="threads of each library")
     parser.add_argument("--rivals", default=sys.executable, help="Python that has the other libraries (default: this)")
     parser.add_argument("--only", nargs="+", choices=EVERY, default=EVERY, metavar="NAME", help=", ".join(EVERY))
+    add_model(parser)
     parser.add_argument(
         "--out", type=Path,
         help="results, as JSON (default: benchmarks/results/comparison.json; less than everything: a temporary file)",
@@ -342,6 +365,9 @@ def read_options():
     parser.add_argument("--timeout", type=float, default=3600, help="seconds that one process may take")
     parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the tables of a JSON file")
     options = parser.parse_args()
+    own = {model.rpartition(":")[2]: model for model in options.model}
+    CONTESTANTS.update({name: Contestant(name, "xmlcore", "single", {}, model) for name, model in own.items()})
+    options.only = [*options.only, *own]
     if options.table is None:
         if options.folder is None:
             parser.error("name the FOLDER with the data sets, or a --table to print")

@@ -77,7 +77,7 @@ def measured(Y, ranking, inverse_propensities):
     """Return P@1 and PSP@5 in percent."""
     return {
         "P@1": 100 * float(metrics.precision_at_k(Y, ranking, 5)[0]),
-        "PSP@5": 100 * float(metrics.psprecision_at_k(Y, ranking, inverse_propensities, 5)[4]),
+        "PSP@5": 100 * float(metrics.psprecision_at_k(Y, ranking, 5, inv_ps=inverse_propensities)[4]),
     }
 
 

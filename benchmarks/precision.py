@@ -1,13 +1,14 @@
 """How precise can anyone be? Other libraries' defaults, three trees and chosen settings beside ours, on every set.
 
-    python -m benchmarks.precision FOLDER --rivals PYTHON [--data bibtex ...] [--times]
-    python -m benchmarks.precision --again     # the tables once more, without measuring
+    python -m benchmarks.precision FOLDER --rivals PYTHON [--data bibtex ...] [--model FILE.py:CLASS ...] [--times]
+    python -m benchmarks.precision --again --out FILE.json     # its tables once more, without measuring
 
 FOLDER and PYTHON are those of `benchmarks.compare`. A library's settings are tried on a random fifth of the training
 rows that is held out, with a wide beam and three trees (one on LARGE data); the one of the largest mean of P@1, P@3 and
 P@5 is trained on all training rows, with three trees, and meets the test rows once. Whatever was measured is kept, run
 by run, and a second start goes on from there. Without --times every run is a single one in a process of its own, for
-precision alone; with --times the final contestants are measured as `compare` does. Writes results/precision.json, .md.
+precision alone; with --times the final contestants are measured as `compare` does. Results go to a temporary
+file, which is named, unless --out names another; results/precision.json has what is published.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.choose import held_out
-from benchmarks.compare import Contestant, ask_versions, quality, run_once, say
+from benchmarks.compare import Contestant, add_model, ask_versions, quality, run_once, say
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES, PRECISIONS
 from benchmarks.library.contestant import SUMMED
@@ -31,8 +32,8 @@ from xmlcore import metrics
 from xmlcore.datasets import Dataset, read_text_dataset
 from xmlcore.system import kernel_cache_root
 
-RESULTS = files.RESULTS / "precision.json"
-DATA = (
+RESULTS = Path(tempfile.gettempdir()) / "xmlcore-precision" / "precision.json"
+DATA = (  # what is in results/precision.json
     "bibtex", "delicious", "corel5k", "eurlex4k-dev", "20ng", "ohsumed", "tmc2007-500", "yeast", "scene",
     "wordnet-class", "aloi", "wordnet-hyper", "yso-finna-en",
 )  # fmt: skip
@@ -206,6 +207,8 @@ def measure(data, found, folder, options, keep):
 
 def is_done(name, version, found, folder, options):
     """Return whether a contestant, ours of these sources, has been measured as the options ask for, or failed."""
+    if ":" in OURS.get(name, ("",))[0]:  # of a file of the user's, which may have changed
+        return False
     runs = [run for run in found["runs"] if run["contestant"] == name and run["version"] == version]
     kept = (folder / f"{name}.npz").is_file()
     return any(run["timed"] >= options.times and (kept or "measures" not in run) for run in runs)
@@ -312,19 +315,21 @@ def markdown(results):
     return "\n\n".join([ABOUT + summary(results), *(data_markdown(*item) for item in results["data"].items())]) + "\n"
 
 
-def write(known):
-    """Write results, with a line for each run, and tables; data sets in their order."""
-    known = {name: known[name] for name in DATA if name in known}
+def write(known, out):
+    """Write results, with a line for each run, and tables; data sets in their order, others after them."""
+    known = {name: known[name] for name in dict.fromkeys((*DATA, *known)) if name in known}
     blocks = [f"{json.dumps(name)}: {files.as_json(found).rstrip()}" for name, found in known.items()]
-    files.write(RESULTS, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
-    files.write(RESULTS.with_suffix(".md"), markdown({"data": known}))
+    files.write(out, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
+    files.write(out.with_suffix(".md"), markdown({"data": known}))
 
 
 def main():
     parser = command.parser("precision", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
     parser.add_argument("--rivals", default=sys.executable, help="Python that has the other libraries")
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), metavar="NAME", help=", ".join(DATA))
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="results, as JSON; the tables are written beside it")
+    add_model(parser)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--most-seconds", type=float, default=600.0, help="a longer run is stopped, and named")
     parser.add_argument("--choice-seconds", type=float, default=600.0, help="for the settings of one library")
@@ -336,20 +341,27 @@ def main():
     if (options.folder is None) != options.again:
         parser.error("name the FOLDER with the data sets, or --again")
     if options.again:
-        write(files.read_json(RESULTS)["data"])
+        write(files.read_json(options.out)["data"], options.out)
         return
+    OURS.update({model.rpartition(":")[2]: (model, {}) for model in options.model})
+    there = sorted({path.parent.name for path in options.folder.glob("*/train.*.gz")})
+    options.data = options.data or there
+    if absent := sorted(set(options.data) - set(there)):
+        parser.error(f"no train.txt.gz or train.jsonl.gz for {', '.join(absent)} in {options.folder}")
     versions = ask_versions(options.rivals, list(RIVALS), options.threads)
     for name in options.data:
         data = read_data(options.folder, name)
         trees = 1 if name in LARGE else TREES
         head = machine.header("precision", options.threads) | {"tried": {}, "trees_tried": trees}
-        found = head | files.read_json(RESULTS).get("data", {}).get(name, {})
+        found = head | files.read_json(options.out).get("data", {}).get(name, {})
         found |= {key: head[key] for key in ("date", "xmlcore_code")} | {"rivals": versions, "about": described(data)}
 
         def keep(name=name, found=found):
-            write(files.read_json(RESULTS).get("data", {}) | {name: found})  # another process may have written there
+            # another process may have written there
+            write(files.read_json(options.out).get("data", {}) | {name: found}, options.out)
 
         measure(data, found, options.labels / name, options, keep)
+    say(f"written to {options.out} and {options.out.with_suffix('.md').name}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ is loaded, compiled or started for the first time inside a measurement), train, 
 
 import ctypes
 import gc
-import importlib
+import importlib.util
 import json
 import os
 import pickle
@@ -59,10 +59,7 @@ class Xmlcore:
     def __init__(self, job):
         from numba.core import event
 
-        import xmlcore
-        from xmlcore.models.base import warm_up
-
-        self.job, self.Model = job, getattr(xmlcore, job.get("model", "PLT"))
+        self.job, self.Model = job, model_class(job.get("model", "PLT"))
         self.compiling, self.touched = event.TimingListener(), 0
 
         class Count(event.Listener):
@@ -74,7 +71,11 @@ class Xmlcore:
 
         event.register("numba:compile", self.compiling)
         event.register("numba:compiler_lock", Count())  # taken to compile a kernel, and to load one from disk
-        warm_up(self.Model(**job["params"]))  # the toy data reaches all kernels but those of large models
+        model = self.Model(**job["params"])
+        if hasattr(model, "_warm_up_pieces"):
+            from xmlcore.models.base import warm_up
+
+            warm_up(model)  # the toy data reaches all kernels but those of large models
 
     def read(self, folder, part):
         import scipy.sparse as sp
@@ -83,13 +84,20 @@ class Xmlcore:
         return X, Y.astype(bool)
 
     def fit(self, data, folder):
-        model = self.Model(n_jobs=self.job["threads"], **self.job["params"])
-        if "random_state" in model.get_params():
-            model.set_params(random_state=self.job["seed"])
+        model = self.Model(**self.job["params"])
+        self.set(model, n_jobs=self.job["threads"], random_state=self.job["seed"])
         return model.fit(*data)
 
+    @staticmethod
+    def set(model, **params):
+        """Set those of the parameters that the model has."""
+        known = model.get_params() if hasattr(model, "get_params") else {}
+        if known.keys() & params:
+            model.set_params(**{name: value for name, value in params.items() if name in known})
+        return known.keys() >= params.keys()
+
     def save(self, model, folder):
-        model.save(folder)
+        model.save(folder) if hasattr(model, "save") else LibMultiLabel.save(self, model, folder)
 
     def modes(self, model, folder, X):
         import scipy.sparse as sp
@@ -101,22 +109,33 @@ class Xmlcore:
             return model.predict_topk(row, K)
 
         def many():
-            model.n_jobs = self.job["threads"]
+            self.set(model, n_jobs=self.job["threads"])
             found = model.predict_topk(X, K)
-            model.n_jobs = 1
+            self.set(model, n_jobs=1)
             return found
 
         for search, beam in (("exact", None), (f"beam {BEAM}", BEAM)):
-            model.set_params(n_jobs=1)
-            if "beam" in model.get_params():
-                model.set_params(beam=beam)
-            elif beam is not None:
+            self.set(model, n_jobs=1)
+            if not self.set(model, beam=beam) and beam is not None:
                 break
-            yield Mode(search, "predict_topk", many, lambda found: found.labels, one, rows)
+            yield Mode(
+                search, "predict_topk", many, lambda found: np.asarray(getattr(found, "labels", found)), one, rows
+            )
 
     def extra(self):
         seconds = self.compiling.duration if self.compiling.done else 0.0
         return {"compile_s": seconds, "kernels_touched": self.touched}
+
+
+def model_class(name):
+    """Return a class of xmlcore, or with the name ``FILE.py:CLASS`` a user's own."""
+    path, _, cls = name.rpartition(":")
+    if not path:
+        return getattr(importlib.import_module("xmlcore"), name)
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # by which its models are pickled
+    spec.loader.exec_module(module)
+    return getattr(module, cls)
 
 
 class NapkinXC:

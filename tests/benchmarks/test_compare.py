@@ -1,16 +1,20 @@
 """What contestants are given, and the steps that each goes through."""
 
 import json
+import re
+import shlex
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose, compare
-from benchmarks.library import contestant, machine
+from benchmarks import choose, compare, precision
+from benchmarks.library import contestant, files, machine
 from benchmarks.library import data as library_data
+from tests.benchmarks.making import write_data
 from xmlcore.datasets import Dataset, read_matrix
 
 
@@ -62,6 +66,24 @@ def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp
     expected = model.predict_topk(library_data.normalised(data.X_test), 5).labels
     with np.load(tmp_path / "l.npz") as labels:
         assert (labels["exact"] == expected).all() and labels["beam_10"].shape == expected.shape
+
+
+def test_the_recipe_compares_a_method_of_ones_own(data, tmp_path, monkeypatch):
+    text = (machine.ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").split("## Compare your method")[1]
+    code, command = re.findall(r"```(?:python|sh)[^\n]*\n(.*?)```", text, re.DOTALL)[:2]
+    (tmp_path / "mine.py").write_text(code)
+    write_data(tmp_path, "bibtex")
+    library_data.prepare(data, tmp_path / "data", texts=False)
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(compare, "CONTESTANTS", dict(compare.CONTESTANTS))
+    monkeypatch.setattr(sys, "argv", shlex.split(command.replace("FOLDER", "."))[2:])
+    mine = compare.CONTESTANTS[compare.read_options().only[-1]]
+    job = {"library": mine.library, "params": mine.params, "model": mine.model, "seed": 0, "threads": 1, "n_labels": 8}
+    contestant.rank(job | {"data": "data", "scratch": "scratch", "labels": "l.npz"}, lambda found: None)
+    with np.load("l.npz") as labels:
+        assert (labels["exact"] == np.argsort(-data.Y_train.sum(axis=0), kind="stable")[:5]).all()
+    assert not precision.RESULTS.is_relative_to(files.RESULTS)
 
 
 def test_answers_and_failures_take_one_form_without_the_paths_of_the_machine():
