@@ -123,6 +123,9 @@ def test_other_progress_is_refused(progress):
 
 def test_none_and_functions_stay_what_they_are():
     assert to_progress(None) is silent and to_progress(print) is print
+    for few in (lambda phase: None, lambda phase, fraction: None, lambda phase, fraction, detail, more: None):
+        with pytest.raises(TypeError, match="progress is called with a phase, a fraction and a detail"):
+            to_progress(few)
 
 
 PASS_IT_ON = {"base.py", "dense.py", "columns.py", "weights.py"}  # whatever they get, to the fit of another class

@@ -31,7 +31,8 @@ ABOVE_1 = (
 )  # fmt: skip
 # Reports of work, errors, checks, rules as they were saved; and estimators, which check their parameters in fit.
 INTERNAL = re.compile(
-    r"\.progress\.|Error\.__init__|\.check_\w+$|\.restored|FirstRight|\.base\.|(BRDT|Selection)\.__init__"
+    r"\.progress\.|Error\.__init__|\.check_\w+$|\.restored|FirstRight|\.base\."
+    r"|\.(models|selection|texts|training)\..*__init__"
 )
 
 TEXTS = b"text,labels\n" + b"one two,a\nthree one,b\n" * 4
@@ -61,7 +62,7 @@ def arguments():
     few, facts = explain.contributions(plt, X[:1], 0, dataset=data), datasets.facts_of_rows(data, X, ranking)
     selected = np.arange(14).reshape(7, 2)
     texts = TextClassifier(PLT()).fit(["one two", "two three"] * 4, [["x"], ["y"]] * 4)
-    objects = [fitted(case) for case in CASES if case.predicts] + [plt, data, packed, texts, noise, plt.trees_[0]]
+    objects = [texts] + [fitted(case) for case in CASES if case.predicts] + [plt, data, packed, noise, plt.trees_[0]]
     objects += [PerLabelOneVsRest(selected).fit(X, Y), BRDT(selected, max_depth=1).fit(X, Y)]
     objects += [object.__new__(cls) for cls in (jobs.Queue, jobs.WorkerPool, jobs.Job, Driver)]
     objects[-2]._over = objects[-1]._stopped = threading.Event()
@@ -71,7 +72,7 @@ def arguments():
         "color": "c", "counts": Y.sum(axis=0), "dataset": data, "first": few, "fit": fit_power_law(np.arange(1, 50)),
         "frame": frame, "frame of friedman": [[1, 2], [3, 4], [5, 6]], "frame of summarise": noisy, "group": "g",
         "inv_ps": np.ones(7), "kind": "gaussian", "kind of probability": "margin", "kind of remove_stale": "train",
-        "labels": np.zeros(48, int), "labels of importance": Y, "made": None, "measures": ["P@k"], "model": plt,
+        "labels": np.zeros(48, int), "labels of importance": Y, "made": None, "measure": "P@1", "measures": ["P@k"], "model": plt,
         "model of prefix_measures": fitted(LDSM), "n_rows": 48, "n_rows of loss_table": {"toy": 48}, "name": "n",
         "names": ["n"], "noisy": X, "packed": packed, "params": {"n_adversarial": 1}, "path": "nowhere.zip",
         "perturbation": noise, "predictions": ranking, "progress": None, "queue": None, "ranking": ranking,
@@ -89,6 +90,7 @@ def arguments():
 def call(function, parameter, value):
     """Call a function with a value, and with what arguments() has for those that it needs."""
     own, objects = arguments()
+    own = own | {"X": ["one"]} if function.__qualname__.startswith("TextClassifier") else own
     _, _, title = function.__qualname__.rpartition(".")
     known = {}
     for other in inspect.signature(function).parameters.values():

@@ -91,6 +91,10 @@ def test_defaults_of_the_signature_are_those_of_the_table(cls):
 def test_an_unknown_argument_is_a_type_error_at_once_or_at_fit(cls):
     with pytest.raises(TypeError, match="no_such_argument"):
         cls(no_such_argument=1).fit(*problem())
+    name = cls.PARAMETERS[0].name
+    for misspelt in (name.swapcase(), name + "s"):
+        with pytest.raises(TypeError, match=rf"{misspelt}: .*\. Did you mean {name}\?$"):
+            cls(**{misspelt: 1}).fit(*problem())
 
 
 @each_parameter

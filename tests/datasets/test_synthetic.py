@@ -255,3 +255,9 @@ def test_progress_goes_from_0_to_1():
 def test_bad_arguments_are_named(options, error, said):
     with pytest.raises(error, match=said):
         make_synthetic(**SMALL | options)
+
+
+@pytest.mark.parametrize("shape", SYNTHETIC_SHAPES)
+def test_sizes_that_nobody_gave_fit_those_that_are_given(shape):
+    made = make_synthetic(shape, n_train=50, n_test=5, n_features=4, n_labels=2)
+    assert (made.n_features, made.n_labels) == (4, 2) and made.X_train.nnz < 4 * 50

@@ -111,7 +111,7 @@ def test_models_are_read_again_without_a_lost_request_and_a_bad_file_changes_not
         assert n_labels() == 5 and len(statuses) > 2 and set(statuses) == {200}
         wait_for(lambda: log().count('"predict"') == len(statuses))  # a line is written after its answer has left
         asked = [json.loads(line) for line in log().splitlines() if '"predict"' in line]
-        assert asked[0]["status"] == 200 and asked[0]["seconds"] > 0
+        assert asked[0]["status"] == 200 and asked[0]["seconds"] > 0 and asked[0]["model"] == path.stem
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signal")
