@@ -16,7 +16,6 @@ from benchmarks.library.dashboard_server import Server
 from benchmarks.library.visitor import Tab, TabError
 
 pytest.importorskip("authlib", reason="the extra sign-in is not installed")
-pytest.importorskip("joserfc", reason="an early Authlib does not bring it")
 pytestmark = pytest.mark.slow
 ANN = {"sub": "1", "email": "ann@example.org", "email_verified": True}
 BOB = {"sub": "2", "email": "bob@example.org", "email_verified": True}
