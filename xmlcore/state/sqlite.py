@@ -266,8 +266,8 @@ class Database:
         try:
             self._prepare(connection)
             if not self._is_known:
+                self._is_known = True  # first, so that no other thread says it as well
                 self._note_loss(connection)
-                self._is_known = True
         except sqlite3.OperationalError as error:
             connection.close()
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
