@@ -70,7 +70,7 @@ def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp
 
 def test_the_recipe_compares_a_method_of_ones_own(data, tmp_path, monkeypatch):
     text = (machine.ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").split("## Compare your method")[1]
-    code, command = re.findall(r"```(?:python|sh)[^\n]*\n(.*?)```", text, re.DOTALL)[:2]
+    code, command = re.findall(r"```(?:python|text)\n(.*?)```", text, re.DOTALL)[:2]
     (tmp_path / "mine.py").write_text(code)
     write_data(tmp_path, "bibtex")
     library_data.prepare(data, tmp_path / "data", texts=False)
