@@ -112,7 +112,6 @@ def test_what_needs_too_much_memory_is_one_line_and_status_2(run, files, packed,
     assert said.startswith("xmlcore: A ranking would need about 859.0 GB of memory for 50 rows of 2,147,483,647 labels")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
 @pytest.mark.parametrize(("closed", "status"), [("2>&-", 0), ("<&- 2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)])
 def test_closed_streams_are_no_files_that_are_written(files, tmp_path, closed, status):
@@ -123,6 +122,7 @@ def test_closed_streams_are_no_files_that_are_written(files, tmp_path, closed, s
     assert ("standard output is closed" in done.stderr) == (closed == ">&-")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_file_is_not_replaced_by_an_output(run, files, packed, tmp_path):
     os.mkfifo(pipe := tmp_path / "pipe.npz")
     for command in (("predict", packed, files / "test.txt", "-o"), ("convert", files / "test.txt", "--force")):

@@ -51,8 +51,8 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
         return read
     guessed = [f"the {noun} from {_columns(read[noun])} ({option} says another)"
                for noun, option in option_of.items() if read[noun] is not None and not options[noun]]  # fmt: skip
-    if not with_labels and guess.ids not in (None, read["text"]):
-        guessed.append(f"ids from {_columns(guess.ids)}")
+    if not with_labels and (ids := guess.ids_beside(read["text"])) is not None:
+        guessed.append(f"ids from {_columns(ids)}")
     if guess.format == "fasttext":
         note(f"{data} is read as {FORMATS[guess.format]}: words after __label__ are labels.")
     if guessed and guess.format not in WITHOUT_COLUMNS:

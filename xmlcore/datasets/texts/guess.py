@@ -63,10 +63,15 @@ class Guess:
     labels: str | tuple[str, ...] | None  # the column, or columns, that seem to have the labels
     separator: str  # how a cell lists labels: a mark, "lists", "uris" or "none"
     binary: bool  # whether the cells of several columns of labels say yes or no
-    ids: str | None  # the column that is named as one of ids; repeated ones may also seem to be labels
+    ids: tuple[str, ...]  # columns that are named as those of ids; repeated ones may also seem to be labels
     rows: tuple[dict, ...]  # the first ones: values by column
     form: RecordForm
     no_blanks: bool = False  # whether the texts are of a script without blanks between words
+
+    def ids_beside(self, text: str | list[str] | None) -> str | None:
+        """Return the column of ids where the texts are in a column, or in columns, of these names."""
+        texts = [text] if isinstance(text, str) else text or ()
+        return next((column for column in self.ids if column not in texts), None)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -370,7 +375,7 @@ def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
     separator = guess_separator(as_cells(cells)) if cells else NONE
     shown = tuple(dict(zip(form.columns, row)) for row in rows[:_MANY])
     named = (column for column in values if column.strip().lower() in ID_NAMES and column != text)
-    ids = next((column for column in named if all(type(cell) in (str, int, NoneType) for cell in values[column])), None)
+    ids = tuple(column for column in named if all(type(cell) in (str, int, NoneType) for cell in values[column]))
     no_blanks = lack_blanks(as_cells(values.get(text, [])))
     return Guess(form.format, form.columns, text, labels, separator, binary, ids, shown, form, no_blanks), values
 

@@ -163,7 +163,7 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
     looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
     guess = looked[0]
     text = guess.text if text is None else text
-    ids = None if guess.ids in ([text] if text is None or isinstance(text, str) else text) else guess.ids
+    ids = guess.ids_beside(text)
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
         texts, lists = _read(source, looked, text, ids, None, None, label, None, max_bytes, progress)
     for warning in caught:
