@@ -37,7 +37,7 @@ FORMATS = {
     ),
     "fastText: texts with labels, read at *Upload texts*": (
         "A line per text, with `__label__` before the name of each of its labels, which has no blanks.",
-        "__label__apple __label__red A red apple\n__label__pear Pears in autumn",
+        "__label__apple __label__red A red apple\n__label__pear Pears in autumn\nNo label here",
     ),
     "npz of NumPy and SciPy": (
         "Matrices of `scipy.sparse.save_npz` in two files, or one file with the arrays `X` and `Y`, or `X_data`, "

@@ -178,6 +178,8 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
     for name in ("arff", "npz", "svmlight"):
         assert datasets.read_matrix(formats._sample(fingerprint, name), name)[0].shape[0] == n
     assert (X != data.X_train[:n]).nnz == 0 and (Y != data.Y_train[:n]).nnz == 0
+    if data.texts_train is not None:
+        assert len(datasets.read_texts(formats._sample(fingerprint, "fasttext"))[0]) == n
     for _, example in formats.FORMATS.values():
         assert 2 <= example.count("\n") <= 4, "three lines of each, and five of ARFF's header and rows"
 
