@@ -29,12 +29,12 @@ OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FORMATS = {
     TEXTS: "CSV, TSV, JSON lines, Parquet, .txt with a text in each line, or a zip archive of .txt files. It needs no "
     "labels.",
-    ROWS: "XMLC text, svmlight, ARFF, CSV or npz, plain or packed. It needs no labels. Columns with names are matched "
-    "with the model’s features by name; without names, the features must be in the model’s order.",
+    ROWS: "XMLC text, svmlight, ARFF, CSV, npz or npy, plain or packed. It needs no labels. Columns with names are "
+    "matched with the model’s features by name; without names, the features must be in the model’s order.",
 }
 FILE = {
     TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet, txt or zip",
-    ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV or npz",
+    ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV, npz or npy",
 }
 GONE = (
     "The row of a file that was looked at, or that a link names, was not predicted by this model here or is not kept "

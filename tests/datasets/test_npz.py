@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import warnings
 
 import numpy as np
@@ -13,6 +14,7 @@ from datasets.test_sources import Upload
 from tests.archiving import npz as arrays
 from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
+from xmlcore.datasets.readers.looks import look
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
 CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
@@ -49,6 +51,39 @@ def test_features_and_labels_in_two_files_of_scipy(form, compressed, tmp_path):
     with open(tmp_path / "X.npz", "rb") as stream:
         equal(read_matrix(stream, labels=io.BytesIO(labels)))
     equal(read_matrix(Upload(gzip.compress(features)), labels=Upload(labels)))
+
+
+def npy(values, **options):
+    made = io.BytesIO()
+    np.save(made, values, **options)
+    return made.getvalue()
+
+
+def test_an_npy_file_is_a_matrix_of_features_or_of_labels(tmp_path):
+    features = npy(np.asfortranarray(X.toarray().astype(">f8")))
+    (tmp_path / "X.npy").write_bytes(features)
+    for labels in (npy(Y.toarray()), arrays(Y=Y.toarray())):
+        equal(read_matrix(tmp_path / "X.npy", labels=labels))
+    equal(read_matrix(gzip.compress(features), "npz", npy(Y.toarray().astype(float))))
+    data = read_dataset(tmp_path / "X.npy", labels=npy(Y.toarray()), test=features, test_labels=npy(Y.toarray()))
+    assert (data.X_train != X).nnz == 0 and (data.Y_test != Y).nnz == 0
+    assert look(tmp_path / "X.npy").format == "npz"
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (npy(X.toarray())[:-1], "should have \\(40, 9\\) values of type float32"),
+        (npy(X.toarray()).replace(b"(40, 9)", b"(4000000000000, 9)"), "but it has 1,4"),
+        (npy(X.toarray())[:40], "the array values is damaged"),
+        (npy(np.array([{}, None], object), allow_pickle=True), "Python objects, which are never read"),
+        (npy(X.toarray()[0]), "has 1 dimension"),
+        (npy(np.where(X.toarray() == 0, np.nan, 1)), "NaN or inf.*row 0, column"),
+    ],
+)
+def test_an_npy_file_that_cannot_be_is_refused(content, found):
+    error = failure(content, labels=npy(Y.toarray()))
+    assert re.search(found, error.found)
 
 
 def test_both_in_one_file_with_names_and_dense():

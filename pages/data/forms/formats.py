@@ -42,7 +42,7 @@ FORMATS = {
     "npz of NumPy and SciPy": (
         "Matrices of `scipy.sparse.save_npz` in two files, or one file with the arrays `X` and `Y`, or `X_data`, "
         "`X_indices`, `X_indptr`, `X_shape` and the same for Y. A list `Y` has the one label of each row, its "
-        "number or its name. `feature_names` and `label_names` are read too.",
+        "number or its name. `feature_names` and `label_names` are read too. An npy file is one of two dense matrices.",
         'scipy.sparse.save_npz("features.npz", X)\nscipy.sparse.save_npz("labels.npz", Y)\n'
         'numpy.savez("both.npz", X=X.toarray(), Y=Y.toarray())',
     ),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.datasets.readers.recognise import check_text
+from xmlcore.datasets.readers.recognise import NPY, check_text
 from xmlcore.datasets.readers.sources import pieces_of, read_text, source_name
 from xmlcore.progress import part_of, silent
 
@@ -63,7 +63,7 @@ def read_or_open(source, *, max_bytes=None, name=None, npz=False, progress=silen
     """Return the text of a source, as :func:`sources.read_text` does; that of a large file unread."""
     if isinstance(source, (str, os.PathLike)) and os.path.isfile(source) and os.path.getsize(source) > BLOCK:
         text = LargeText(source, max_bytes, name, npz, progress)
-        if bytes(text.head[:2]) != b"PK":  # a NumPy archive
+        if not bytes(text.head[:6]).startswith((b"PK", NPY)):  # a NumPy archive
             check_text(text.head, source_name(source, name))
             return text
     return read_text(source, max_bytes=max_bytes, name=name, npz=npz, progress=part_of(progress, 0.0, 0.5))

@@ -30,7 +30,7 @@ def look(source, name: str | None = None) -> Look:
     if inside:
         return replace(look(content, inside["train"]), inside=inside)
     text, source = read_head(source, _HEAD, name), source_name(source, name)
-    if bytes(text[: len(npz.MAGIC)]) == npz.MAGIC:
+    if bytes(text[:6]).startswith(npz.MAGIC):
         return Look("npz")
     format = formats.recognised(text, source)
     if format == "csv":

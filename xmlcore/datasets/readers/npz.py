@@ -1,4 +1,4 @@
-"""Reader of NumPy archives (npz): matrices of ``scipy.sparse.save_npz``, and archives that hold X and Y."""
+"""Reader of files of NumPy: an array (npy), a matrix of ``scipy.sparse.save_npz``, an archive of X and Y (npz)."""
 
 import io
 import math
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.readers.recognise import NPY
 from xmlcore.datasets.readers.sources import holds_npz, reading_zip
 from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
 from xmlcore.validation import INT32_MAX, check_features, check_labels
@@ -17,7 +18,7 @@ from xmlcore.wording import listed
 
 looks_like = holds_npz
 
-MAGIC = b"PK\x03\x04"  # with which a zip archive begins
+MAGIC = (b"PK\x03\x04", NPY)  # with which a zip archive begins, and an array
 
 _HOLDS = (
     "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
@@ -28,7 +29,7 @@ _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for e
 
 
 def parse(text, source, max_bytes=None, classes=False) -> Rows:
-    """Parse a NumPy archive with the features, and the labels unless they are in another file."""
+    """Parse an array or a NumPy archive with the features, and the labels unless they are in another file."""
     arrays = arrays_of(text, source, max_bytes)
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
     Y = label_names = is_exact = None
@@ -48,7 +49,7 @@ def _lists_classes(arrays) -> bool:
 
 
 def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
-    """Parse a NumPy archive that holds labels alone, or labels beside features that are not read."""
+    """Parse an array or a NumPy archive that holds labels alone, or labels beside features that are not read."""
     return _labels(arrays_of(text, source, max_bytes), source, classes, alone=True)
 
 
@@ -125,6 +126,8 @@ def _checked(check, matrix, source, noun):
 def arrays_of(text, source, max_bytes):
     if not holds_npz(text):
         raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
+    if bytes(text[: len(NPY)]) == NPY:
+        return {"values": _array(io.BytesIO(text), "values", source)}
     with reading_zip(source, "the npz archive"), BoundedZip(io.BytesIO(text)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
         if max_bytes is not None and size > max_bytes:
@@ -133,38 +136,39 @@ def arrays_of(text, source, max_bytes):
                 f"its arrays take {size:,} bytes, more than {max_bytes:,}",
                 "If that is right and there is memory for it, pass a larger max_bytes.",
             )
-        return {entry.filename.removesuffix(".npy"): _array(archive, entry, source) for entry in archive.infolist()}
+        found = {}
+        for entry in archive.infolist():
+            with archive.open(entry) as file:
+                name = entry.filename.removesuffix(".npy")
+                found[name] = _array(file, name, source)
+        return found
 
 
-def _array(archive, entry, source):
-    """Return one array of an archive. Objects, which only pickle can read, are refused."""
-    name = entry.filename.removesuffix(".npy")
-    with archive.open(entry) as file:
-        try:
-            version = np.lib.format.read_magic(file)
-            read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
-                version
-            ]
-            shape, by_column, kind = read_header(file)
-        except (
-            ValueError,
-            SyntaxError,
-            TypeError,
-            KeyError,
-            RecursionError,
-            MemoryError,
-            tokenize.TokenError,
-        ) as error:
-            raise DatasetFormatError(
-                source, f"the array {name} is damaged ({error})", "Save the file again."
-            ) from error
-        if kind.hasobject:
-            raise DatasetFormatError(
-                source,
-                f"the array {name} holds Python objects, which are never read: loading them can run any program",
-                "Save numbers: sparse matrices with scipy.sparse.save_npz, dense ones with numpy.savez.",
-            )
-        content = file.read()
+def _array(file, name, source):
+    """Return the array of an open file. Objects, which only pickle can read, are refused."""
+    try:
+        version = np.lib.format.read_magic(file)
+        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
+            version
+        ]
+        shape, by_column, kind = read_header(file)
+    except (
+        ValueError,
+        SyntaxError,
+        TypeError,
+        KeyError,
+        RecursionError,
+        MemoryError,
+        tokenize.TokenError,
+    ) as error:
+        raise DatasetFormatError(source, f"the array {name} is damaged ({error})", "Save the file again.") from error
+    if kind.hasobject:
+        raise DatasetFormatError(
+            source,
+            f"the array {name} holds Python objects, which are never read: loading them can run any program",
+            "Save numbers: sparse matrices with scipy.sparse.save_npz, dense ones with numpy.savez.",
+        )
+    content = file.read()
     count = math.prod(shape)
     if kind.itemsize * count != len(content):
         found = f"the array {name} should have {shape} values of type {kind}, but it has {len(content):,} bytes"

@@ -51,7 +51,8 @@ def read_matrix(
         ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
         ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
         ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
-        ``label_names`` if there are names. A list Y of class numbers or names is one label for each row.
+        ``label_names`` if there are names. A list Y of class numbers or names is one label for each row. An npy file is
+        a dense matrix of features, or of labels.
         ``"arff"``: dense or sparse rows, and ``labels`` to say which attributes are labels, unless the relation has
         MEKA's option ``-C``. A nominal feature with two values becomes 0 and 1, one with more values a column for each,
         ``name=value``; in a sparse row, a nominal value that is left out is the first one. ``?`` is read as 0, with a
@@ -63,8 +64,9 @@ def read_matrix(
         no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
         the file fits it as a header.
     labels : path, bytes, or binary file object; or int, str, or list of str; optional
-        The file with the labels, if ``source`` has none: an npz file, a CSV file with a column of 0 and 1 for each
-        label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
+        The file with the labels, if ``source`` has none: an npz or npy file, a CSV file with a column of 0 and 1
+        for each label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each
+        row.
         For an ARFF file the names of the attributes that are labels, as a list or in a Mulan XML file, which give the
         order of Y's columns; or a number, n for the first n attributes and -n for the last n.
         For a CSV file also the columns that are labels, which hold 0 and 1, true and false, or yes and no: the first n,

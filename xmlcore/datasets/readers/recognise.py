@@ -10,6 +10,7 @@ REMEDY = (
     "These formats can be read: XMLC text, svmlight, ARFF, npz and CSV. Read your file with a tool that knows "
     'it, and write its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
 )
+NPY = b"\x93NUMPY"  # with which a file with one array begins
 EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"\x89PNG", "a PNG image"),
@@ -19,7 +20,7 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"PAR1", "a Parquet file"),
     ((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"), "a MATLAB file"),
     (b"\x89HDF", "an HDF5 file"),
-    (b"\x93NUMPY", "a NumPy array file"),
+    (NPY, "a NumPy array file"),
     (b"\x7fELF", "a program"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!", "a RAR archive"),

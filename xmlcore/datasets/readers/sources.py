@@ -16,7 +16,7 @@ import numpy as np
 
 from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
-from xmlcore.datasets.readers.recognise import archive_kind, check_text, is_npz
+from xmlcore.datasets.readers.recognise import NPY, archive_kind, check_text, is_npz
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
 
@@ -24,11 +24,11 @@ PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_b
 MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in bytes, unless max_bytes is given
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 
-_ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
+_ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".npy", ".arff")
 _ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json", ".ft")
 _COMMON_WORDS = set((
     "train training trn tr test testing tst te data dataset set file upload x y xy input rows txt svm "
-    "libsvm csv tsv npz arff xf copy new full all"
+    "libsvm csv tsv npz npy arff xf copy new full all"
 ).split())  # fmt: skip
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
@@ -116,7 +116,7 @@ def read_head(source, size: int, name: str | None = None) -> np.ndarray:
                 break
     text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
     text.flags.writeable = False
-    if bytes(text[:4]) != b"PK\x03\x04":
+    if not bytes(text[:6]).startswith((b"PK\x03\x04", NPY)):
         check_text(text, label)
     return text
 
@@ -374,8 +374,9 @@ def files_in(archive) -> list[zipfile.ZipInfo]:
 
 
 def holds_npz(content) -> bool:
+    """Return whether bytes are an archive of NumPy, or one array of it."""
     if bytes(content[:4]) != b"PK\x03\x04":
-        return False
+        return bytes(content[: len(NPY)]) == NPY
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return is_npz(archive.namelist())
