@@ -18,6 +18,7 @@ import math
 import os
 import re
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -43,6 +44,7 @@ MOST_LISTS, MOST_VALUES = 2_000_000, 20_000_000  # lists and objects in a member
 MEMORY, MEMORY_OF_TEXT = 3, 12  # times its size that reading a member may take: one that is an npz file, and another
 _LEVEL = 1  # of compression
 _PIECE = 1 << 20  # bytes that are unpacked at a time
+_PADDING = 0xD935  # what zip archives call bytes that only align what follows
 _REMEDY = "Make or download it again, and check that it was copied whole."
 
 
@@ -286,8 +288,23 @@ def holds(path, use: Use) -> bool:
     return MANIFEST in names and all(re.fullmatch(use.members, name) for name in names - {MANIFEST})
 
 
-def plain_arrays(path) -> dict[str, np.ndarray]:
-    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read."""
+def write_arrays(path, arrays: dict[str, np.ndarray]) -> None:
+    """Write an npz file in which each array begins at a multiple of 64 bytes, as arrays do that are mapped from it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy")
+            begin = archive.fp.tell() + 30 + len(info.filename.encode()) + 20 + 4  # 20: sizes of 8 bytes
+            info.extra = struct.pack("<HH", _PADDING, -begin % 64) + bytes(-begin % 64)
+            with archive.open(info, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
+
+
+def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
+    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read.
+
+    With ``mmap`` they are mapped from the file, which is never changed, unless one of them is not aligned there.
+    """
+    places = {}
     with BoundedZip(path) as archive:
         if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):  # arrays may share their bytes
             raise ValueError("it has no plain arrays: they promise more than it holds")
@@ -295,11 +312,24 @@ def plain_arrays(path) -> dict[str, np.ndarray]:
             with archive.open(info) as stream:
                 version = np.lib.format.read_magic(stream)
                 read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, _, dtype = read(stream)
+                shape, by_column, dtype = read(stream)
                 n_bytes = math.prod(shape) * dtype.itemsize
                 fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
                 if dtype.hasobject or not fits:
                     raise ValueError(f"{info.filename[:60]!r} is no plain array")
+                archive.fp.seek(info.header_offset + 26)
+                begin = info.header_offset + 30 + sum(struct.unpack("<HH", archive.fp.read(4))) + stream.tell()
+                places[info.filename.removesuffix(".npy")] = begin, n_bytes, dtype, shape, "F" if by_column else "C"
+            if mmap:  # all bytes are compared with their checksum
+                with archive.open(info) as stream:
+                    while stream.read(_PIECE):
+                        pass
+    if mmap and all(begin % dtype.alignment == 0 for begin, _, dtype, _, _ in places.values()):
+        whole = np.asarray(np.memmap(path, np.uint8, "c"))  # kernels are compiled anew for read-only arrays
+        return {
+            name: whole[begin : begin + n_bytes].view(dtype).reshape(shape, order=order)
+            for name, (begin, n_bytes, dtype, shape, order) in places.items()
+        }
     # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}

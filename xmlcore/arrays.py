@@ -5,13 +5,16 @@ import scipy.sparse as sp
 
 from xmlcore.validation import check_count, check_row
 
+PART = 1 << 18  # values of which arrays of their size are made at a time
 BLOCK = 5_000_000  # most pairs of columns of a row that a block of a product is made of
 
 
 def by_frequency(X):
     """Return the ids of the features that occur in the CSR matrix ``X``, most frequent first: int32."""
     if X.shape[1] <= 4 * X.nnz:
-        counts = np.bincount(X.indices, minlength=X.shape[1])
+        step, counts = max(PART, X.shape[1]), np.zeros(X.shape[1], np.int64)
+        for start in range(0, X.indices.size, step):  # of which NumPy makes a copy in int64
+            counts += np.bincount(X.indices[start : start + step], minlength=X.shape[1])
         order = np.argsort(-counts, kind="stable")
         return order[: np.count_nonzero(counts)].astype(np.int32)
     ids, counts = np.unique(X.indices, return_counts=True)
@@ -75,9 +78,30 @@ def unit_rows(X):
     return unit
 
 
+def are_finite(values) -> bool:
+    """Return whether all values are finite, without an array of their size."""
+    return all(np.isfinite(values[start : start + PART]).all() for start in range(0, len(values), PART))
+
+
+def falls(values, least: int = 0) -> np.ndarray:
+    """Return the places of the values that exceed the one before by less than ``least``: int64."""
+    found = [np.empty(0, np.int64)]
+    for start in range(1, values.size, PART):
+        part = values[start - 1 : start + PART].astype(np.int64)
+        found.append(start + np.flatnonzero(np.diff(part) < least))
+    return np.concatenate(found)
+
+
+def are_rising_lists(ptr, ids, count) -> bool:
+    """Return whether each of the lists that ``ptr`` bounds has rising ids from 0 to ``count`` - 1."""
+    if not ids.size:
+        return True
+    return bool(ids.min() >= 0 and ids.max() < count and np.isin(falls(ids, 1), ptr[1:-1]).all())
+
+
 def are_pointers(ptr, count, last, first=0):
     """Return whether ``ptr`` holds the bounds of ``count`` lists that follow each other from ``first`` to ``last``."""
-    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
+    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and not falls(ptr).size
 
 
 def pointers(counts) -> np.ndarray:

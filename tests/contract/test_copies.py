@@ -86,8 +86,10 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
     model, expected = fitted(case), results(fitted(case))
     folder = model.save(tmp_path / "model")
     assert {path.name for path in folder.iterdir()} == {"params.json", "arrays.npz"}
-    loaded = load_model(folder)
+    loaded, before = load_model(folder), compiled()
     assert_same(results(loaded), expected)
+    assert_same(results(load_model(folder, mmap=True)), expected)
+    assert compiled() == before
     assert (loaded.n_features_in_, loaded.n_labels_) == (model.n_features_in_, model.n_labels_)
     assert loaded.label_counts_.tolist() == case.problem()[1].sum(axis=0).tolist() and loaded.n_rows_seen_ == N_ROWS
     if case.saves_itself:

@@ -1,5 +1,6 @@
 """Files of saved models: damaged ones are refused, and what could not be loaded is not saved."""
 
+import mmap
 import os
 import zipfile
 from pathlib import Path
@@ -10,7 +11,7 @@ from contract.estimators import problem
 
 from tests.archiving import members, zipped
 from xmlcore import PLT, load_model
-from xmlcore.models import ModelFormatError
+from xmlcore.models import ModelFormatError, saving
 
 
 def patch_directory(offset, value):
@@ -115,7 +116,7 @@ def test_a_failed_save_keeps_the_old_model(fitted, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(saving, "write_arrays", full)
     with pytest.raises(OSError, match="No space"):
         fitted.save(folder)
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
@@ -126,3 +127,26 @@ def test_a_failed_save_keeps_the_old_model(fitted, tmp_path, monkeypatch):
 def test_no_model_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="params.json is missing"):
         load_model(tmp_path)
+
+
+def test_a_mapped_model_is_checked_and_older_files_are_read(fitted, tmp_path):
+    file = fitted.save(tmp_path / "m") / "arrays.npz"
+    mapped, whole = load_model(tmp_path / "m", mmap=True).fitted_[0], file.read_bytes()
+    is_mapped = [isinstance(base_of(array), mmap.mmap) for array in (mapped.columns, mapped.dense, mapped.entry_value)]
+    assert all(is_mapped) and not mapped.columns.flags.writeable and mapped.entry_value.flags.aligned
+    at = whole.index(mapped.bias.tobytes())
+    file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    with pytest.raises(ModelFormatError, match="arrays.npz is damaged.*Bad CRC-32"):
+        load_model(tmp_path / "m", mmap=True)
+    file.write_bytes(whole)
+    with np.load(file) as arrays:
+        np.savez(file, **arrays)
+    again = load_model(tmp_path / "m", mmap=True)
+    assert not isinstance(base_of(again.fitted_[0].columns), mmap.mmap)
+    np.testing.assert_array_equal(again.predict_topk(problem()[0]).scores, fitted.predict_topk(problem()[0]).scores)
+
+
+def base_of(array):
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array

@@ -258,13 +258,15 @@ class PackedModel:
                 archive.file(name, Path(folder) / name)
 
 
-def read_packed(source: Source) -> PackedModel:
+def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:
     """Read a packed model.
 
     Parameters
     ----------
     source : str, path-like, bytes or binary file object
         What :meth:`PackedModel.save` wrote, or a folder that the method ``save`` of a model wrote.
+    mmap : bool
+        See :func:`load_model`.
 
     Returns
     -------
@@ -286,7 +288,7 @@ def read_packed(source: Source) -> PackedModel:
         if source.is_dir():
             if (source / archives.MANIFEST).exists():
                 raise ModelFormatError(f"{source} is an unpacked zip: give the zip file itself")
-            return PackedModel(read_folder(source))
+            return PackedModel(read_folder(source, mmap))
         if not source.exists():
             raise ModelNotFoundError(f"there is no file or folder {source}")
         if not source.is_file():  # reading a pipe would wait for whoever writes to it
@@ -321,7 +323,7 @@ def looks_packed(path: FilePath) -> bool:
     return path.is_file() and archives.holds(path, USE)
 
 
-def load_model(path: FilePath) -> "MultiLabelModel | Any":  # or a TextClassifier, as the file says
+def load_model(path: FilePath, *, mmap: bool = False) -> "MultiLabelModel | Any":  # or a TextClassifier
     """Read a model that :meth:`MultiLabelModel.save` or :meth:`PackedModel.save` wrote.
 
     Nothing in the files is executed: the class is looked up in a fixed list and arrays are read without pickle.
@@ -330,6 +332,11 @@ def load_model(path: FilePath) -> "MultiLabelModel | Any":  # or a TextClassifie
     ----------
     path : str or path-like
         The folder of a saved model, or the zip file of a packed model.
+    mmap : bool
+        Whether the arrays of a saved model stay in their file, which is mapped, read-only: all processes that load it
+        share the memory of what they read. The file must not be changed meanwhile; ``save`` replaces the folder, which
+        does no harm, and Windows refuses it. A packed model is compressed, and its arrays are read all the same; so
+        are those of a folder that xmlcore wrote before it aligned them.
 
     Returns
     -------
@@ -344,7 +351,7 @@ def load_model(path: FilePath) -> "MultiLabelModel | Any":  # or a TextClassifie
         file or the folder does not exist, or a file is missing in it, it is a :class:`ModelNotFoundError`, which is a
         FileNotFoundError as well.
     """
-    return read_packed(path).estimator if Path(path).is_file() else read_folder(path)
+    return read_packed(path).estimator if Path(path).is_file() else read_folder(path, mmap)
 
 
 def _are_texts(given) -> bool:

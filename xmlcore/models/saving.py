@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore import __version__, wording
-from xmlcore.archives import plain_arrays
+from xmlcore.archives import plain_arrays, write_arrays
 from xmlcore.label_names import check_label_names
 from xmlcore.parameters import AUTO
 from xmlcore.validation import check_count
@@ -87,7 +87,7 @@ def write_model(model, path) -> Path:
     try:
         os.chmod(folder, 0o755)  # mkdtemp makes folders that only their owner can read
         (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-        np.savez(folder / ARRAYS_FILE, **arrays, **param_arrays)
+        write_arrays(folder / ARRAYS_FILE, arrays | param_arrays)
         if target.exists():
             os.replace(target, old)
         os.replace(folder, target)
@@ -122,8 +122,8 @@ def _is_saved_model(folder: Path) -> bool:
         return False
 
 
-def read_folder(path) -> "MultiLabelModel":  # noqa: F821
-    """Read a model that :meth:`MultiLabelModel.save` wrote."""
+def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
+    """Read a model that :meth:`MultiLabelModel.save` wrote; with ``mmap``, its arrays are mapped."""
     # Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
     folder = Path(path)
     for name in (PARAMS_FILE, ARRAYS_FILE):
@@ -138,7 +138,7 @@ def read_folder(path) -> "MultiLabelModel":  # noqa: F821
     except Exception as error:
         raise _damaged(folder / PARAMS_FILE, error) from error
     try:
-        arrays = plain_arrays(folder / ARRAYS_FILE)
+        arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
     except Exception as error:
         raise _damaged(folder / ARRAYS_FILE, error) from error
     missing = sorted(set(of_arrays) - set(arrays))

@@ -73,7 +73,7 @@ class Served:
         FileNotFoundError, ModelFormatError
             See :func:`xmlcore.models.read_packed`.
         """
-        packed = read_packed(path)
+        packed = read_packed(path, mmap=True)
         path = Path(path)
         if name is None:
             stem = path.name if path.is_dir() else path.stem

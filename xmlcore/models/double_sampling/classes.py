@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import ds_classes as kernels
-from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
@@ -115,16 +115,13 @@ def check_postings(arrays, values):
         and np.count_nonzero(size) >= 2
         and size.sum() >= values["n_rows"]
         and sums.size == classes.size
-        and bool(np.isfinite(sums).all() and (sums > 0).all())
+        and are_finite(sums)
+        and sums.min(initial=1) > 0
         and arrays["document_counts"].size == n_terms
         and bool((arrays["document_counts"] > 0).all() and (arrays["document_counts"] <= size.sum()).all())
     ):
         raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
-    inside = np.ones(max(0, classes.size - 1), bool)
-    inside[ptr[1:-1] - 1] = False
-    if classes.size and not (
-        classes.min() >= 0 and classes.max() < K and (np.diff(classes)[inside] > 0).all() and (size[classes] > 0).all()
-    ):
+    if not (are_rising_lists(ptr, classes, K) and (size[classes] > 0).all()):
         raise ModelFormatError(
             "the postings in its arrays are invalid: the file was damaged or written by something else"
         )

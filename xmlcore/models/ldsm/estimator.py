@@ -277,7 +277,7 @@ class LdSM(TakesWeights, LearnsMore):
         self.feature_of_column_ = fitted.feature_of_column
         self._columns = columns_of(fitted.feature_of_column, fitted.n_features)
         self.n_features_in_, self.n_labels_ = fitted.n_features, fitted.n_labels
-        self.forest_ = forest_arrays(fitted.trees)
+        self.forest_ = forest_arrays(fitted.trees, fitted.saved)
         self.trees_ = [public_tree(parts, fitted.n_labels) for parts in fitted.trees]
         self.n_rows_ = int(self.trees_[0].n_samples[0])  # all rows reach the root
         self.means_, self.rerank_ = fitted.means, fitted.rerank

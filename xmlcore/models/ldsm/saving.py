@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels.ldsm_reranking import LabelMeans
-from xmlcore.arrays import are_pointers
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists
 from xmlcore.models.ldsm.growing import OPTIMIZERS
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA
 from xmlcore.models.ldsm.trees import TreeParts
@@ -42,6 +42,7 @@ class Fitted(NamedTuple):
     n_labels: int
     optimizer: str
     n_unlabelled: int
+    saved: dict[str, np.ndarray] | None = None  # the large arrays of the forest, where they were saved
 
 
 def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
@@ -91,6 +92,7 @@ def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
         n_labels=values["n_labels"],
         optimizer=values["optimizer"],
         n_unlabelled=values["n_unlabelled"],
+        saved={name: arrays[name] for name in ("columns", "weights", "hist_labels", "hist_counts")},
     )
 
 
@@ -167,7 +169,8 @@ def _are_regressors(arrays, values, n_columns):
         arrays["column_ptr"].size == groups + 1
         and _are_lists(arrays["column_ptr"], arrays["columns"], n_columns)
         and arrays["weights"].size == values["arity"] * arrays["columns"].size
-        and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["bias"]).all())
+        and are_finite(arrays["weights"])
+        and are_finite(arrays["bias"])
     )
 
 
@@ -190,15 +193,11 @@ def _are_means(arrays, values, n_columns):
         and _are_lists(ptr, columns, n_columns)
         and columns.size == means.size
         and weights.size in (0, max(1, n_columns))
-        and bool(np.isfinite(means).all() and np.isfinite(weights).all())
+        and are_finite(means)
+        and are_finite(weights)
     )
 
 
 def _are_lists(ptr, ids, count):
     """Return whether ``ptr`` divides ``ids`` into lists, each in rising order, of ids from 0 to ``count`` - 1."""
-    if not are_pointers(ptr, ptr.size - 1, ids.size):
-        return False
-    inside = np.ones(max(0, ids.size - 1), bool)  # pairs of neighbours in the same list
-    starts = ptr[1:-1]
-    inside[starts[(starts > 0) & (starts < ids.size)] - 1] = False
-    return bool(ids.size == 0 or (ids.min() >= 0 and ids.max() < count and (np.diff(ids)[inside] > 0).all()))
+    return are_pointers(ptr, ptr.size - 1, ids.size) and are_rising_lists(ptr, ids, count)

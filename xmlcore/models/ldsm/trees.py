@@ -76,8 +76,11 @@ def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
     )  # fmt: skip
 
 
-def forest_arrays(trees: list[TreeParts]) -> ForestArrays:
-    """Return all trees as one set of read-only flat arrays, which the kernels of prediction read."""
+def forest_arrays(trees: list[TreeParts], saved: dict[str, np.ndarray] | None = None) -> ForestArrays:
+    """Return all trees as one set of read-only flat arrays, which the kernels of prediction read.
+
+    ``saved`` has those that were saved, of which the trees are parts.
+    """
     root = pointers(tree.first_child.size for tree in trees).astype(np.int32)
     firsts = [np.where(tree.first_child >= 0, tree.first_child + at, -1) for tree, at in zip(trees, root)]
     first_child = np.concatenate(firsts).astype(np.int32)
@@ -87,7 +90,12 @@ def forest_arrays(trees: list[TreeParts]) -> ForestArrays:
     columns = [part for tree in trees for part in tree.columns]
     weights = [part for tree in trees for part in tree.weights]
     hist_ptr = pointers(np.concatenate([np.diff(tree.hist_ptr) for tree in trees]))
-    hist_counts = np.concatenate([tree.hist_counts for tree in trees])
+    large = saved or {
+        "columns": np.concatenate([np.empty(0, np.int32), *columns]),
+        "weights": np.concatenate([np.empty(0, np.float32), *weights]),
+        "hist_labels": np.concatenate([tree.hist_labels for tree in trees]),
+        "hist_counts": np.concatenate([tree.hist_counts for tree in trees]),
+    }
     return read_only(
         ForestArrays(
             root=root,
@@ -95,12 +103,9 @@ def forest_arrays(trees: list[TreeParts]) -> ForestArrays:
             group=group,
             bias=np.concatenate([tree.bias for tree in trees]),
             column_ptr=pointers(part.size for part in columns),
-            columns=np.concatenate([np.empty(0, np.int32), *columns]),
-            weights=np.concatenate([np.empty(0, np.float32), *weights]),
             hist_ptr=hist_ptr,
-            hist_labels=np.concatenate([tree.hist_labels for tree in trees]),
-            hist_counts=hist_counts,
-            hist_total=np.add.reduceat(hist_counts, hist_ptr[:-1], dtype=np.int64),
+            hist_total=np.add.reduceat(large["hist_counts"], hist_ptr[:-1], dtype=np.int64),
             n_rows=np.concatenate([tree.n_samples for tree in trees]).astype(np.int64),
+            **large,
         )
     )

@@ -10,7 +10,7 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import are_pointers, bytes_of, columns_of
+from xmlcore.arrays import PART, are_finite, are_pointers, bytes_of, columns_of
 from xmlcore.models.base import stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
@@ -328,7 +328,7 @@ class OneVsRest(LinearModel):
             and weights.size == columns.size
             and (columns.size == 0 or (columns.min() >= 0 and columns.max() < feature_of_column.size))
             and _are_distinct(ptr, columns, feature_of_column.size)
-            and np.isfinite(weights).all()
+            and are_finite(weights)
             and not np.isnan(intercept).any()
         ):
             raise ModelFormatError("the weights are invalid: the file was damaged or written by something else")
@@ -348,8 +348,11 @@ def sigmoid(margins):
 
 def _are_distinct(ptr, ids, count):
     """Return whether no list of ids, bounded by ``ptr``, holds an id twice; all ids are below ``count``."""
-    keys = np.repeat(np.arange(ptr.size - 1), np.diff(ptr)) * count + ids
-    return np.unique(keys).size == ids.size
+    for first, end in row_blocks(ptr.size - 1, max(1, PART * ptr.size // max(1, ids.size))):
+        lists = np.repeat(np.arange(end - first), np.diff(ptr[first : end + 1]))
+        if np.unique(lists * count + ids[ptr[first] : ptr[end]]).size < lists.size:
+            return False
+    return True
 
 
 def _weights_of(found: GroupResult, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
-from xmlcore.arrays import are_pointers
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, falls
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.training import with_index
@@ -108,9 +108,9 @@ def _is_partition(arrays):
 
 def _are_weights(arrays, n_columns):
     """Return whether every group is stored either densely or as pairs, and all its pointers are in range."""
-    groups, F = arrays.group_first.size, arrays.columns.size
+    groups = arrays.group_first.size
     if not (
-        are_pointers(arrays.column_ptr, groups, F)
+        are_pointers(arrays.column_ptr, groups, arrays.columns.size)
         and are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
         and are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
         and are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
@@ -118,9 +118,7 @@ def _are_weights(arrays, n_columns):
     ):
         return False
     n_columns_of = np.diff(arrays.column_ptr)
-    group = np.repeat(np.arange(groups), n_columns_of)
-    rising = (np.diff(arrays.columns) > 0) | (np.diff(group) > 0)
-    if F and not (arrays.columns.min() >= 0 and arrays.columns.max() < n_columns and rising.all()):
+    if not are_rising_lists(arrays.column_ptr, arrays.columns, n_columns):
         return False
     pairs, pointers = np.diff(arrays.sparse_ptr), np.diff(arrays.entry_at)
     is_sparse = pointers > 0
@@ -133,14 +131,13 @@ def _are_weights(arrays, n_columns):
     ):
         return False
     # Within a sparse group the pointers rise from 0 to the number of its pairs.
-    entry_ptr = arrays.entry_ptr.astype(np.int64)
-    starts, ends = arrays.entry_at[:-1][is_sparse], arrays.entry_at[1:][is_sparse] - 1
-    inner = np.ones(max(0, entry_ptr.size - 1), bool)
-    inner[ends[:-1]] = False
+    starts, ends = arrays.entry_at[:-1][is_sparse], arrays.entry_at[1:][is_sparse]
+    largest = np.maximum.reduceat(arrays.entry_child, arrays.sparse_ptr[:-1][pairs > 0]) if pairs.any() else 0
     return (
-        not entry_ptr[starts].any()
-        and np.array_equal(entry_ptr[ends], pairs[is_sparse])
-        and bool((np.diff(entry_ptr)[inner] >= 0).all())
-        and bool((arrays.entry_child < np.repeat(arrays.group_size, pairs)).all())
-        and bool(np.isfinite(arrays.entry_value).all() and np.isfinite(arrays.dense).all())
+        not arrays.entry_ptr[starts].any()
+        and np.array_equal(arrays.entry_ptr[ends - 1], pairs[is_sparse])
+        and bool(np.isin(falls(arrays.entry_ptr), starts).all())
+        and bool((largest < arrays.group_size[pairs > 0]).all())
+        and are_finite(arrays.entry_value)
+        and are_finite(arrays.dense)
     )
