@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from xmlcore import validation
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -305,6 +306,21 @@ def test_frames_of_numbers_and_bool_are_read_column_by_column():
         np.testing.assert_array_equal(check_features(frame[columns]).toarray(), np.array(expected)[:, places])
     labels = frame[["seen", "new"]]
     assert check_labels(labels).toarray().tolist() == [[True, True], [False, False], [True, False]]
+
+
+def test_dense_rows_become_sparse_part_by_part(monkeypatch):
+    X = np.random.default_rng(0).integers(-1, 2, (50, 7)) / 4
+    monkeypatch.setattr(validation, "VALUES_AT_ONCE", 21)
+    for form in (X, X.astype(np.float16), np.asfortranarray(X), np.ma.masked_array(X), pd.DataFrame(X), X.tolist()):
+        found = check_features(form)
+        assert (found != sp.csr_array(X)).nnz == 0 and found.nnz == np.count_nonzero(X) and found.dtype == np.float32
+        assert found.has_sorted_indices and found.has_canonical_format
+    X[40, 3], X[45, 2] = np.nan, 1e300
+    for form in (X, pd.DataFrame(X), np.asfortranarray(X), X.astype(object)):
+        with pytest.raises(ValueError, match=r"2 value\(s\) .* in float32; the first is nan at row 40, column 3"):
+            check_features(form)
+    with pytest.raises(ValueError, match="X is masked at row 40, column 3: replace or drop masked values"):
+        check_features(np.ma.masked_invalid(X))
 
 
 def test_a_frame_with_a_missing_value_or_another_type_is_refused_by_row_and_column():

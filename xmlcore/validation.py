@@ -12,6 +12,7 @@ Known = TypeVar("Known")
 
 LARGEST_COUNT = 2**128 - 1  # whole numbers without another bound; also of the seeds that NumPy draws
 INT32_MAX, FLOAT32_MAX = np.iinfo(np.int32).max, float(np.finfo(np.float32).max)
+VALUES_AT_ONCE = 1 << 18  # of dense rows that become sparse ones
 # Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
 KERNEL_READY = ("C", "A", "W")
 
@@ -29,35 +30,114 @@ def check_features(
         check_structure(X, name)
         matrix = sp.csr_array(X, dtype=dtype, copy=True)
     else:
-        try:
-            dense = _from_frame(X, name) if _is_frame(X) else np.asarray(X)
-        except ValueError as error:
-            raise ValueError(f"{name} is not a matrix: its rows have different lengths") from error
-        dense = _of_numbers(dense, name)
-        if dense.ndim == 1:
-            dense = dense.reshape(1, -1)
-        if dense.ndim != 2:
-            raise ValueError(f"{name} has {dense.ndim} dimensions: a matrix (rows, features) is needed")
-        matrix = sp.csr_array(np.ascontiguousarray(dense, dtype=dtype))
-    if n_features is not None and matrix.shape[1] != n_features:
-        raise ValueError(
-            f"{name} has {matrix.shape[1]} features, but {model} is expecting {n_features} features as input: "
-            "use the same vocabulary, in the same order"
-        )
-    if matrix.shape[1] == 0:
-        raise ValueError(f"{name} has 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+        rows = dense_rows(X, n_features, name=name, model=model, dtype=dtype)
+        return rows.part(0, rows.shape[0], dtype)
+    _check_n_features(matrix.shape, n_features, name, model)
     _canonical(matrix, name)
-    if not np.isfinite(matrix.data).all():
-        bad = np.flatnonzero(~np.isfinite(matrix.data))
+    is_finite = np.isfinite(matrix.data)
+    if not is_finite.all():
+        bad = np.flatnonzero(~is_finite)
         row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
-        column = int(matrix.indices[bad[0]])
-        raise ValueError(
-            f"{name} holds {bad.size} value(s) that are not finite (NaN or inf) in {matrix.dtype}; the first is "
-            f"{matrix.data[bad[0]]} at row {row}, column {column}: replace or drop them"
-        )
+        raise _not_finite(name, bad.size, matrix.data[bad[0]], row, int(matrix.indices[bad[0]]))
     if not zeros and not matrix.data.all():  # for a single row, the call alone takes a tenth of a prediction
         matrix.eliminate_zeros()
     return matrix
+
+
+def dense_rows(
+    X, n_features: int | None = None, *, name: str = "X", model: str = "the model", dtype=np.float32
+) -> "DenseRows":
+    """Check rows that are not sparse as :func:`check_features` does, without making them sparse."""
+    rows = DenseRows(X, name)
+    _check_n_features(rows.shape, n_features, name, model)
+    rows.check_finite(dtype)
+    return rows
+
+
+def _check_n_features(shape, n_features, name, model):
+    if n_features is not None and shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {shape[1]} features, but {model} is expecting {n_features} features as input: "
+            "use the same vocabulary, in the same order"
+        )
+    if shape[1] == 0:
+        raise ValueError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+class DenseRows:
+    """Dense rows, an array or a DataFrame, that become CSR rows in parts, so that this takes little more memory."""
+
+    def __init__(self, X, name: str = "X"):
+        self.name = name
+        if _is_frame(X):
+            _check_columns(X, name)
+            self._rows = X
+        else:
+            try:
+                values = np.asarray(X)
+            except ValueError as error:
+                raise ValueError(f"{name} is not a matrix: its rows have different lengths") from error
+            values = _of_numbers(values, name)
+            self._rows = values.reshape(1, -1) if values.ndim == 1 else values
+        if self._rows.ndim != 2:
+            raise ValueError(f"{name} has {self._rows.ndim} dimensions: a matrix (rows, features) is needed")
+        self.shape = self._rows.shape
+        if np.ma.is_masked(X):
+            row, column = np.argwhere(np.ma.getmaskarray(X).reshape(self.shape))[0].tolist()
+            raise ValueError(f"{name} is masked at row {row}, column {column}: replace or drop masked values")
+
+    def blocks(self, size: int | None = None) -> list[tuple[int, int]]:
+        """Return the bounds of parts with about so many values each."""
+        step = max(1, (size or VALUES_AT_ONCE) // max(1, self.shape[1]))
+        return [(first, min(first + step, self.shape[0])) for first in range(0, self.shape[0], step)]
+
+    def _values(self, first, end, dtype) -> np.ndarray:
+        rows = _from_frame(self._rows.iloc[first:end]) if _is_frame(self._rows) else self._rows[first:end]
+        with np.errstate(over="ignore"):  # what is too large is not finite
+            return np.ascontiguousarray(rows, dtype=dtype)
+
+    def check_finite(self, dtype=np.float32) -> None:
+        """Raise ValueError if a value is not finite."""
+        count, found = 0, None
+        for first, end in self.blocks():
+            values = self._values(first, end, dtype)
+            is_finite = np.isfinite(values)
+            if not is_finite.all():
+                row, column = np.argwhere(~is_finite)[0].tolist()
+                found = found or (values[row, column], first + row, column)
+                count += values.size - np.count_nonzero(is_finite)
+        if found:
+            raise _not_finite(self.name, count, *found)
+
+    def part(self, first: int, end: int, dtype=np.float32) -> sp.csr_array:
+        """Return some rows as canonical CSR without zeros."""
+        blocks = [(first + start, min(first + stop, end)) for start, stop in self.blocks() if first + start < end]
+        counts = [np.count_nonzero(self._values(*block, dtype), axis=1) for block in blocks]
+        indptr = np.concatenate([[0], *counts]).cumsum()
+        indptr = indptr.astype(np.int32) if indptr[-1] <= INT32_MAX else indptr  # of one type with the indices
+        indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], dtype)
+        for start, stop in blocks:
+            values, to = self._values(start, stop, dtype), slice(indptr[start - first], indptr[stop - first])
+            if to.stop - to.start == values.size:
+                indices[to].reshape(values.shape)[:] = np.arange(values.shape[1], dtype=np.int32)
+                data[to] = values.reshape(-1)
+            else:
+                is_there = values != 0
+                indices[to], data[to] = np.nonzero(is_there)[1], values[is_there]
+        rows = sp.csr_array((data, indices, indptr), shape=(end - first, self.shape[1]))
+        rows.has_canonical_format = True
+        return rows
+
+
+class CheckedRows(sp.csr_array):
+    """Rows that :func:`check_features` need not look at again."""
+
+
+def _not_finite(name, count, value, row, column) -> ValueError:
+    return ValueError(
+        f"{name} holds {count} value(s) that are not finite (NaN or inf) in {value.dtype}; the first is {value} at row "
+        f"{row}, column {column}: replace or drop them"
+    )
 
 
 def feature_names(X) -> np.ndarray | None:
@@ -121,7 +201,9 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
                     f"{name} row {i} is {row!r:.60}: give a list of labels for each row, such as [] for none"
                 )
         try:
-            dense = _from_frame(Y, name) if _is_frame(Y) else np.asarray(Y)
+            if _is_frame(Y):
+                _check_columns(Y, name)
+            dense = _from_frame(Y) if _is_frame(Y) else np.asarray(Y)
         except ValueError as error:
             raise ValueError(
                 f"{name} is no matrix, as its rows have different shapes: give a binary matrix (rows, labels) or one "
@@ -354,12 +436,15 @@ def _is_frame(X) -> bool:
     return hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2
 
 
-def _from_frame(frame, name) -> np.ndarray:
-    """Return the values of a pandas DataFrame, where columns of numbers and of bool may stand side by side."""
-    kinds = [getattr(dtype, "kind", "O") for dtype in frame.dtypes]
-    for column, dtype, kind in zip(frame.columns, frame.dtypes, kinds):
-        if kind not in "fiub":
+def _check_columns(frame, name) -> None:
+    for column, dtype in zip(frame.columns, frame.dtypes):
+        if getattr(dtype, "kind", "O") not in "fiub":
             raise TypeError(f"{name} holds {dtype} values in column {column!r:.200}: real numbers are needed")
+
+
+def _from_frame(frame) -> np.ndarray:
+    """Return the values of a pandas DataFrame, where columns of numbers and of bool may stand side by side."""
+    kinds = [dtype.kind for dtype in frame.dtypes]
     plain = all(isinstance(dtype, np.dtype) for dtype in frame.dtypes)
     if plain and ("b" not in kinds or set(kinds) == {"b"}):
         return frame.to_numpy()

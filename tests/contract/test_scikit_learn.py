@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics, selection
 from xmlcore.models import DenseOutput, NotFittedError
+from xmlcore.models import rows as of_rows
 
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 HAS_EXPECTED_FAILURES = VERSION >= (1, 6)  # ``expected_failed_checks``, and tags
@@ -258,6 +259,22 @@ def test_predict_returns_the_labels_that_reach_a_threshold(case):
         found = fitted(case).predict(X, threshold=threshold)
         assert sp.issparse(found) == (case.cls is not DenseOutput) and found.dtype == bool
         np.testing.assert_array_equal(dense(found), (probabilities >= threshold) & (probabilities > 0))
+
+
+@model_of_rows
+def test_dense_rows_are_predicted_part_by_part(case, monkeypatch):
+    X, _ = table()
+    model = case.make().fit(*table())
+    expected = results(model, X)
+    monkeypatch.setattr(of_rows, "PART", 100)
+    assert_same(results(model, X), expected, rounded=case.rounds)
+    with pytest.warns(UserWarning, match="does not have valid feature names") as warned:
+        model.predict_topk(X.to_numpy())
+    assert {warning.filename for warning in warned} == {__file__}
+    with pytest.raises(ValueError, match="at row 40, column 2"):
+        model.predict_proba(X.mask(np.indices(X.shape)[0] * 14 + np.indices(X.shape)[1] == 40 * 14 + 2))
+    with pytest.raises(ValueError, match="has 13 features, but .* is expecting 14"):
+        fitted(case).predict_topk(X.to_numpy()[:, 1:])
 
 
 @pytest.mark.parametrize("measure", ["f1_micro", "f1_samples", "precision_macro", "jaccard_weighted", "accuracy"])

@@ -80,7 +80,9 @@ def node_rows(indptr, indices, leaf_of_label, parent):
 @kernel
 def gather_rows(indptr, indices, data, rows, n_features):
     """Copy ``rows`` of a CSR matrix; number the features that occur, which are returned as well, from 0 on."""
+    # All rows with all features are not copied: that would take as much memory again in every thread.
     m = rows.size
+    whole = m == indptr.size - 1
     local_indptr = np.zeros(m + 1, np.int64)
     place = np.full(n_features, -1, np.int32)
     count = 0
@@ -88,6 +90,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
         start = indptr[rows[r]]
         end = indptr[rows[r] + 1]
         local_indptr[r + 1] = local_indptr[r] + end - start
+        whole = whole and rows[r] == r
         for t in range(start, end):
             if place[indices[t]] < 0:
                 place[indices[t]] = 0
@@ -99,15 +102,17 @@ def gather_rows(indptr, indices, data, rows, n_features):
             place[f] = count
             features[count] = f
             count += 1
-    local_indices = np.empty(local_indptr[m], np.uint32)
-    local_data = np.empty(local_indptr[m], np.float32)
+    whole = whole and count == n_features
+    local_indices = indices.view(np.uint32) if whole else np.empty(local_indptr[m], np.uint32)
+    local_data = data if whole else np.empty(local_indptr[m], np.float32)
     squares = np.empty(m, np.float32)
     for r in range(m):
         total = ONE
         out = local_indptr[r]
         for t in range(indptr[rows[r]], indptr[rows[r] + 1]):
-            local_indices[out] = place[indices[t]]
-            local_data[out] = data[t]
+            if not whole:
+                local_indices[out] = place[indices[t]]
+                local_data[out] = data[t]
             total += data[t] * data[t]
             out += 1
         squares[r] = total

@@ -19,7 +19,7 @@ from xmlcore.label_names import (
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
-from xmlcore.models.rows import counted, labels_given, true_ids
+from xmlcore.models.rows import check_feature_names, counted, in_parts, labels_given, true_ids
 from xmlcore.models.rules import Rule, candidates, restore_decision, with_decision
 from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
 from xmlcore.parallel import row_blocks
@@ -29,11 +29,11 @@ from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
 from xmlcore.validation import (
+    CheckedRows,
     check_features,
     check_fitted,
     check_weights,
     csr_parts,
-    difference_of_names,
     feature_names,
 )
 
@@ -188,8 +188,9 @@ class Estimator(ForScikitLearn, HasParameters):
         Raise MemoryError, too, if a ranking of k labels for each row does not fit into memory.
         """
         self._check_fitted()
-        self._check_feature_names(X)
-        X = check_features(X, self.n_features_in_, model=type(self).__name__)
+        if not isinstance(X, CheckedRows):
+            check_feature_names(self, X)
+            X = check_features(X, self.n_features_in_, model=type(self).__name__)
         check_room(X.shape[0], k)
         return X
 
@@ -203,24 +204,6 @@ class Estimator(ForScikitLearn, HasParameters):
 
     def _kept(self) -> tuple:
         return tuple(getattr(self, attribute, None) for attribute in KEPT)
-
-    def _check_feature_names(self, X) -> None:
-        """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
-        fitted, names = getattr(self, "feature_names_in_", None), feature_names(X)
-        if fitted is None and names is None:
-            return
-        model = type(self).__name__
-        if fitted is None:
-            text = f"X has feature names, but {model} was fitted without feature names"
-            warnings.warn(text, UserWarning, stacklevel=4)
-        elif names is None:
-            warnings.warn(
-                f"X does not have valid feature names, but {model} was fitted with feature names",
-                UserWarning,
-                stacklevel=4,
-            )
-        elif not np.array_equal(fitted, names):
-            raise ValueError(difference_of_names(fitted, names))
 
     @staticmethod
     def _param_from_arrays(arrays: dict[str, np.ndarray]):
@@ -284,6 +267,11 @@ class MultiLabelModel(Estimator):
     _estimator_type = "classifier"
     threshold_: float = 0.5  # the probability from which on labels are predicted, where no rule is kept
     rule_: Rule | None = None  # what Rule.keep has kept
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name in {"predict_topk", "predict_proba", "_decided"} & vars(cls).keys():
+            setattr(cls, name, in_parts(vars(cls)[name]))
 
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
@@ -424,6 +412,7 @@ class MultiLabelModel(Estimator):
         scores = scores.toarray() if sp.issparse(scores) else scores
         return scores[:, 1] - scores[:, 0] if self._one_class and self.n_labels_ == 2 else scores
 
+    @in_parts
     def _decided(self, X, threshold=None, watch=None) -> sp.csr_array:
         """Return the labels that are predicted, with their probabilities; a rule lets a ``Watch`` see the rows."""
         if threshold is None and self.rule_ is not None:

@@ -1,13 +1,67 @@
 """Training rows and their labels: what was given becomes matrices that fit together, or an error says what is wrong."""
 
+import functools
+import math
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
+from xmlcore.progress import part_of, to_progress
+from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Labels
-from xmlcore.validation import check_features, check_labels, check_unambiguous
+from xmlcore.validation import (
+    CheckedRows,
+    check_features,
+    check_labels,
+    check_unambiguous,
+    dense_rows,
+    difference_of_names,
+    feature_names,
+)
+
+PART = 1 << 21  # values of dense rows that are predicted at a time
+
+
+def check_feature_names(model, X) -> None:
+    """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
+    fitted, names = getattr(model, "feature_names_in_", None), feature_names(X)
+    if (fitted is None) != (names is None):
+        has = "X has feature names, but" if fitted is None else "X does not have valid feature names, but"
+        how = "without" if fitted is None else "with"
+        text = f"{has} {type(model).__name__} was fitted {how} feature names"
+        warnings.warn(text, UserWarning, stacklevel=5)  # shows the line that called predict_topk or predict_proba
+    elif fitted is not None and not np.array_equal(fitted, names):
+        raise ValueError(difference_of_names(fitted, names))
+
+
+def in_parts(method: Callable) -> Callable:
+    """Return a method that predicts many dense rows part by part, so that they take little memory as sparse ones."""
+
+    @functools.wraps(method)
+    def whole(self, X, *args, **options):
+        shape = () if sp.issparse(X) else getattr(X, "shape", ())
+        if len(shape) != 2 or math.prod(shape) <= PART:
+            return method(self, X, *args, **options)
+        self._check_fitted()
+        check_feature_names(self, X)
+        rows = dense_rows(X, self.n_features_in_, model=type(self).__name__)
+        if isinstance(k := args[0] if args else options.get("k"), int):
+            check_room(shape[0], k)
+        progress, found = to_progress(options["progress"]) if "progress" in options else None, []
+        for first, end in rows.blocks(PART):
+            if progress is not None:
+                options["progress"] = part_of(progress, first / shape[0], end / shape[0])
+            found.append(method(self, CheckedRows(rows.part(first, end)), *args, **options))
+        if isinstance(found[0], Ranking):
+            return Ranking(*map(np.concatenate, zip(*found)))
+        if isinstance(found[0], np.ndarray):
+            return np.concatenate(found)
+        return sp.csr_array(sp.vstack(found, format="csr"))
+
+    return whole
 
 
 def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:

@@ -1,5 +1,8 @@
 """How rows are scaled before they are classified, by label trees and by one classifier per label."""
 
+import warnings
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -99,7 +102,7 @@ def test_noise_does_not_change_document_frequencies():
     data = make_synthetic(n_train=300, n_test=50, n_features=60, n_labels=9, features_per_row=8)
     noisy = sp.csr_array(np.vstack([data.X_train.toarray(), np.ones((300, 60))]).astype(np.float32))
     of_rows = (sp.csr_array(data.X_train, copy=True), np.arange(60, dtype=np.int32), "idf", None, 300)
-    clean, both = (scaled_rows(rows, *of_rows[1:])[1].factor for rows in (of_rows[0], noisy))
+    clean, both = (scaled_rows(rows.copy(), *of_rows[1:])[1].factor for rows in (of_rows[0], noisy))
     np.testing.assert_allclose(both / both[0], clean / clean[0])
 
 
@@ -133,7 +136,7 @@ def test_rows_have_a_mean_squared_length_of_1_and_sparse_ones_stay_sparse():
     every = np.arange(30, dtype=np.int32)
     for how in ("standardize", None):
         for rows in (X, thin):
-            scaled, scaling = scaled_rows(rows, every, how)
+            scaled, scaling = scaled_rows(rows.copy(), every, how)
             assert (scaled**2).sum() / 300 == pytest.approx(1.0, rel=1e-5) and scaled.nnz == rows.nnz
             np.testing.assert_allclose(scaled.toarray(), (rows.toarray() - scaling.centre) * scaling.factor, atol=1e-5)
             assert scaling.centre.any() == (how == "standardize" and rows is X)
@@ -208,3 +211,23 @@ def test_only_rows_of_length_1_are_certified():
     X, Y = classes(200)
     with pytest.raises(ValueError, match="normalize='standardize': only models of rows of length 1 can be certified"):
         certified_radius(PLT().fit(X, Y), X)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux says how much was taken at most")
+@pytest.mark.parametrize("normalize", ["l2", "idf", None])
+def test_a_fit_to_dense_rows_takes_three_times_the_data(normalize):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 30_000)
+    X = rng.standard_normal((30_000, 200), dtype=np.float32) + y[:, None]
+    model = PLT(arity=2, max_leaf_labels=100, C=0.1, loss="squared_hinge", normalize=normalize, max_iter=2)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X[:500], y[:500]).predict_topk(X[:500])
+        for act, most in ((lambda: model.fit(X, y), 3.0), (lambda: model.predict_topk(X), 1.5)):
+            Path("/proc/self/clear_refs").write_text("5")
+            before = bytes_at("VmRSS")
+            act()
+            assert bytes_at("VmHWM") - before < most * X.nbytes
+
+
+def bytes_at(name):
+    return 1024 * int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0])

@@ -160,7 +160,7 @@ class PLT(LinearModel):
         X, Y, weights, boosts = weighed_rows(X, Y, sample_weight, label_weight)
         entropy = self._entropy()
         of_clean = None if weights is None else weights[:n_clean]
-        clean = X[:n_clean], Y[:n_clean], of_clean, boosts
+        clean = *((X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])), of_clean, boosts
         choice = self._choice(*clean, progress, entropy)
         n_trees = self._n_trees(choice.settings, Y.shape[1])
         progress(CLUSTERING if n_trees == 1 else "Training trees", 0.0)
@@ -168,7 +168,10 @@ class PLT(LinearModel):
         numbers = range(n_trees) if self._only_tree is None else (self._only_tree,)
         scalings = scalings_of(choice.settings["normalize"])
         turns = [scalings[number % len(scalings)] for number in numbers]
-        rows = {scaling: RowsOfTree.of(X, Y, scaling, weights, boosts, n_clean) for scaling in dict.fromkeys(turns)}
+        rows = {
+            scaling: RowsOfTree.of(X if scaling == turns[-1] else X.copy(), Y, scaling, weights, boosts, n_clean)
+            for scaling in sorted(set(turns), key=lambda scaling: scaling == turns[-1])  # the last one needs no copy
+        }
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
         warn_unconverged(self, self._train_trees(trees, choice, entropy, progress))
 

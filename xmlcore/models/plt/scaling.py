@@ -7,8 +7,9 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import columns_of, unit_rows
+from xmlcore.arrays import PART, columns_of, unit_rows
 from xmlcore.models.plt.parameters import TURNS
+from xmlcore.parallel import row_blocks
 from xmlcore.validation import csr_parts
 
 UNIT, IDF, BY_COLUMN = "l2", "idf", "standardize"  # values of the parameter ``normalize``; None is one number for all
@@ -39,23 +40,52 @@ def read_as(normalize: str | None) -> str | None:
 def scaled_rows(
     X, feature_of_column, normalize: str | None, weights=None, n_clean: int | None = None
 ) -> tuple[sp.csr_array, Scaling | None]:
-    """Return the rows of X as classifiers are trained on them, with columns in place of features, and their scaling."""
+    """Make rows what classifiers are trained on, with columns in place of features, in place; and return their scaling.
+
+    Every feature of X has a column.
+    """
     # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
     # as :func:`read_as` says. Document frequencies are those of the first ``n_clean`` rows: noise can fill all columns.
     of_feature = columns_of(feature_of_column, X.shape[1])
-    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *of_feature, read_as(normalize) == UNIT)
+    centred = normalize == BY_COLUMN and _is_dense(X, weights)
+    ptr, columns, values = csr_parts(X)
+    for first, end in _parts(ptr):
+        part = slice(ptr[first], ptr[end])
+        _, columns[part], values[part] = take_rows(
+            ptr, columns, values, first, end, *of_feature, read_as(normalize) == UNIT
+        )
     shape = X.shape[0], max(1, feature_of_column.size)
-    rows = sp.csr_array((values, columns, ptr), shape=shape)
+    rows = sp.csr_array((values, columns, X.indptr), shape=shape)
     if normalize == UNIT:
         return rows, None
-    centred = normalize == BY_COLUMN and _is_dense(X, weights)
     scaling = _scaling_of(rows, normalize, centred, weights, n_clean)
     if not centred:
-        values[:] = values * scaling.factor[columns]
+        for first, end in _parts(ptr):
+            part = slice(ptr[first], ptr[end])
+            values[part] = values[part] * scaling.factor[columns[part]]
         return rows, scaling
-    dense = ((rows.toarray() - scaling.centre) * scaling.factor).astype(np.float32)
-    every = np.tile(np.arange(shape[1], dtype=np.int32), shape[0])
-    return sp.csr_array((dense.ravel(), every, shape[1] * np.arange(shape[0] + 1)), shape=shape), scaling
+    # From the last row on, because a row of all columns never begins before the one that it replaces.
+    columns, values = (np.resize(array, shape[0] * shape[1]) for array in (columns, values))
+    for first, end in reversed(_parts(ptr)):
+        part = slice(ptr[first], ptr[end])
+        dense = sp.csr_array((values[part], columns[part], ptr[first : end + 1] - ptr[first]), (end - first, shape[1]))
+        to = slice(first * shape[1], end * shape[1])
+        values[to] = ((dense.toarray() - scaling.centre) * scaling.factor).reshape(-1)
+        columns[to] = np.tile(np.arange(shape[1], dtype=np.int32), end - first)
+    return sp.csr_array((values, columns, shape[1] * np.arange(shape[0] + 1)), shape=shape), scaling
+
+
+def _entries(rows, weights):
+    """Yield the columns, the weights and the values, in float64, of the entries of a few rows at a time."""
+    for first, end in _parts(rows.indptr):
+        part = slice(rows.indptr[first], rows.indptr[end])
+        each = np.repeat(weights[first:end], np.diff(rows.indptr[first : end + 1]))
+        yield rows.indices[part], each, rows.data[part].astype(np.float64)
+
+
+def _parts(ptr) -> list[tuple[int, int]]:
+    """Return blocks of rows with few values, of which temporary arrays are made."""
+    return row_blocks(ptr.size - 1, max(1, PART * (ptr.size - 1) // max(1, int(ptr[-1]))))
 
 
 def possible_scalings(X, weights=None) -> list[str]:
@@ -102,9 +132,9 @@ def _scaling_of(rows, normalize, centred, weights, n_clean) -> Scaling:
     mean, variance = _moments(rows, weights)
     centre, factor = np.zeros(mean.size), np.ones(mean.size)
     if normalize == IDF:
-        counted = rows[:n_clean]
+        counted = rows if n_clean is None else rows[:n_clean]
         each = np.ones(counted.shape[0]) if weights is None else weights[:n_clean]
-        with_it = np.bincount(counted.indices, np.repeat(each, np.diff(counted.indptr)), mean.size)
+        with_it = sum(np.bincount(columns, weights, mean.size) for columns, weights, _ in _entries(counted, each))
         factor = np.log(each.sum() / np.maximum(with_it, each.min())) + 1  # as scikit-learn's, not smoothed
     if normalize == BY_COLUMN:
         deviation = np.sqrt(variance)
@@ -118,9 +148,12 @@ def _scaling_of(rows, normalize, centred, weights, n_clean) -> Scaling:
 def _moments(rows, weights=None) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of each column of a CSR matrix; the variance of a constant one is 0."""
     weights = np.ones(rows.shape[0]) if weights is None else weights
-    n, width, each = weights.sum(), rows.shape[1], np.repeat(weights, np.diff(rows.indptr))
-    values, columns = rows.data.astype(np.float64), rows.indices
-    mean = np.bincount(columns, each * values, width) / n
-    stored = np.bincount(columns, each, width)
-    variance = (np.bincount(columns, each * (values - mean[columns]) ** 2, width) + (n - stored) * mean**2) / n
+    n, (sums, stored, squares) = weights.sum(), np.zeros((3, rows.shape[1]))
+    for columns, each, values in _entries(rows, weights):
+        sums += np.bincount(columns, each * values, sums.size)
+        stored += np.bincount(columns, each, sums.size)
+    mean = sums / n
+    for columns, each, values in _entries(rows, weights):
+        squares += np.bincount(columns, each * (values - mean[columns]) ** 2, sums.size)
+    variance = (squares + (n - stored) * mean**2) / n
     return mean, np.where(np.sqrt(variance) > CONSTANT * np.abs(mean), variance, 0.0)

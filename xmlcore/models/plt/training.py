@@ -35,7 +35,7 @@ class RowsOfTree(NamedTuple):
 
     @classmethod
     def of(cls, X, Y, normalize: str | None, weights=None, boosts=None, n_clean=None) -> "RowsOfTree":
-        """Scale rows and number the features that occur; X and Y are canonical CSR."""
+        """Scale rows, in place, and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
         scaled, scaling = scaled_rows(X, feature_of_column, normalize, weights, n_clean)
         return cls(scaled, Y, n_features, feature_of_column, scaling, weights, boosts)

@@ -149,7 +149,7 @@ class Trials:
         shape = settings["arity"], settings["max_leaf_labels"], scaling
         if scaling not in self.rows:
             X, Y, weights, boosts = self.sample
-            self.rows[scaling] = RowsOfTree.of(X, Y, scaling, weights, boosts)
+            self.rows[scaling] = RowsOfTree.of(X.copy(), Y, scaling, weights, boosts)
         try:
             narrowed = settings | shape_of_part(settings, self.n_labels, self.sample.Y.shape[1])
             model = self.fit(self.rows[scaling], narrowed, self.trees.get(shape), report)
