@@ -25,14 +25,14 @@ from xmlcore.validation import (
 PART = 1 << 21  # values of dense rows that are predicted at a time
 
 
-def check_feature_names(model, X) -> None:
+def check_feature_names(model, X, level: int = 5) -> None:
     """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
     fitted, names = getattr(model, "feature_names_in_", None), feature_names(X)
     if (fitted is None) != (names is None):
         has = "X has feature names, but" if fitted is None else "X does not have valid feature names, but"
         how = "without" if fitted is None else "with"
         text = f"{has} {type(model).__name__} was fitted {how} feature names"
-        warnings.warn(text, UserWarning, stacklevel=5)  # shows the line that called predict_topk or predict_proba
+        warnings.warn(text, UserWarning, stacklevel=level)  # shows the line that called predict_topk or predict_proba
     elif fitted is not None and not np.array_equal(fitted, names):
         raise ValueError(difference_of_names(fitted, names))
 
@@ -46,7 +46,7 @@ def in_parts(method: Callable) -> Callable:
         if len(shape) != 2 or math.prod(shape) <= PART:
             return method(self, X, *args, **options)
         self._check_fitted()
-        check_feature_names(self, X)
+        check_feature_names(self, X, level=3)
         rows = dense_rows(X, self.n_features_in_, model=type(self).__name__)
         if isinstance(k := args[0] if args else options.get("k"), int):
             check_room(shape[0], k)
