@@ -46,7 +46,7 @@ def _fields(fingerprint) -> form.Request | None:
         label_file = FILES.uploader(
             "label_file",
             "Label file (optional)",
-            "If the features and the labels are in two files: the labels as npz or npy, as CSV with columns of 0 and 1 "
+            "If the features and the labels are in two files: the labels as npz or npy, CSV with columns of 0 and 1, "
             "or text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
         )
     test_label_file = None
