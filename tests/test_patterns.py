@@ -37,6 +37,7 @@ LOCAL = {
     ],
     "xmlcore/datasets/readers/arff.py": lambda module: [{"letters": "\\'\"%"}],
     "xmlcore/datasets/readers/xmlc.py": lambda module: [{"until_newline": whether} for whether in (True, False)],
+    "xmlcore/datasets/texts/records.py": lambda module: [{"prefix": "__label__"}],
     "xmlcore/datasets/texts/words.py": lambda module: [{"pattern": module.WORD}],
 }
 

@@ -23,7 +23,9 @@ def problem():
     return X, Y
 
 
-@pytest.mark.parametrize("measure", [*metrics.MEASURES.values(), *metrics.SCORE_MEASURES.values()], ids=str)
+@pytest.mark.parametrize(
+    "measure", [*metrics.MEASURES.values(), *metrics.SCORE_MEASURES.values()], ids=lambda it: it.name
+)
 def test_a_scorer_is_the_measure_and_of_losses_the_negative(measure):
     X, Y = problem()
     model = OneVsRest(max_iter=5, tol=1.0).fit(X, Y)

@@ -48,10 +48,10 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
 _OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle", "an R ", "Arrow", "Avro")
 _OF_DATA += ("Stata", "SPSS", "YAML")
 _RDF = (
-    (rb"@?(?i:prefix\s+[\w.-]*:|base)\s*<", "Turtle"),
-    (rb"(<[^<>\s]+>|_:\S+)\s+(a|<[^<>\s]+>)\s+[<\"_].*[.;,]\s*$", "N-Triples or Turtle"),
-    (rb"(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>\[]*(\[[^\]]*\])?>\s*)?<rdf:RDF\b", "RDF/XML"),
-    (rb"(\[\s*\{|\{\s*\n|\{(?=.*\"@graph\"))\s*\"@\w", "JSON-LD"),
+    (re.compile(rb"@?(?i:prefix\s+[\w.-]*:|base)\s*<"), "Turtle"),
+    (re.compile(rb"(<[^<>\s]+>|_:\S+)\s+(a|<[^<>\s]+>)\s+[<\"_].*[.;,]\s*$", re.MULTILINE), "N-Triples or Turtle"),
+    (re.compile(rb"(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>\[]*(\[[^\]]*\])?>\s*)?<rdf:RDF\b"), "RDF/XML"),
+    (re.compile(rb'\[\s*+\{\s*+"@\w|\{[^\S\n]*+\n\s*+"@\w|\{\s*+"@(context|graph)"'), "JSON-LD"),
 )
 _OF_RDF = "Have rdflib write a table of its subjects' names: the documentation of file formats has the lines to run."
 
@@ -101,7 +101,7 @@ def check_text(text, label) -> None:
             raise DatasetFormatError(label, f"it is {kind}, not rows of UTF-8 text", remedy)
     start = re.sub(rb"^(\s*#[^\n]*(\n|$))*\s*", b"", head)  # without comments
     for pattern, kind in _RDF:
-        if re.match(pattern, start, re.MULTILINE):
+        if pattern.match(start):
             raise DatasetFormatError(label, f"it is RDF in {kind}, such as a SKOS vocabulary", _OF_RDF)
     if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
         raise DatasetFormatError(
