@@ -12,7 +12,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         _open_closed_streams()
         require("cli", "click")
-    except (MissingExtraError, OSError) as error:
+    except MissingExtraError as error:
         sys.exit(f"xmlcore: {error}")
     import click
 
@@ -41,6 +41,5 @@ def _open_closed_streams() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
-    sys.stdin, sys.stderr = sys.stdin or open(0), sys.stderr or open(2, "w")
-    if sys.stdout is None:
-        raise OSError("standard output is closed: send it to a file, or to /dev/null")
+    sys.stdin, sys.stdout, sys.stderr = (
+        sys.stdin or open(0), sys.stdout or open(1, "w"), sys.stderr or open(2, "w"))  # fmt: skip

@@ -86,7 +86,9 @@ def rows_to_measure(packed, data, options, progress):
         twice = options | {"test": data, "test_labels": test_labels}
         found = read(data, twice, progress, TextVectorizer(min_df=1))
     data_of_model = packed.card.get("data")
-    if isinstance(data_of_model, dict) and data_of_model.get("content hash") == found.content_hash:
+    data_of_model = data_of_model if isinstance(data_of_model, dict) else {}
+    # Cards of earlier versions have the hash of the content as the fingerprint.
+    if data_of_model.get("content hash", data_of_model.get("fingerprint")) == found.content_hash:
         held_out = options["test"] is None and not is_of_catalog(data)
         return found, "the rows that were held out when the model was trained" if held_out else which
     if packed.is_text and found.texts_train is not None:

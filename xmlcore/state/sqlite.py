@@ -82,6 +82,7 @@ class Database:
 
     def __init__(self, path):
         self.path = Path(path)
+        self._last = self.path.with_suffix(".last")  # not "-last": who removes the files of SQLite removes "-*"
         self._idle = []
         self._is_known = False  # whether it was looked for rows that are missing
         self._whole = -math.inf  # when this process has last written all rows of the file "-wal" into the file itself
@@ -156,14 +157,14 @@ class Database:
     def _note_loss(self, connection):
         """Note if rows are missing that a process has written, as :meth:`_mark` says."""
         try:
-            marked = float(Path(f"{self.path}-last").read_text())
+            marked = float(self._last.read_text())
         except (OSError, ValueError):  # it is not there, or was cut short by a full disk
             return
         newest = max(connection.execute(f"SELECT max(written) FROM {table}").fetchone()[0] or 0.0 for table in TABLES)
         if marked > newest:
             row = json.dumps([newest, marked]), time.time()
             connection.execute("INSERT OR REPLACE INTO notices (key, value, written) VALUES ('lost', ?, ?)", row)
-            reason = "its file -wal was removed, or an older file was put in its place"
+            reason = "it, or its file -wal, was removed or replaced by an older one"
             _log.error("%s lacks what was written last: %s. Put back what belongs there", self.path, reason)
 
     def _mark(self, written):
@@ -175,7 +176,7 @@ class Database:
             self._whole = time.monotonic()
             self._read("PRAGMA wal_checkpoint")
         with contextlib.suppress(OSError):  # the disk is full
-            handle = os.open(f"{self.path}-last", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            handle = os.open(self._last, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "w") as file:
                 file.write(repr(written))
 

@@ -20,7 +20,7 @@ from xmlcore.datasets.texts import words
 JOBS = "XMLCORE_USER_JOBS"  # jobs that wait or run
 DISK = "XMLCORE_USER_DISK"  # what the user's workspaces keep, such as "20 GB"
 UPLOAD = "XMLCORE_UPLOAD_SIZE"  # one uploaded file, such as "200 MB"
-UPLOADS = 2  # times the largest file: what the files that one session has sent may take in memory until they are read
+UPLOADS = 3  # times the largest file: what the files that one session has sent may take in memory until they are read
 FIRST = "XMLCORE_FIRST_RESULTS"  # "off": nothing is computed that nobody asked for
 
 

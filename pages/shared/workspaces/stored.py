@@ -92,8 +92,9 @@ def waits(token: str) -> bool:
 
 
 def damage() -> Row | None:
-    """Return what is known of a database that was damaged, its name now, or lost rows, within a day."""
-    return next((row for row in database().rows("notices") if row.written > time.time() - 86400), None)
+    """Return what is known of a database that was damaged, its name now, or lost rows, within a day: the latest."""
+    recent = (row for row in database().rows("notices") if row.written > time.time() - 86400)
+    return max(recent, key=lambda row: row.written, default=None)
 
 
 def note_opened(token: str) -> None:

@@ -82,12 +82,12 @@ def test_streamlits_numbers_on_all_sessions_are_shown_to_nobody(options):
 
 @pytest.fixture
 def session(options, monkeypatch):
-    """Streamlit's place for files of the session "s", which may see pages and was given addresses for "a" to "c"."""
+    """Streamlit's place for files of the session "s", which may see pages and was given addresses for "a" to "d"."""
     options["server.maxUploadSize"] = 3  # MB
     files = MemoryUploadedFileManager("/_stcore/upload_file")
     runs = SimpleNamespace(is_active_session=lambda session: session == "s", uploaded_file_mgr=files)
     monkeypatch.setattr(guard.runtime, "get_instance", lambda: runs)
-    monkeypatch.setattr(guard, "_sessions", {"s": guard._Session(token=TOKEN, given=[*"abc"])})
+    monkeypatch.setattr(guard, "_sessions", {"s": guard._Session(token=TOKEN, given=[*"abcd"])})
     return files
 
 
@@ -109,13 +109,13 @@ def test_a_file_is_taken_only_where_its_session_asked_for_it(session):
 def test_files_of_a_session_that_were_not_read_have_a_bound_together(session):
     size = 3 << 20
     assert put("a", size + (2 << 20)) == 413
-    for file in "abc":
-        assert put(file, size) == (413 if file == "c" else 200), file
-        session.add_file("s", UploadedFileRec(file, "x.txt", "text/plain", bytes(size * (file != "c"))))
+    for file in "abcd":
+        assert put(file, size) == (413 if file == "d" else 200), file
+        session.add_file("s", UploadedFileRec(file, "x.txt", "text/plain", bytes(size * (file != "d"))))
     assert put("a", size) == 200  # once more, in its own place
     session.remove_file("s", "a")
     guard._sessions["s"].arriving = size  # another one is on its way
-    assert put("c", size) == 413 and guard._sessions["s"].arriving == size
+    assert put("d", size) == 413 and guard._sessions["s"].arriving == size
 
 
 def ask(scope):

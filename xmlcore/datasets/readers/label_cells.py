@@ -21,7 +21,8 @@ SEPARATORS = {"\n": "line breaks", ";": "semicolons", "|": "vertical bars", ",":
 SEPARATORS |= {TAGS: "angle brackets: <a><b>"}
 NONE, LISTS, URIS = "none", "lists", "uris"
 _MARKS = (TAGS, ";", "\n", "|", ",")  # what is looked for, the first are preferred
-_TAGS = re.compile(r"(<(?!/)[^<>]+(<[^<>]*>)?>)+")
+_TAG = re.compile(r"<((?!/)[^<>]+(?:<[^<>]*>)?)>")
+_TAGS = re.compile(rf"({_TAG.pattern}[\s,;|]*)+|[^<>]+(><[^<>]+)+")
 _IDS = re.compile(r"[0-9]+( +[0-9]+)*")
 _BRACKETED = re.compile(r"<([a-z][a-z0-9+.-]*:[^<>\s]+)>", re.IGNORECASE)
 _PLAIN = re.compile(r"(https?://|urn:)[^<>\s]+", re.IGNORECASE)
@@ -176,7 +177,8 @@ class LabelCells:
                 raise place.error(f"{_shown(cell)} in column {self._column} is no list of URIs", remedy)
             return found
         if mark == TAGS:
-            return cell[1:-1].split(TAGS) if cell[0] == "<" and cell[-1] == ">" else cell.split(TAGS)
+            is_whole = not _TAGS.fullmatch(cell)  # other marks in angle brackets, as in <i>mer</i>
+            return [cell] if is_whole else _TAG.findall(cell) if cell[0] == "<" else cell.split(TAGS)
         if enclosed and self._bracketed is None:
             self._bracketed = self._no_list(cell, place)
         return [cell] if mark == NONE else _split(cell, mark)

@@ -135,8 +135,9 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
         np.array_equal(now, then) and now.dtype == then.dtype for now, then in zip(run.ranking, ranking)
     )
     labels = float((run.ranking.labels == ranking.labels).mean()) if same_shape else 0.0
+    of_data = record["dataset"]  # in bundles of earlier versions the fingerprint is the hash of the content
     return Rerun(
-        run, data.content_hash == record["dataset"].get("content_hash"), bool(bits), labels,
+        run, data.content_hash == of_data.get("content_hash", of_data["fingerprint"]), bool(bits), labels,
         _measures(record["measures"], run.measures), _versions(record["versions"]),
     )  # fmt: skip
 
