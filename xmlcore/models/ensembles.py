@@ -54,4 +54,4 @@ def _join_plt(model, parts):
 
 def _join_ldsm(model, parts):
     found = [fitted_from(*state_of(part)) for part in parts]
-    model._set_fitted(found[0]._replace(trees=[tree for state in found for tree in state.trees]))
+    model._set_fitted(found[0]._replace(trees=[tree for state in found for tree in state.trees], saved=None))
