@@ -3,9 +3,11 @@
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.validation import check_count, check_row
+from xmlcore.validation import INT32_MAX, check_count, check_row
 
 PART = 1 << 18  # values of which arrays of their size are made at a time
+CHECKED = 1 << 16  # the same of a saved array that is checked
+ONE_LIST = np.zeros(1, np.int64)  # where the lists begin in an array that is one list
 BLOCK = 5_000_000  # most pairs of columns of a row that a block of a product is made of
 
 
@@ -78,30 +80,51 @@ def unit_rows(X):
     return unit
 
 
+def all_hold(check, values) -> bool:
+    """Return whether a check of each value, such as np.isfinite, holds for all, without an array of their size."""
+    return all(check(values[start : start + CHECKED]).all() for start in range(0, len(values), CHECKED))
+
+
 def are_finite(values) -> bool:
-    """Return whether all values are finite, without an array of their size."""
-    return all(np.isfinite(values[start : start + PART]).all() for start in range(0, len(values), PART))
+    return all_hold(np.isfinite, values)
 
 
-def falls(values, least: int = 0) -> np.ndarray:
-    """Return the places of the values that exceed the one before by less than ``least``: int64."""
-    found = [np.empty(0, np.int64)]
-    for start in range(1, values.size, PART):
-        part = values[start - 1 : start + PART].astype(np.int64)
-        found.append(start + np.flatnonzero(np.diff(part) < least))
-    return np.concatenate(found)
+def rises(values, least: int = 0, starts=ONE_LIST) -> bool:
+    """Return whether each value but those at ``starts``, which rise, exceeds the one before by at least ``least``."""
+    for start in range(1, values.size, CHECKED):
+        part = values[start - 1 : start + CHECKED].astype(np.int64)
+        at = start + np.flatnonzero(np.diff(part) < least)
+        if (starts[np.searchsorted(starts, at, side="right") - 1] != at).any():
+            return False
+    return True
 
 
 def are_rising_lists(ptr, ids, count) -> bool:
     """Return whether each of the lists that ``ptr`` bounds has rising ids from 0 to ``count`` - 1."""
-    if not ids.size:
-        return True
-    return bool(ids.min() >= 0 and ids.max() < count and np.isin(falls(ids, 1), ptr[1:-1]).all())
+    return not ids.size or bool(ids.min() >= 0 and ids.max() < count and rises(ids, 1, ptr))
 
 
 def are_pointers(ptr, count, last, first=0):
     """Return whether ``ptr`` holds the bounds of ``count`` lists that follow each other from ``first`` to ``last``."""
-    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and not falls(ptr).size
+    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and rises(ptr)
+
+
+def sums_of_lists(ptr, values, dtype) -> np.ndarray:
+    """Return the sum of each of the lists that ``ptr`` bounds, and of which none is empty."""
+    sums = np.empty(ptr.size - 1, dtype)
+    bounds = np.unique([*np.searchsorted(ptr, np.arange(0, ptr[-1], CHECKED)), sums.size])
+    for a, b in zip(bounds[:-1], bounds[1:]):  # NumPy makes a copy of the other type
+        sums[a:b] = np.add.reduceat(values[ptr[a] : ptr[b]], ptr[a:b] - ptr[a], dtype=dtype)
+    return sums
+
+
+def csr_of(ptr, ids, values, shape) -> sp.csr_array:
+    """Return the matrix of the arrays of ``csr_parts``, which SciPy would copy where they are parts of larger ones."""
+    matrix = sp.csr_array(shape, dtype=values.dtype)
+    index_type = np.int32 if ptr[-1] <= INT32_MAX else np.int64
+    matrix.indptr, matrix.indices = ptr.astype(index_type), ids.astype(index_type, copy=False)
+    matrix.data = values
+    return matrix
 
 
 def pointers(counts) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays, write_arrays
+from xmlcore.arrays import ONE_LIST, are_rising_lists
 from xmlcore.label_names import check_label_names
 from xmlcore.parameters import AUTO
 from xmlcore.validation import check_count
@@ -311,9 +312,8 @@ def check_parts(checks):
 
 def check_columns(feature_of_column, n_features):
     """Raise ModelFormatError unless the array is int32 and holds ids below ``n_features``, each at most once."""
-    ids = feature_of_column
-    check_types({"feature_of_column": ids}, {"feature_of_column": (np.int32, 1)})
-    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
+    check_types({"feature_of_column": feature_of_column}, {"feature_of_column": (np.int32, 1)})
+    if not are_rising_lists(ONE_LIST, np.sort(feature_of_column), n_features):
         raise ModelFormatError(
             "the feature ids in its arrays are invalid: the file was damaged or written by something else"
         )

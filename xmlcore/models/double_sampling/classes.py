@@ -6,7 +6,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import ds_classes as kernels
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, by_frequency, columns_of, in_columns, read_only
+from xmlcore.arrays import (
+    all_hold,
+    are_pointers,
+    are_rising_lists,
+    by_frequency,
+    columns_of,
+    in_columns,
+    read_only,
+    rises,
+    sums_of_lists,
+)  # fmt: skip
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
@@ -64,7 +74,7 @@ class ClassTerms(NamedTuple):
     def index(self, distance, weighting) -> kernels.ClassIndex:
         """Return the classes in the form that kernels read: postings, weights of terms, centroids."""
         n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
-        term_totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
+        term_totals = sums_of_lists(self.ptr, self.sums, np.float64)
         idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
         weight = idf if weighting == "tfidf" else np.ones(idf.size)
         total, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
@@ -109,19 +119,19 @@ def check_postings(arrays, values):
     n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
     if not (
         are_pointers(ptr, n_terms, classes.size)
-        and bool((np.diff(ptr) > 0).all())
+        and rises(ptr, 1)
         and size.size == K
         and bool((size >= 0).all() and (size <= values["n_rows"]).all())
         and np.count_nonzero(size) >= 2
         and size.sum() >= values["n_rows"]
         and sums.size == classes.size
-        and are_finite(sums)
+        and all_hold(np.isfinite, sums)
         and sums.min(initial=1) > 0
         and arrays["document_counts"].size == n_terms
         and bool((arrays["document_counts"] > 0).all() and (arrays["document_counts"] <= size.sum()).all())
     ):
         raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
-    if not (are_rising_lists(ptr, classes, K) and (size[classes] > 0).all()):
+    if not (are_rising_lists(ptr, classes, K) and all_hold(lambda part: size[part] > 0, classes)):
         raise ModelFormatError(
             "the postings in its arrays are invalid: the file was damaged or written by something else"
         )

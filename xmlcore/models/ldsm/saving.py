@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels.ldsm_reranking import LabelMeans
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, rises
 from xmlcore.models.ldsm.growing import OPTIMIZERS
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA
 from xmlcore.models.ldsm.trees import TreeParts
@@ -179,7 +179,8 @@ def _are_histograms(arrays, values):
     return (
         _are_lists(arrays["hist_ptr"], arrays["hist_labels"], values["n_labels"])
         and arrays["hist_ptr"].size == arrays["first_child"].size + 1
-        and bool((np.diff(arrays["hist_ptr"]) > 0).all() and (arrays["hist_counts"] > 0).all())
+        and rises(arrays["hist_ptr"], 1)
+        and arrays["hist_counts"].min(initial=1) > 0
         and arrays["hist_counts"].size == arrays["hist_labels"].size
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import ForestArrays
-from xmlcore.arrays import pointers, read_only
+from xmlcore.arrays import csr_of, pointers, read_only, sums_of_lists
 
 
 class LdSMTree(NamedTuple):
@@ -69,7 +69,7 @@ def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
     for v in parts.inner.tolist():  # parents come before their children
         parent[first[v] : first[v] + M] = v
         depth[first[v] : first[v] + M] = depth[v] + 1
-    histograms = sp.csr_array((parts.hist_counts, parts.hist_labels, parts.hist_ptr), shape=(first.size, n_labels))
+    histograms = csr_of(parts.hist_ptr, parts.hist_labels, parts.hist_counts, (first.size, n_labels))
     return LdSMTree(
         parent, children, depth, parts.n_samples, *parts.measures.T.copy(), parts.inner.astype(np.int32), parts.trace,
         histograms,
@@ -104,7 +104,7 @@ def forest_arrays(trees: list[TreeParts], saved: dict[str, np.ndarray] | None = 
             bias=np.concatenate([tree.bias for tree in trees]),
             column_ptr=pointers(part.size for part in columns),
             hist_ptr=hist_ptr,
-            hist_total=np.add.reduceat(large["hist_counts"], hist_ptr[:-1], dtype=np.int64),
+            hist_total=sums_of_lists(hist_ptr, large["hist_counts"], np.int64),
             n_rows=np.concatenate([tree.n_samples for tree in trees]).astype(np.int64),
             **large,
         )

@@ -10,7 +10,7 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import PART, are_finite, are_pointers, bytes_of, columns_of
+from xmlcore.arrays import CHECKED, are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of
 from xmlcore.models.base import stacked, warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
@@ -39,6 +39,7 @@ PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
 # Arrays of a saved model that hold its weights -> dtype.
 WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32", "intercept": "float32"}
+INVALID = "the weights are invalid: the file was damaged or written by something else"
 
 
 @described
@@ -267,10 +268,11 @@ class OneVsRest(LinearModel):
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
-        by_label = sp.csr_array((weights, columns, weight_ptr), shape=(intercept.size, max(1, feature_of_column.size)))
+        by_label = csr_of(weight_ptr, columns, weights, (intercept.size, max(1, feature_of_column.size)))
         self._by_column = csr_parts(sp.csc_array(by_label))
-        features = feature_of_column[columns]
-        self.coef_: sp.csr_array = sp.csr_array((weights, features, weight_ptr), shape=(intercept.size, n_features))
+        for start in range(0, columns.size, CHECKED):  # in place: the columns are not needed any more
+            columns[start : start + CHECKED] = feature_of_column[columns[start : start + CHECKED]]
+        self.coef_: sp.csr_array = csr_of(weight_ptr, columns, weights, (intercept.size, n_features))
         self.coef_.sort_indices()
         self.n_weights_ = int(weights.size)
 
@@ -327,16 +329,17 @@ class OneVsRest(LinearModel):
             and are_pointers(ptr, intercept.size, columns.size)
             and weights.size == columns.size
             and (columns.size == 0 or (columns.min() >= 0 and columns.max() < feature_of_column.size))
-            and _are_distinct(ptr, columns, feature_of_column.size)
             and are_finite(weights)
             and not np.isnan(intercept).any()
         ):
-            raise ModelFormatError("the weights are invalid: the file was damaged or written by something else")
+            raise ModelFormatError(INVALID)
         settings, self._trials = check_settings(values["settings"], values["trials"], CHOSEN, PARAMETERS)
         self._set_fitted(
             ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"],
             settings["normalize"],
         )  # fmt: skip
+        if not are_rising_lists(ptr, self.coef_.indices, self.n_features_in_):  # a label has a feature twice
+            raise ModelFormatError(INVALID)
         self.settings_ = settings
         self.n_iter_ = values["n_iter"]
 
@@ -344,15 +347,6 @@ class OneVsRest(LinearModel):
 def sigmoid(margins):
     """Return 1 / (1 + exp(-margin)), which is precise for margins of any size."""
     return np.exp(-np.logaddexp(0.0, -margins))
-
-
-def _are_distinct(ptr, ids, count):
-    """Return whether no list of ids, bounded by ``ptr``, holds an id twice; all ids are below ``count``."""
-    for first, end in row_blocks(ptr.size - 1, max(1, PART * ptr.size // max(1, ids.size))):
-        lists = np.repeat(np.arange(end - first), np.diff(ptr[first : end + 1]))
-        if np.unique(lists * count + ids[ptr[first] : ptr[end]]).size < lists.size:
-            return False
-    return True
 
 
 def _weights_of(found: GroupResult, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

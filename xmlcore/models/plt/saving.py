@@ -6,7 +6,7 @@ import numpy as np
 
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, falls
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, rises
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.training import with_index
@@ -136,7 +136,7 @@ def _are_weights(arrays, n_columns):
     return (
         not arrays.entry_ptr[starts].any()
         and np.array_equal(arrays.entry_ptr[ends - 1], pairs[is_sparse])
-        and bool(np.isin(falls(arrays.entry_ptr), starts).all())
+        and rises(arrays.entry_ptr, 0, starts)
         and bool((largest < arrays.group_size[pairs > 0]).all())
         and are_finite(arrays.entry_value)
         and are_finite(arrays.dense)
