@@ -9,7 +9,14 @@ import pandas as pd
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import DatasetFormatError, read_matrix, read_texts
+from xmlcore.datasets import (
+    DatasetFormatError,
+    TextVectorizer,
+    read_dataset,
+    read_matrix,
+    read_text_dataset,
+    read_texts,
+)
 
 DOCS = Path(__file__).parents[2].joinpath("docs/text.md").read_text("utf-8")
 RULES = DOCS.partition("## Labels in a cell")[2].partition("\n## ")[0]
@@ -102,3 +109,28 @@ def test_cells_without_a_value_have_no_labels_and_this_is_said():
     with pytest.warns(UserWarning, match="missing"):
         assert listed("red", "NA") == [["red"], []]
     assert listed("NA;US", "NA", "US") == in_texts("NA;US", "NA", "US") == [["NA", "US"], ["NA"], ["US"]]  # Namibia
+
+
+@quiet
+@pytest.mark.parametrize(
+    "train, test, labels",
+    [
+        (["NA;US", "NA", "FR"], ["NA", "FR"], [["NA"], ["FR"]]),
+        (["0;5", "1;7", "0;1"], ["0;1"], [["0", "1"]]),
+        (["Smith, J.;Doe, A."], ["Smith, J."], [["Smith, J."]]),
+        (["a,b", "c"], ["c;d,a"], [["a", "c;d"]]),
+        (["a", "b"], ["a;b", "['b']"], [["a", "b"], ["b"]]),
+    ],
+)
+def test_cells_of_a_test_file_are_read_as_the_training_file_has_them(train, test, labels):
+    files = table(*train), table(*test)
+    in_words = [file.replace(b"size,", b"text,") for file in files]
+    words = {"vectorizer": TextVectorizer(min_df=1, pattern=".")}
+    for data in (read_dataset(*files, labels="tags"), read_text_dataset(*in_words, labels="tags", **words)):
+        assert [[data.label_names[j] for j in data.Y_test[[i]].indices] for i in range(len(test))] == labels
+
+
+def test_a_list_in_a_test_file_makes_no_name_where_training_has_lists():
+    with pytest.raises(DatasetFormatError, match="in column 'tags' is no list of names") as error:
+        read_dataset(table("['a', 'b']"), table("b", "[a]"), labels="tags")
+    assert error.value.line == 3 and "test" in error.value.source

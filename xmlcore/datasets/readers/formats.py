@@ -32,7 +32,7 @@ READERS = {
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
     "npz": Reader(npz, ("max_bytes", "classes")),
     "arff": Reader(arff, ("labels", "max_bytes", "leave_out")),
-    "csv": Reader(table, ("labels", "leave_out")),
+    "csv": Reader(table, ("labels", "leave_out", "like")),
 }
 
 
@@ -48,8 +48,12 @@ def read_rows(
     name=None,
     progress=silent,
     classes=False,
+    like=None,
 ) -> Rows:
-    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
+    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two.
+
+    ``like`` is what has read the lists of labels of the training file, by whose marks those of a test file are read.
+    """
     if not isinstance(format, str) or format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r:.200} cannot be read: use one of {formats}, or "auto"')
@@ -70,7 +74,7 @@ def read_rows(
         format = "csv"
     reader = READERS.get(format, READERS["xmlc"])
     options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
-    options |= {"leave_out": leave_out, "classes": classes}
+    options |= {"leave_out": leave_out, "classes": classes, "like": like}
     if labels is not None and "labels" not in reader.options and not is_source(labels):
         raise DatasetFormatError(
             source,

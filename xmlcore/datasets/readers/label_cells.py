@@ -51,7 +51,10 @@ def uris_in(cell: str) -> list[str] | None:
     return found if found and all(map(_PLAIN.fullmatch, found)) else None
 
 
-def guess_separator(cells) -> str:
+def guess_separator(cells, like: "LabelCells | None" = None) -> str:
+    """Return how cells list labels; ``like``: the reader of the training file, whose mark, if it has one, is taken."""
+    if like is not None and like.separator in SEPARATORS:
+        return like.separator
     filled = [stripped for cell in cells if (stripped := cell.strip()) not in MISSING]
     plain = [cell for cell in filled if not _BEGUN.match(cell) and _literal(cell) is None]
     if filled and all(cell[0] == "[" and _ENCLOSED.fullmatch(cell) for cell in plain):
@@ -113,15 +116,21 @@ def _value_of(node):
 
 
 class LabelCells:
-    """Reads the labels of the values of a column, one after the other; ``separator`` None: each is one id."""
+    """Reads the labels of the values of a column, one after the other; ``separator`` None: each is one id.
 
-    def __init__(self, source: str, column: str, separator: str | None):
+    ``like`` is the reader of the same column of the training file: values are judged as if they stood after those.
+    """
+
+    def __init__(self, source: str, column: str, separator: str | None, like: "LabelCells | None" = None):
         self.names = {}  # of labels that are URIs, where they stand beside them
-        self._source, self._column, self._separator, self._n_rows = source, column, separator, 0
-        self._absent, self._certain, self._ids = [], set(), {}
-        self._listed = False
+        self.separator = separator
+        self._source, self._column, self._n_rows, self._absent = source, column, 0, []
         self._bracketed = None  # error to raise if there are lists, too
-        self._vector, self._widths = None, set()  # the same if all rows have 0 and 1, and so many of these
+        self._vector = None  # the same if all rows have 0 and 1, and as many of these
+        self._listed, self._certain, self._ids, self._widths = False, set(), {}, set()
+        if like is not None:
+            self._listed, self._certain, self._ids = like._listed, like._certain, like._ids
+            self._widths = like._widths
 
     def read(self, value, place: RecordPlace) -> list[str]:
         """Return the labels of a value as they are written: names, or URIs without their brackets."""
@@ -129,7 +138,7 @@ class LabelCells:
         value = value.strip() if isinstance(value, str) else value
         if value is None or value != value or value in ("", '""', "''", {}):
             return []
-        if self._separator is None:
+        if self.separator is None:
             return [_clean(str(value))]
         found = _literal(value) if isinstance(value, str) else value
         if found is None and value in MISSING:
@@ -166,7 +175,7 @@ class LabelCells:
         return [(row, word) for row, word, _ in gone]
 
     def _parts(self, cell, place) -> list[str]:
-        mark = self._separator
+        mark = self.separator
         enclosed = _ENCLOSED.fullmatch(cell)
         if mark == LISTS or _BEGUN.match(cell) or enclosed and mark in cell:
             raise self._no_list(cell, place)
@@ -235,9 +244,9 @@ def distinct_names(names: dict[str, str]) -> dict[str, str]:
     return {label: name if times[name] == 1 else f"{name} <{label}>" for label, name in names.items()}
 
 
-def listed(cells, lines, source, column) -> tuple[sp.csr_array, list[str]]:
-    """Return the labels that the cells of a table list, and their names in alphabetical order."""
-    reader = LabelCells(source, column, guess_separator(cells))
+def listed(cells, lines, source, column, like) -> tuple[sp.csr_array, list[str], LabelCells]:
+    """Return the labels that the cells of a table list, their names in alphabetical order, and the reader."""
+    reader = LabelCells(source, column, guess_separator(cells, like), like)
     rows = [reader.read(cell, RecordPlace(source, int(line))) for cell, line in zip(cells, lines)]
     for i, _ in reader.finish():
         rows[i] = []
@@ -247,7 +256,7 @@ def listed(cells, lines, source, column) -> tuple[sp.csr_array, list[str]]:
     number = {name: j for j, name in enumerate(names)}
     indptr = np.cumsum([0, *map(len, sets)])
     indices = np.array([j for row in sets for j in sorted(number[name] for name in row)], np.int32)
-    return canonical_csr(indptr, indices, np.ones(indices.size, bool), len(names)), names
+    return canonical_csr(indptr, indices, np.ones(indices.size, bool), len(names)), names, reader
 
 
 def _clean(label: str) -> str:

@@ -313,7 +313,8 @@ def read_dataset(
             )
         own = options if test_labels is None else options | {"labels": test_labels}
         of_test = part_of(progress, 0.0, 1.0, phase="Reading the test rows")
-        parts.append(read_rows(test, **own, name=test_label, progress=of_test, classes=parts[0].classes))
+        known = {"classes": parts[0].classes, "like": parts[0].lists}
+        parts.append(read_rows(test, **own, name=test_label, progress=of_test, **known))
     elif test_labels is not None:
         raise ValueError("test_labels= is given, but there is no test file")
     progress("Putting the data set together", 0.0)

@@ -92,7 +92,7 @@ def form_of(text, source) -> CellForm:
     return CellForm(separator, names, len(first), decimal, sample)
 
 
-def parse(text, source, labels=None, leave_out=False, known=None) -> Rows:
+def parse(text, source, labels=None, leave_out=False, known=None, like=None) -> Rows:
     """Return the rows of a table, and their ids if ``known`` has the names of a model's features, or is empty."""
     form = form_of(text, source)
     index, ids = has_index(form), None if known is None else _id_column(form, known)
@@ -110,7 +110,7 @@ def parse(text, source, labels=None, leave_out=False, known=None) -> Rows:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names = listed(*lists, source, column_name(form, chosen[0]))
+        rows.Y, rows.label_names, rows.lists = listed(*lists, source, column_name(form, chosen[0]), like)
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None

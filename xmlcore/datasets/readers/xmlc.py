@@ -48,6 +48,7 @@ class Rows:
     classes: bool = False  # whether the file lists the class number of each row
     notes: tuple[str, ...] = ()  # sentences on how it was read
     ids: list[str] | None = None  # what a column of a table calls the rows
+    lists: object = None  # what has read the column of a table that lists labels
 
     def has_width(self, noun: str) -> bool:
         """Return whether the file says how many features or labels there are, so that the number is exact."""

@@ -14,21 +14,25 @@ def are_binary(cells) -> bool:
 
 
 class LabelReader:
-    """Reads the labels of documents, one document after the other; ``names``: of labels by their URIs or other ids."""
+    """Reads the labels of documents, one document after the other.
 
-    def __init__(self, source: str, columns, separator: str, binary: bool, names: dict[str, str] | None):
-        self._source, self._columns, self._binary, self._vocabulary = source, columns, binary, names
-        self._cells = [LabelCells(source, repr(column), separator) for column in columns]
+    ``names`` are those of labels by their URIs or other ids, ``like`` is the reader of the training file.
+    """
+
+    def __init__(self, source: str, columns, separator: str, binary: bool, names: dict[str, str] | None, like=None):
+        self._source, self._columns, self.binary, self._vocabulary = source, columns, binary, names
+        before = [None] * len(columns) if like is None else like.cells
+        self.cells = [LabelCells(source, repr(column), separator, *of) for column, *of in zip(columns, before)]
         self._kept = {}  # each name once in memory
         self._without = self._twice = None  # place of the first document without labels, and with a label twice
         self._n_without = self._n_twice = 0
 
     def read(self, values, place: RecordPlace) -> list[str]:
         """Return the labels of a document as they are written: names, or URIs without their brackets."""
-        if self._binary:
+        if self.binary:
             found = [column for column, value in zip(self._columns, values) if self._says_yes(value, column, place)]
         else:
-            found = [label for cells, value in zip(self._cells, values) for label in cells.read(value, place)]
+            found = [label for cells, value in zip(self.cells, values) for label in cells.read(value, place)]
         labels = list(dict.fromkeys(self._kept.setdefault(label, label) for label in found))
         if not labels:
             self._n_without += 1
@@ -40,7 +44,7 @@ class LabelReader:
 
     def finish(self, rows: list[list[str]], first: dict[str, RecordPlace]) -> None:
         """Put names in the place of URIs, in all rows, and warn of what is unusual; ``first``: where each label is."""
-        for row, word in (gone for cells in self._cells for gone in cells.finish()):
+        for row, word in (gone for cells in self.cells for gone in cells.finish()):
             rows[row] = [label for label in rows[row] if label != word]
             first.pop(word, None)
         names = self._names(first)
@@ -67,7 +71,7 @@ class LabelReader:
                     "documents?"
                 )
         else:
-            known = {uri: name for cells in self._cells for uri, name in cells.names.items()}
+            known = {uri: name for cells in self.cells for uri, name in cells.names.items()}
         return distinct_names(known)
 
     def _says_yes(self, value, column, place) -> bool:

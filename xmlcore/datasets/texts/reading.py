@@ -108,6 +108,14 @@ def read_texts(
     >>> read_texts(b"text,labels\nA cat.,animal;small\n")
     (['A cat.'], [['animal', 'small']])
     """
+    return read_like(None, **locals())[:2]
+
+
+def read_like(
+    like, source, text, labels, *, format, separator, names, encoding, delimiter, quoted, header, max_documents,
+    max_bytes, name, progress,
+):  # fmt: skip
+    """Return what :func:`read_texts` does, and the reader of the labels; ``like``: that of the training file."""
     progress = to_progress(progress)
     label = source_name(source, name)
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
@@ -117,19 +125,20 @@ def read_texts(
         allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
         raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     looked = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
-    return _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress)
+    return _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress, like)
 
 
-def _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress):
-    """Return what :func:`read_texts` does, of a file whose form and first values are known."""
+def _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress, like=None):
+    """Return what :func:`read_like` does, of a file whose form and first values are known."""
     guess, values = looked
     text_columns, label_columns = _chosen(guess, text, labels, label)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
-    separator = guess_separator(cells) if separator == "auto" else separator
+    before = like.cells[0] if like is not None and like.cells else None
+    separator = guess_separator(cells, before) if separator == "auto" else separator
     every = ("" if cell is None else str(cell) for column in label_columns for cell in values[column])
-    binary = isinstance(labels, (list, tuple)) and are_binary(every)
+    binary = isinstance(labels, (list, tuple)) and are_binary(every) if like is None else like.binary
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
-    reader = LabelReader(label, label_columns, separator, binary, names)
+    reader = LabelReader(label, label_columns, separator, binary, names, like)
 
     texts, rows, first, n_empty, empty = [], [], {}, 0, None
     n_texts = len(text_columns)
@@ -151,7 +160,7 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
     reader.finish(rows, first)
     if guess.format == "folder":
         warn_of_files_left_out(source, label)
-    return texts, rows
+    return texts, rows, reader
 
 
 def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8", max_bytes=None, progress=silent):
@@ -165,7 +174,7 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
     text = guess.text if text is None else text
     ids = guess.ids_beside(text)
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
-        texts, lists = _read(source, looked, text, ids, None, None, label, None, max_bytes, progress)
+        texts, lists, _ = _read(source, looked, text, ids, None, None, label, None, max_bytes, progress)
     for warning in caught:
         warn(str(warning.message).replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]

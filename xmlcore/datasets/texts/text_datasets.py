@@ -1,6 +1,7 @@
 """Make data sets from files of documents."""
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +10,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.reading import check_split, name_of, split_rows
 from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.reading import read_texts
+from xmlcore.datasets.texts.reading import read_like, read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import ArrayLike, Source
@@ -69,10 +70,14 @@ def read_text_dataset(
     if len(set(labels)) < len(labels):
         labels = [f"{labels[0]} (training)", f"{labels[1]} (test)"]
     reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
-    parts = [read_texts(train, **read_options, name=labels[0], progress=reading)]
+    options = signature(read_texts).bind(train, **read_options, name=labels[0], progress=reading)
+    options.apply_defaults()
+    *part, reader = read_like(None, **options.arguments)
+    parts = [part]
     if test is not None:
         reading = part_of(progress, 0.0, 0.5, phase="Reading the test texts")
-        parts.append(read_texts(test, **read_options, name=labels[1], progress=reading))
+        options.arguments |= {"source": test, "name": labels[1], "progress": reading}
+        parts.append(read_like(reader, **options.arguments)[:2])
         notes = ()
     else:
         parts, notes = _split(*parts[0], labels[0], test_size, random_state, split)
