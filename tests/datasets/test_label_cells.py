@@ -96,6 +96,37 @@ def test_numbers_0_and_1_are_ids_where_they_are_no_vectors():
         assert in_texts(*cells) == listed(*cells) == [re.findall(r"\d", each) for each in cells]
 
 
+@quiet
+@pytest.mark.parametrize("content", [b"__label__0 __label__1 foo\n" * 3,
+    b'{"text": "a", "labels": ["0", "1"]}\n' * 3, b"text,labels\na,__label__0 __label__1\n"])  # fmt: skip
+def test_names_0_and_1_are_no_vector(content):
+    assert all(sorted(row) == ["0", "1"] for row in read_texts(content)[1])
+
+
+def test_names_0_and_1_in_files_beside_documents_are_no_vector(tmp_path):
+    for name, content in (("a.txt", "foo"), ("a.key", "0\n1\n")):
+        (tmp_path / name).write_text(content)
+    assert read_texts(tmp_path)[1] == [["0", "1"]]
+
+
+@quiet
+@pytest.mark.parametrize("odd", ["art", "[0, 1, 0]", ""])
+def test_a_column_of_vectors_is_refused_although_one_cell_is_none(odd):
+    cells = ["[0, 1, 0, 1]", "[1, 1, 0, 0]", "[0, 0, 0, 1]"] * 3
+    with pytest.raises(DatasetFormatError, match="0 or 1 for each label") as error:
+        listed(odd, *cells)
+    assert error.value.line == (3 if odd != "[0, 1, 0]" else 2)
+    assert listed("art", "0;1", "1;0")[1:] == [["0", "1"]] * 2
+
+
+@pytest.mark.parametrize("cells", [["true,false", "false,true"], ["yes;no", "no;yes"], ["0.0,1.0", "1.0,0.0"],
+    ["+1,-1", "-1,+1"], ["True;False;True", "False;True;True"]])  # fmt: skip
+@pytest.mark.parametrize("read", READERS)
+def test_words_of_yes_and_no_are_a_vector_as_0_and_1_are(read, cells):
+    with pytest.raises(DatasetFormatError, match="0 or 1 for each label"):
+        read(*cells)
+
+
 def test_whole_numbers_may_have_blanks_between_them_but_names_have_blanks_of_their_own():
     assert listed("3 7", "7", "") == [["3", "7"], ["7"], []]
     assert listed("red wine", "7 8") == [["red wine"], ["7 8"]]

@@ -35,6 +35,8 @@ _VALUES = re.compile(r"\[(\s*(-?[0-9.]+|True|False|None|nan)(?![^\s\]]))+\s*\]")
 _ITERABLES = ("array", "list", "tuple", "set", "frozenset", "Index")
 _REMEDY = 'Write the labels as red;blue, or as a list of names: ["red", "blue"].'
 _KEYS = ("label", "name")  # which of an object is its label
+_BITS = {"0", "1", "-1", "+1", "0.0", "1.0", "-1.0", "true", "false", "yes", "no"}  # of a vector of labels
+_NEARLY_ALL = 0.9
 _WHOLE = 2**53  # from which floating-point numbers are not exact
 
 
@@ -126,8 +128,8 @@ class LabelCells:
         self.separator = separator
         self._source, self._column, self._n_rows, self._absent = source, column, 0, []
         self._bracketed = None  # error to raise if there are lists, too
-        self._vector = None  # the same if all rows have 0 and 1, and as many of these
-        self._listed, self._certain, self._ids, self._widths = False, set(), {}, set()
+        self._vector = None  # the same if nearly all rows have 0 and 1, and as many of these
+        self._listed, self._certain, self._ids, self._widths = False, set(), {}, Counter()
         if like is not None:
             self._listed, self._certain, self._ids = like._listed, like._certain, like._ids
             self._widths = like._widths
@@ -154,18 +156,24 @@ class LabelCells:
         if len(labels) > 1 or isinstance(found, (list, tuple)):
             self._certain.update(labels)
         if labels:
-            self._widths.add(0 if isinstance(found, _Set) or not {"0", "1", "-1"}.issuperset(labels) else len(labels))
-            self._vector = self._vector or place.error(
-                f"{_shown(value)} in column {self._column} may be ids or a 0 or 1 for each label, as may all others",
-                "Write a column of 0 and 1 for each label. If these are ids, write names in their place.",
-            )
+            are_names = PREFIX in value if found is None else any(isinstance(each, (str, dict)) for each in found)
+            is_vector = not (are_names or isinstance(found, _Set)) and _BITS.issuperset(map(str.lower, labels))
+            self._widths[len(labels) if is_vector else 0] += 1
+            if is_vector and self._vector is None:
+                self._vector = place.error(
+                    f"{_shown(value)} in column {self._column} may be labels or a 0 or 1 for each label, as may others",
+                    "Write a column of 0 and 1 for each label. If these are labels, write them as a list of names: "
+                    '["0", "1"].',
+                )
         return labels
 
     def finish(self) -> list[tuple[int, str]]:
         """Return the rows, from 0, whose cell has no value, and its word; raise an error for what is ambiguous."""
         if self._bracketed is not None and self._listed:
             raise self._bracketed
-        if len(self._widths) == 1 and max(self._widths) > 1:
+        width, count = max(self._widths.items(), key=lambda each: each[1], default=(0, 0))
+        share = count / max(1, self._widths.total())
+        if self._vector is not None and width > 1 and share >= (_NEARLY_ALL if width > 2 else 1):
             raise self._vector
         gone = [each for each in self._absent if each[1] not in self._certain]
         if gone:
