@@ -82,9 +82,12 @@ def test_each_value_is_read_by_itself(read):
     assert read("['a, b', 'c']", "[]", r"['it\'s', 'd']") == [["a, b", "c"], [], ["d", "it's"]]
     assert read("<i>mer</i>", "List<int>") == [["<i>mer</i>"], ["List<int>"]]
     assert read("<c><List<int>>", "<c>") == [["List<int>", "c"], ["c"]]
+    assert read("<c#>, <.net>", "<a>b</a><c>", "<java>") == [[".net", "c#"], ["<a>b</a><c>"], ["java"]]
+    assert read("f([x])", "g(a)", "h (a) b") == [["f([x])"], ["g(a)"], ["h (a) b"]]
 
 
-@pytest.mark.parametrize("cell", ["[x]", "[None]", "[['a']]", "[" * 5000 + "]" * 5000, "['a' * 9]", "[x, y]"])
+@pytest.mark.parametrize("cell", ["[x]", "[None]", "[['a']]", "[" * 5000 + "]" * 5000, "['a' * 9]", "[x, y]",
+    "[1, 2", "('a', 'b'", "{'a', 'b'", "'a', 'b']", "a, b]", "['x'];['y']"])  # fmt: skip
 def test_brackets_that_are_no_list_are_refused_with_their_line(cell):
     error = failure(f'size,tags\n1,"[\'a\']"\n2,"{cell}"\n'.encode(), labels="tags")
     assert error.line == 3 and "in column 'tags' is" in error.found

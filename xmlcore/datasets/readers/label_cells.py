@@ -29,8 +29,13 @@ _PLAIN = re.compile(r"(https?://|urn:)[^<>\s]+", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s,;|]+")
 _OPENED = re.compile(r"[\w.]*[\[({]")
 _ENCLOSED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}")
-_BEGUN = re.compile(r"""\[\s*((['"]).*?\2\s*([,'"]|$)|[{\[])""", re.DOTALL)  # a list that may be damaged, no name
-_QUOTED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(\s*(?=['"]))?""", re.DOTALL)
+_BEGUN = re.compile(
+    r"""\[\s*((['"]).*?\2\s*([,'"]|$|\][\s,;|]*\[)|[{\[])""", re.DOTALL
+)  # a list that may be damaged, no name
+_TEXT = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_QUOTED = re.compile(rf"""{_TEXT}(\s*(?=['"]))?""", re.DOTALL)
+_BARE = re.compile(rf"{_TEXT}((\s*,\s*|\s+){_TEXT})+", re.DOTALL)  # a list without brackets
+_CALL = re.compile(r"[\w.]+\(\s*([\[({].*[\])}])\s*(,[^\[\](){}]*)?\)", re.DOTALL)  # may be a list of another type
 _VALUES = re.compile(r"\[(\s*(-?[0-9.]+|True|False|None|nan)(?![^\s\]]))+\s*\]")  # with blanks between them
 _ITERABLES = ("array", "list", "tuple", "set", "frozenset", "Index")
 _REMEDY = 'Write the labels as red;blue, or as a list of names: ["red", "blue"].'
@@ -80,6 +85,7 @@ def guess_separator(cells, like: "LabelCells | None" = None) -> str:
 
 def _literal(cell: str) -> list | tuple | dict | None:
     """Return the list that a cell is, as JSON, Python and NumPy write it, or the object; None if it is neither."""
+    cell = f"[{cell}]" if _BARE.fullmatch(cell) else cell
     if cell[-1:] not in ("]", ")", "}") or not _OPENED.match(cell):
         return None
     try:
@@ -185,7 +191,9 @@ class LabelCells:
     def _parts(self, cell, place) -> list[str]:
         mark = self.separator
         enclosed = _ENCLOSED.fullmatch(cell)
-        if mark == LISTS or _BEGUN.match(cell) or enclosed and mark in cell:
+        call = _CALL.fullmatch(cell)
+        is_damaged = _BEGUN.match(cell) or call is not None and _literal(call[1]) is not None
+        if mark == LISTS or is_damaged or enclosed and mark in cell:
             raise self._no_list(cell, place)
         if mark == URIS:
             found = uris_in(cell)
@@ -196,7 +204,7 @@ class LabelCells:
         if mark == TAGS:
             is_whole = not _TAGS.fullmatch(cell)  # other marks in angle brackets, as in <i>mer</i>
             return [cell] if is_whole else _TAG.findall(cell) if cell[0] == "<" else cell.split(TAGS)
-        if enclosed and self._bracketed is None:
+        if self._bracketed is None and (enclosed or _is_half(cell)):
             self._bracketed = self._no_list(cell, place)
         return [cell] if mark == NONE else _split(cell, mark)
 
@@ -240,6 +248,12 @@ def _split(cell: str, mark: str) -> list[str]:
         parts[-1:] = [mark.join([*parts[-1:], part])] if depth else [*parts[-1:], part]
         depth = max(0, depth + sum(map(part.count, "([{")) - sum(map(part.count, ")]}")))
     return cell.split(mark) if depth else parts
+
+
+def _is_half(cell: str) -> bool:
+    """Return whether a cell begins or ends with a bracket that has no other one."""
+    is_at_end = cell[0] in "[({" or cell[-1] in "])}"
+    return is_at_end and any(cell.count(begin) != cell.count(end) for begin, end in ("[]", "()", "{}"))
 
 
 def keys_of(value: dict) -> str:
