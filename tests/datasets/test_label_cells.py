@@ -83,6 +83,8 @@ def test_each_value_is_read_by_itself(read):
     assert read("<i>mer</i>", "List<int>") == [["<i>mer</i>"], ["List<int>"]]
     assert read("<c><List<int>>", "<c>") == [["List<int>", "c"], ["c"]]
     assert read("<c#>, <.net>", "<a>b</a><c>", "<java>") == [[".net", "c#"], ["<a>b</a><c>"], ["java"]]
+    same = ({"id": 1, "name": "a"}, {"name": "a"}, {"id": "1", "name": "a"}, {"id": None, "name": "a"})
+    assert read(*(f"[{each}]" for each in same)) == [["a"]] * 4
     assert read("f([x])", "g(a)", "h (a) b") == [["f([x])"], ["g(a)"], ["h (a) b"]]
 
 

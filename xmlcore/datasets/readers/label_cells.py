@@ -229,10 +229,11 @@ class LabelCells:
                 return uri
             if len(names) == 1:
                 name = _clean(*names)
-                known = self._ids.setdefault(name, value.get("id"))
-                if known == value.get("id"):
+                own = value.get("id")
+                known = own if own is None else self._ids.setdefault(name, own)
+                if str(known) == str(own):
                     return name
-                ids = f"{value.get('id')!r:.40}, and before it had {known!r:.40}"
+                ids = f"{own!r:.40}, and before it had {known!r:.40}"
                 found = f"the label {name!r:.60} in column {self._column} has the id {ids}"
                 remedy = "Write names in place of objects; two labels need different names."
             else:
