@@ -53,7 +53,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     for message in outcome.warned:
         st.warning(format.plain(uploads.on_page(message)))
     if outcome.analyzer == "letters":
-        st.caption("The texts have no blanks between words: features are letters and pairs of neighbouring letters.")
+        st.caption("Blanks do not show the words of the texts: features are letters and pairs of neighbouring letters.")
     rate = outcome.seconds / max(outcome.n_characters, 1)
     tables.cards(
         [

@@ -106,7 +106,7 @@ def test_lacking_blanks_are_said_by_the_guess_and_the_data_set():
     table = b"text,labels\n" + "東京都の猫,animal\n大阪の犬です,dog\n".encode() * 10
     data = read_text_dataset(table)
     assert guess_columns(table).no_blanks and data.X_test.nnz > 3 * data.n_test and "東京" in data.feature_names
-    assert "letters and pairs, as there are no blanks" in data.notes[-1]
+    assert "letters and pairs of letters (analyzer 'letters'" in data.notes[-1]
     assert not guess_columns(TRAIN.encode()).no_blanks
 
 

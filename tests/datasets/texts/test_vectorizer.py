@@ -144,6 +144,14 @@ def unspaced(script, n=40):
 
 
 @pytest.mark.parametrize("script", UNSPACED)
+def test_single_letters_are_words_where_each_has_a_blank_after_it(script):
+    found = TextVectorizer(min_df=1).fit([" \u3000"[i % 2].join(row) for i, row in enumerate(unspaced(script))])
+    assert set(found.names_) == {letter for row in unspaced(script) for letter in row}
+    with pytest.raises(ValueError, match="analyzer .*'letters'"):
+        TextVectorizer(min_df=40).fit([" ".join(row) for row in unspaced(script)])
+
+
+@pytest.mark.parametrize("script", UNSPACED)
 def test_letters_and_pairs_are_words_where_blanks_are_lacking(script):
     texts = ["".join(letters) for letters in unspaced(script)]
     found = TextVectorizer(min_df=1).fit(texts)
@@ -173,7 +181,10 @@ def test_words_of_other_scripts_are_the_same_beside_letters():
 KOREAN = "한국어 문장은 띄어 씁니다 大韓民國"
 
 
-@pytest.mark.parametrize("text", [KOREAN, "हिन्दी में शब्द", "слово за словом", "plain words", "我们 今天 去 北京"])
+@pytest.mark.parametrize(
+    "text",
+    [KOREAN, "हिन्दी में शब्द", "слово за словом", "plain words", "我们 今天 去 北京", "ภาษา ไทย ศาล", "ចំណង  រដ្ឋសភា ច្បាប់"],
+)
 def test_scripts_with_blanks_are_analysed_as_before(text):
     texts = [text] * 20 + ["東京"]
     found = TextVectorizer().fit(texts)

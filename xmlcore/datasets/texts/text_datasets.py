@@ -147,7 +147,8 @@ def with_words(
 def note_on_features(vectorizer: TextVectorizer) -> str:
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
     how = "" if usual else f" by {vectorizer!r:.200}"
-    of = "words" if vectorizer.analyzer_ == "words" else "letters and pairs, as there are no blanks between words"
+    letters = "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
+    of = "words" if vectorizer.analyzer_ == "words" else letters
     return f"Features are tf-idf weights of {of}, made{how} from the {vectorizer.n_rows_:,} training texts."
 
 

@@ -211,8 +211,8 @@ class TextVectorizer(HasParameters):
         if not idf.any():
             raise ValueError(
                 f"no word is in at least {self.min_df} and at most {self.max_df} of the {len(texts):,} texts (whole "
-                "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern and "
-                "stop_words"
+                "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern, "
+                f"stop_words and analyzer (words were found by {analyzer!r})"
             )
         self._set_fitted(names, idf, stop, len(texts), analyzer)
         return self._weighted(matrix)
@@ -350,7 +350,7 @@ class TextVectorizer(HasParameters):
         if self.analyzer != "letters" and lack_blanks(texts):
             if self.analyzer == AUTO and self.pattern == WORD:
                 return "letters"
-            warn("the texts have no blanks between words, as in Chinese, Japanese or Thai, so that words are hardly "
+            warn("blanks do not show the words of the texts, as in Chinese, Japanese or Thai, so that they are hardly "
                  "found: analyzer='letters' makes features of letters and pairs of letters")  # fmt: skip
         return "words" if self.analyzer == AUTO else self.analyzer
 

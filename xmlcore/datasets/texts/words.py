@@ -30,9 +30,13 @@ _MARKS = "".join(  # vowels and tones that combine with the letter before them
     if unicodedata.category(chr(i))[0] == "M"
 )
 _NO_WORD, _OF_THEM = re.compile(rf"[^\w{_MARKS}]"), re.compile(rf"[{_THEIRS}]+")
-_APART, _HANGUL = re.compile(rf"(?<=[{_THEIRS}]) (?=[{_THEIRS}])"), re.compile("[\uac00-\ud7a3]")
-LETTERS_A_WORD = 4  # a text with blanks between words of fewer letters on average was cut into words by a program
+_APART, _HANGUL = re.compile(rf"([{_THEIRS}]) (?=[{_THEIRS}])"), re.compile("[\uac00-\ud7a3]")
+# A text with blanks between words of fewer letters on average was cut into words by a program: those of Thai and its
+# like, which come before kana and Chinese characters in Unicode, are longer.
+_A_WORD, _A_WORD_OF_THAI, _FIRST_OF_KANA = 4, 8, "\u3000"
+_A_LETTER = 1.25  # letters between two blanks on average, at most, where there is a blank after nearly each letter
 _LETTER = rf"(?=\w)[{_THEIRS}][{_MARKS}]*"
+_ONE_LETTER = re.compile(_LETTER)
 # Words as above, and of letters without blanks between them each one and each pair of neighbours, before its first
 # letter; each of the three has a group of its own.
 LETTERS = rf"([^\W{_THEIRS}]{{2,}})|(?=({_LETTER}{_LETTER}))|({_LETTER})"
@@ -47,12 +51,15 @@ def limit_search(seconds: float | None) -> None:
 
 
 def lack_blanks(texts: list[str]) -> bool:
-    """Return whether texts have no blanks between words: not those cut into words before, nor Korean with Hanja."""
+    """Return whether blanks show no words: not in texts cut into words before, nor in Korean with Hanja."""
     lacking = 0
     for text in texts:
-        letters = 0 if text.isascii() else sum(map(len, _OF_THEM.findall(text)))
-        if letters and letters > max(LETTERS_A_WORD * len(_APART.findall(text)), len(_HANGUL.findall(text))):
-            lacking += letters
+        runs = [] if text.isascii() else _OF_THEM.findall(text := " ".join(text.split()))
+        letters = len(_ONE_LETTER.findall(text)) if runs else 0  # without their marks
+        if letters > len(_HANGUL.findall(text)):
+            apart = (_A_WORD if last >= _FIRST_OF_KANA else _A_WORD_OF_THAI for last in _APART.findall(text))
+            if letters > sum(apart) or letters <= _A_LETTER * len(runs):
+                lacking += sum(map(len, runs))
     return lacking > LACKING * sum(map(len, texts))
 
 
