@@ -147,6 +147,14 @@ def test_what_does_not_fit_is_named(texts, label_lists, error, message):
         TextClassifier().fit(texts, label_lists)
 
 
+@pytest.mark.parametrize("given", [iter, lambda lists: map(list, lists), lambda lists: (row for row in lists)])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_labels_that_can_be_read_once_only_are_learnt_whole(method, given):
+    texts, label_lists = some_texts()
+    found = getattr(TextClassifier(DoubleSampling(random_state=0)), method)(texts, given(label_lists))
+    assert found.score(texts, given(label_lists)) > 0.5 and found.labels_ == sorted(TOPICS)
+
+
 def test_a_vectoriser_that_cannot_be_saved_is_refused():
     with pytest.raises(TypeError, match="vectorizer must be a TextVectorizer, not TfidfVectorizer"):
         TextClassifier(vectorizer=TfidfVectorizer(analyzer=str.split)).fit(*some_texts())

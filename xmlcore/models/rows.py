@@ -3,7 +3,7 @@
 import functools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -106,6 +106,7 @@ def labels_given(y: Labels | None, Y: Labels | None, of_classes: bool = False) -
         raise ValueError("this requires y to be passed, but the target y is None: give the labels of each row")
     if hasattr(found, "to_list") and not hasattr(found, "index"):  # a Series of polars, whose lists NumPy does not see
         found = found.to_list()
+    found = list(found) if isinstance(found, Iterator) else found
     check_unambiguous(found)
     return without_column(found, of_classes)
 
