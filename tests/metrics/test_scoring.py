@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from xmlcore import PLT, OneVsRest, metrics
+from xmlcore.models import DenseOutput
 
 
 def problem():
@@ -77,6 +78,35 @@ def test_a_model_without_rankings_is_scored_by_its_probabilities():
     model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
     expected = metrics.precision_at_k(Y, model.predict_proba(X), 3)[-1]
     assert metrics.scorer("P@3")(model, X, Y) == expected
+
+
+@pytest.mark.parametrize("make", [
+    lambda: PLT(), lambda: DenseOutput(PLT()), lambda: make_pipeline(PLT()),
+    lambda: OneVsRestClassifier(LogisticRegression()),
+])  # fmt: skip
+def test_the_scorer_of_the_hamming_loss_measures_decisions(make):
+    X, Y = problem()
+    model = make().fit(X, Y.astype(int))
+    for threshold in (0.089, 0.5):
+        inner = getattr(model, "steps", [("", model)])[-1][1]
+        inner.threshold_ = threshold  # which scikit-learn's do not heed
+        assert metrics.scorer("Hamming loss")(model, X, Y) == -metrics.hamming_loss(Y, model.predict(X)) < 0
+
+
+@pytest.mark.parametrize("given, options, error, message", [
+    (lambda model, X: model.predict_topk(X, 3), {}, TypeError, "a Ranking has scores for its best labels alone"),
+    (lambda model, X: [[0], [1, 2]] * 30, {}, ValueError, "the scores are no matrix"),
+    (lambda model, X: model.predict_proba(X), {"labels": np.arange(7) < 3}, ValueError, "no measure of some labels"),
+    (lambda model, X: model.predict_proba(X), {"n_labels": 99}, ValueError, "99"),
+])  # fmt: skip
+@pytest.mark.parametrize("measure", metrics.SCORE_MEASURES)
+def test_measures_of_scores_refuse_what_they_cannot_heed(measure, given, options, error, message):
+    X, Y = problem()
+    model = PLT().fit(X, Y)
+    for true in (Y, [np.flatnonzero(row).tolist() for row in Y]):
+        with pytest.raises(error, match=message):
+            metrics.value(true, given(model, X), measure, **options)
+    assert metrics.value(Y, model.predict_proba(X), measure, n_labels=7) >= 0
 
 
 @pytest.mark.parametrize("measure, inv_ps, error, message", [

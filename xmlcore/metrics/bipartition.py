@@ -57,6 +57,12 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     return wrong / (Y.shape[0] * Y.shape[1])
 
 
+def wrong_decisions(Y_true, scores) -> float:
+    """Return the Hamming loss of the labels with scores above one half, also of a matrix of decisions."""
+    Y, S = _read(Y_true, scores)
+    return hamming_loss(Y, S > 0.5)
+
+
 def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 

@@ -28,7 +28,7 @@ class Measure:
     # label of shape (labels, b), to b values. SCORES: ``(Y_true, scores)`` to the value.
     compute: Callable[..., Any]
     smaller_is_better: bool = False
-    needs: str = ""  # "inv_ps" (weights of labels), "n_labels" (their number), or nothing
+    needs: str = ""  # "inv_ps" (weights of labels), "n_labels" (their number), "decisions" of a model, or nothing
     of_some_labels: bool = False  # whether it can be taken over some labels alone, such as tail labels
     taken: str = ON_DEMAND  # or ALWAYS, where nothing else is asked for; or IN_RUNS, for every result
 
@@ -149,7 +149,7 @@ SCORE_MEASURES = {
     measure.name: measure
     for measure in (
         Measure("Hamming loss", SCORES, "share of all decisions, row by row and label by label, that are wrong",
-                lambda Y, scores: bipartition.hamming_loss(Y, scores > 0.5), smaller_is_better=True),
+                bipartition.wrong_decisions, smaller_is_better=True, needs="decisions"),
         Measure("one-error", SCORES, "share of rows whose first label is wrong" + AT_RANDOM,
                 lambda Y, scores: bipartition.one_error(Y, scores, ties="mean"), smaller_is_better=True),
         Measure("ranking loss", SCORES, "share of pairs of a true and another label in the wrong order" + AT_RANDOM,

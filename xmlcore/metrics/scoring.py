@@ -4,6 +4,7 @@ from xmlcore.metrics._row_counts import check_k
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import MEASURES, SCORE_MEASURES, Measure
 from xmlcore.typing import ArrayLike, Labels, Predictions
+from xmlcore.validation import check_labels
 
 
 def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
@@ -24,7 +25,7 @@ def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
         A callable ``(estimator, X, Y) -> float``; larger is better: of a measure of which smaller values are better,
         it is the negative, as in scikit-learn. The estimator has ``predict_topk``, or else ``predict_proba`` with a
         column per label, which measures of scores need; it may be the last step of a ``Pipeline``, or in a fitted
-        search.
+        search. "Hamming loss" measures the labels that ``predict`` decides for.
 
     Examples
     --------
@@ -70,6 +71,10 @@ def value(
     """
     described, k = _measure_at(measure, inv_ps)
     if k is None:
+        if labels is not None:
+            raise ValueError(f"{measure} is no measure of some labels: leave out labels")
+        if n_labels is not None:
+            Y_true = check_labels(Y_true, n_labels=n_labels, name="Y_true")
         return float(described.compute(Y_true, ranking))
     return float(values_at_k(Y_true, ranking, k, [described.name], labels, n_labels, inv_ps)[0, -1])
 
@@ -80,13 +85,14 @@ class Scorer:
     def __init__(self, measure, inv_ps=None):
         described, self.k = _measure_at(measure, inv_ps)
         self.measure, self.inv_ps, self.sign = measure, inv_ps, -1 if described.smaller_is_better else 1
+        self.of_decisions = described.needs == "decisions"
 
     def __repr__(self):
         return f"scorer('{self.measure}'{', inv_ps' if self.inv_ps is not None else ''})"
 
     def __call__(self, estimator, X, Y) -> float:
         """Return the measure of the estimator's predictions for the rows X with the true labels Y, or its negative."""
-        predictions, last = _predictions(estimator, X, self.k)
+        predictions, last = _predictions(estimator, X, self.k, self.of_decisions)
         if hasattr(last, "label_ids"):  # its labels are names
             Y = last.label_ids(Y)
         return self.sign * value(
@@ -107,8 +113,8 @@ def _measure_at(measure, inv_ps) -> tuple[Measure, int | None]:
     return described, check_k(int(k)) if name else None
 
 
-def _predictions(estimator, X, k):
-    """Return a ranking of k labels, or scores of all labels, by the last step of a nested estimator, and this step."""
+def _predictions(estimator, X, k, of_decisions):
+    """Return a ranking, decisions or scores of all labels by the last step of a nested estimator, and this step."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -121,4 +127,8 @@ def _predictions(estimator, X, k):
             break
     if k is not None and hasattr(estimator, "predict_topk"):
         return estimator.predict_topk(X, k), estimator
+    if of_decisions:
+        decided = estimator._decided(X).astype(bool) if hasattr(estimator, "_decided") else estimator.predict(X)
+        if getattr(decided, "ndim", 0) == 2:  # and not one class for each row
+            return decided, estimator
     return estimator.predict_proba(X), estimator
