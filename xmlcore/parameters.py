@@ -1,6 +1,5 @@
 """The description of an estimator's parameter, from which its check, its docstring and its form field are made."""
 
-import difflib
 import functools
 import inspect
 import math
@@ -16,7 +15,7 @@ import numpy as np
 from xmlcore.interrupts import in_one_step
 from xmlcore.typing import Auto, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_number
-from xmlcore.wording import listed
+from xmlcore.wording import listed, meant
 
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
@@ -208,14 +207,7 @@ class Parameter:
 def no_parameter(owner: str, unknown: list[str], known: Iterable[str]) -> str:
     """Return what is said of names that no parameter has: which there are, and which may have been meant."""
     has = f"it has {', '.join(known)}" if known else "it has none"
-    return f"{owner} has no parameter {listed(unknown)}: {has}{_meant(unknown, known)}"
-
-
-def _meant(unknown, known) -> str:
-    folded = {name.casefold(): name for name in known}
-    close = [difflib.get_close_matches(name.casefold()[:60], folded, 1, 0.75) for name in unknown]
-    meant = [folded[name] for names in close for name in names]
-    return f". Did you mean {listed(meant)}?" if meant else ""
+    return f"{owner} has no parameter {listed(unknown)}: {has}{meant(unknown, known)}"
 
 
 def filled(parameters: "tuple[Parameter, ...]", values: dict[str, Any], owner: str) -> dict[str, Any]:
@@ -285,7 +277,7 @@ class HasParameters:
         further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
         for name in params:
             if name not in names:
-                valid = f"Valid parameters are: {names}{_meant([name], names)}"
+                valid = f"Valid parameters are: {names}{meant([name], names)}"
                 raise ValueError(f"Invalid parameter {name!r:.200} for estimator {self!r:.200}. {valid}")
         for name, value in params.items():
             setattr(self, name, value)

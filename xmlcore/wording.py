@@ -1,5 +1,6 @@
 """Amounts as messages, figures and pages write them; and values as JSON can hold them."""
 
+import difflib
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -138,3 +139,11 @@ def csv_safe(frame: "pd.DataFrame") -> "pd.DataFrame":
         if formulas.any():
             changed[column] = values.astype(object).where(~formulas, "'" + words)
     return frame.assign(**changed) if changed else frame
+
+
+def meant(unknown: Iterable, known: Iterable[str]) -> str:
+    """Return a question that names the known names which unknown ones resemble, or nothing."""
+    folded = {name.casefold(): name for name in known}
+    close = [difflib.get_close_matches(str(name)[:60].casefold(), folded, 1, 0.75) for name in unknown]
+    found = [folded[name] for names in close for name in names]
+    return f". Did you mean {listed(found)}?" if found else ""

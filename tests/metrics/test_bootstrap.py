@@ -157,6 +157,7 @@ def test_without_rows_or_labels_nothing_is_defined():
 
 
 @pytest.mark.parametrize("arguments, error, message", [
+    ({"measures": ["p@k"]}, ValueError, r"Did you mean P@k\?"),
     ({"measures": ["F1"]}, ValueError, "measure is 'F1': it must be a function or one of P@k, R@k"),
     ({"measures": ["PSP@k"]}, TypeError, "PSP@k needs inv_ps"),
     ({"measures": ["P@k"], "labels": np.ones(2, bool)}, ValueError, "P@k is no measure of some labels"),

@@ -12,7 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from xmlcore import PLT, OneVsRest, metrics
+from xmlcore import PLT, OneVsRest, TextClassifier, metrics
 from xmlcore.models import DenseOutput
 
 
@@ -93,6 +93,13 @@ def test_the_scorer_of_the_hamming_loss_measures_decisions(make):
         assert metrics.scorer("Hamming loss")(model, X, Y) == -metrics.hamming_loss(Y, model.predict(X)) < 0
 
 
+@pytest.mark.parametrize("labels", [["a", "b", "c"] * 3, [["a"], ["b", "c"], []] * 3, [4, 2, 2] * 3], ids=str)
+def test_the_hamming_loss_of_texts_is_that_of_names_and_classes(labels):
+    model = TextClassifier(OneVsRest()).fit(["red", "green", "blue"] * 3, labels)
+    assert metrics.scorer("Hamming loss")(model, ["red", "green", "blue"] * 3, labels) == 0
+    assert metrics.scorer("Hamming loss")(model, ["red", "green"], labels[1:3]) < 0
+
+
 @pytest.mark.parametrize("given, options, error, message", [
     (lambda model, X: model.predict_topk(X, 3), {}, TypeError, "a Ranking has scores for its best labels alone"),
     (lambda model, X: [[0], [1, 2]] * 30, {}, ValueError, "the scores are no matrix"),
@@ -114,6 +121,11 @@ def test_measures_of_scores_refuse_what_they_cannot_heed(measure, given, options
     ("ranking loss@3", None, ValueError, "ranking loss"),
     ("F@3", None, ValueError, "not 'F@3'"),
     (3, None, ValueError, "measure must be"),
+    ("p@1", None, ValueError, r"not 'p@1'. Did you mean P@1\?"),
+    ("micro AUC", None, ValueError, r"Did you mean micro-AUC\?"),
+    ("hamming_loss", None, ValueError, r"Did you mean Hamming loss\?"),
+    ("micro-f1", None, ValueError, r"Did you mean micro F1@5\?"),
+    ("nothing", None, ValueError, "not 'nothing'$"),
     ("P@0", None, ValueError, "k must be at least 1"),
     ("PSP@3", None, TypeError, "PSP@k needs inv_ps"),
     ("P@3", [1.0], TypeError, "P@k takes no inv_ps"),

@@ -14,6 +14,7 @@ from xmlcore._kernels.ranking import mark_hits
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.measures import MEAN, MEASURES, Measure
 from xmlcore.validation import INT32_MAX, check_count
+from xmlcore.wording import meant
 
 MOST_K = 10_000  # the last place that is measured at, at most: time grows with its square
 
@@ -41,7 +42,8 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
         name = getattr(measure, "__name__", "the measure")
         return Item(Measure(name, MEAN, "", lambda rows, k: _checked_values(measure, name, *rows.given, rows.n)), k)
     if not isinstance(measure, str) or measure not in MEASURES:
-        raise ValueError(f"measure is {measure!r:.200}: it must be a function or one of {', '.join(MEASURES)}")
+        known = ", ".join(MEASURES) + meant([measure], MEASURES)
+        raise ValueError(f"measure is {measure!r:.200}: it must be a function or one of {known}")
     described = MEASURES[measure]
     if described.needs == "inv_ps" and inv_ps is None:
         raise TypeError(f"{measure} needs inv_ps, the weight of each label: inverse_propensity(Y_train)")

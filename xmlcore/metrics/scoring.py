@@ -5,6 +5,7 @@ from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import MEASURES, SCORE_MEASURES, Measure
 from xmlcore.typing import ArrayLike, Labels, Predictions
 from xmlcore.validation import check_labels
+from xmlcore.wording import meant
 
 
 def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
@@ -106,7 +107,11 @@ def _measure_at(measure, inv_ps) -> tuple[Measure, int | None]:
     described = MEASURES.get(f"{name}@k") if k.isdecimal() else SCORE_MEASURES.get(k) if not name else None
     if described is None:
         known = ", ".join([*MEASURES, *SCORE_MEASURES])
-        raise ValueError(f"measure must be one of {known}, with a number for k, such as 'P@5', not {measure!r:.200}")
+        at = k[:9] if k.isdecimal() else "5"
+        question = meant([measure], [*(one.replace("@k", f"@{at}") for one in MEASURES), *SCORE_MEASURES])
+        raise ValueError(
+            f"measure must be one of {known}, with a number for k, such as 'P@5', not {measure!r:.200}{question}"
+        )
     is_weighted = described.needs == "inv_ps"
     if is_weighted != (inv_ps is not None):
         raise TypeError(f"{described.name} {'needs' if is_weighted else 'takes no'} inv_ps, the weight of each label")
@@ -128,7 +133,9 @@ def _predictions(estimator, X, k, of_decisions):
     if k is not None and hasattr(estimator, "predict_topk"):
         return estimator.predict_topk(X, k), estimator
     if of_decisions:
-        decided = estimator._decided(X).astype(bool) if hasattr(estimator, "_decided") else estimator.predict(X)
-        if getattr(decided, "ndim", 0) == 2:  # and not one class for each row
+        decided = estimator.predict(X)
+        if getattr(decided, "ndim", 0) != 2 and hasattr(estimator, "label_ids"):  # names, or one class for each row
+            decided = check_labels(estimator.label_ids(decided), n_labels=estimator.n_labels_)
+        if getattr(decided, "ndim", 0) == 2:
             return decided, estimator
     return estimator.predict_proba(X), estimator
