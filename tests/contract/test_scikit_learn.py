@@ -1,6 +1,7 @@
 """scikit-learn's own checks, and its tools on our estimators."""
 
 import re
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -275,6 +276,19 @@ def test_dense_rows_are_predicted_part_by_part(case, monkeypatch):
         model.predict_proba(X.mask(np.indices(X.shape)[0] * 14 + np.indices(X.shape)[1] == 40 * 14 + 2))
     with pytest.raises(ValueError, match="has 13 features, but .* is expecting 14"):
         fitted(case).predict_topk(X.to_numpy()[:, 1:])
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_topk", "predict_proba", "decision_function"])
+def test_many_dense_rows_of_integers_take_little_memory(method):
+    X = np.random.default_rng(0).integers(0, 256, (60_000, 256), np.uint8)
+    model = OneVsRest().fit(X[:200], [[i % 3, 3 + i % 2] for i in range(200)])
+    predict = getattr(model, method)
+    predict(X[:5])
+    tracemalloc.start()
+    predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * X.nbytes
 
 
 @pytest.mark.parametrize("measure", ["f1_micro", "f1_samples", "precision_macro", "jaccard_weighted", "accuracy"])

@@ -395,6 +395,7 @@ class MultiLabelModel(Estimator):
             return self.classes_[self.predict_topk(X, 1).labels[:, 0]]
         return self._decided(X, threshold).astype(bool)
 
+    @in_parts
     def decision_function(self, X: Matrix) -> np.ndarray:
         """Return the scores of all labels, dense: scikit-learn's measures of rankings of labels read them.
 

@@ -22,7 +22,7 @@ from xmlcore.validation import (
     feature_names,
 )
 
-PART = 1 << 21  # values of dense rows that are predicted at a time
+PART = 1 << 20  # values of dense rows that are predicted at a time
 
 
 def check_feature_names(model, X, level: int = 5) -> None:
