@@ -11,6 +11,7 @@ line-up (every data set and contestant, three runs or more) goes to results/comp
 """
 
 import argparse
+import ast
 import json
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+import xmlcore
 from benchmarks.library import command, comparison, files, machine
 from benchmarks.library.data import described, prepare
 from xmlcore import metrics
@@ -341,11 +343,26 @@ def add_model(parser):
 
 
 def model_there(name):
-    """Return a name of a model with the whole path of its file; an error if there is no such file."""
+    """Return a name of a model with the whole path of its file; an error if there is no such file or class."""
     path, _, cls = name.rpartition(":")
-    if path and not Path(path).is_file():
+    if not path:
+        if not hasattr(getattr(xmlcore, name, None), "predict_topk"):
+            raise argparse.ArgumentTypeError(f"{name} is no model of xmlcore: name one, such as LdSM, or FILE.py:CLASS")
+    elif not Path(path).is_file():
         raise argparse.ArgumentTypeError(f"there is no file {path}")
+    elif cls not in bound_names(Path(path)):
+        raise argparse.ArgumentTypeError(f"{path} has no class {cls}")
     return f"{Path(path).resolve()}:{cls}" if path else name
+
+
+def bound_names(path):
+    """Return the names that a file of Python gives to classes and other values; the file is not run."""
+    try:
+        nodes = ast.walk(ast.parse(path.read_bytes()))
+    except (SyntaxError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{path} is not Python: {error}") from error
+    return {getattr(node, "asname", None) or getattr(node, "name", None) or getattr(node, "id", None)
+            for node in nodes if isinstance(node, (ast.ClassDef, ast.alias, ast.Name))}  # fmt: skip
 
 
 def read_options():

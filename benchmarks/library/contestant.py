@@ -118,9 +118,23 @@ class Xmlcore:
             self.set(model, n_jobs=1)
             if not self.set(model, beam=beam) and beam is not None:
                 break
-            yield Mode(
-                search, "predict_topk", many, lambda found: np.asarray(getattr(found, "labels", found)), one, rows
+            yield Mode(search, "predict_topk", many, lambda found: self.ids(found, X.shape[0]), one, rows)
+
+    def ids(self, found, n):
+        """Return label ids, filled up with -1, of a Ranking, of another tuple (labels, scores), or of label ids."""
+        labels, n_labels = np.asarray(found[0] if isinstance(found, tuple) else found), self.job["n_labels"]
+        if labels.ndim != 2 or labels.shape[0] != n or labels.shape[1] > K or labels.dtype.kind not in "iu":
+            raise TypeError(
+                f"{self.Model.__name__}.predict_topk returned {labels.dtype} of shape {labels.shape}: label ids "
+                f"of shape ({n}, {K}) are needed, or a tuple (labels, scores)"
             )
+        order = np.sort(labels, axis=1)
+        if (labels < -1).any() or (labels >= n_labels).any() or ((np.diff(order) == 0) & (order[:, 1:] >= 0)).any():
+            raise ValueError(
+                f"{self.Model.__name__}.predict_topk returned a label twice in a row, or one that is not from -1 to "
+                f"{n_labels - 1}"
+            )
+        return np.pad(labels, [(0, 0), (0, K - labels.shape[1])], constant_values=-1)
 
     def extra(self):
         seconds = self.compiling.duration if self.compiling.done else 0.0

@@ -1,5 +1,6 @@
 """What contestants are given, and the steps that each goes through."""
 
+import argparse
 import json
 import re
 import shlex
@@ -84,6 +85,33 @@ def test_the_recipe_compares_a_method_of_ones_own(data, tmp_path, monkeypatch):
     with np.load("l.npz") as labels:
         assert (labels["exact"] == np.argsort(-data.Y_train.sum(axis=0), kind="stable")[:5]).all()
     assert not precision.RESULTS.is_relative_to(files.RESULTS)
+
+
+@pytest.mark.parametrize("name, message", [
+    ("mine.py:Nope", "mine.py has no class Nope"), ("mine.py:", "has no class"), ("mine.py", "no model of xmlcore"),
+    ("Foo", "no model of xmlcore"), ("metrics", "no model"), ("no.py:Mine", "no file"), ("bad.py:Mine", "not Python"),
+])  # fmt: skip
+def test_a_model_that_is_not_there_is_refused_at_the_start(name, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("class Mine:\n    pass\n")
+    (tmp_path / "bad.py").write_text("class Mine")
+    with pytest.raises(argparse.ArgumentTypeError, match=message):
+        compare.model_there(name)
+    assert compare.model_there("mine.py:Mine").endswith("mine.py:Mine") and compare.model_there("LdSM") == "LdSM"
+
+
+@pytest.mark.parametrize("found, message", [
+    (([[0, 1], [2, 0]], [[0.2, 0.1], [0.2, 0.1]]), None), (np.array([[0, 1], [2, 0]]), None),
+    ([[0.5, 0.1], [0.2, 0.1]], "Mine.predict_topk returned float64"), ([[0, 1]], r"Mine.*of shape \(1, 2\)"),
+    ([[0, 9], [1, 2]], "from -1 to 3"), ([[0, 0], [1, 2]], "Mine.predict_topk returned a label twice"),
+])  # fmt: skip
+def test_what_a_method_of_ones_own_returns_is_checked(found, message):
+    mine = SimpleNamespace(Model=type("Mine", (), {}), job={"n_labels": 4})
+    if message is None:
+        assert contestant.Xmlcore.ids(mine, found, 2).tolist() == [[0, 1, -1, -1, -1], [2, 0, -1, -1, -1]]
+        return
+    with pytest.raises((TypeError, ValueError), match=message):
+        contestant.Xmlcore.ids(mine, found, 2)
 
 
 def test_answers_and_failures_take_one_form_without_the_paths_of_the_machine():
