@@ -1,6 +1,7 @@
 """How precise can anyone be? Other libraries' defaults, three trees and chosen settings beside ours, on every set.
 
-    python -m benchmarks.precision FOLDER --rivals PYTHON [--data bibtex ...] [--model FILE.py:CLASS ...] [--times]
+    python -m benchmarks.precision FOLDER --rivals PYTHON [--data bibtex ...] [--model FILE.py:CLASS ...]
+                                          [--only NAME ...] [--times]
     python -m benchmarks.precision --again --out FILE.json     # its tables once more, without measuring
 
 FOLDER and PYTHON are those of `benchmarks.compare`. A library's settings are tried on a random fifth of the training
@@ -175,7 +176,8 @@ def final(library, kind, setting, ranker, options):
 def measure(data, found, folder, options, keep):
     """Measure on one data set what is not in ``found`` yet; labels are kept in the folder."""
     everyone, weights = contestants(data.n_labels), metrics.inverse_propensity(data.Y_train)
-    tried = {library: found["tried"].setdefault(library, []) for _, library, kind in everyone if kind == CHOSEN}
+    present = [one for one in everyone if {one[0], one[1]} & options.only]
+    tried = {library: found["tried"].setdefault(library, []) for _, library, kind in present if kind == CHOSEN}
     choosing = [library for library, figures in tried.items() if len(figures) < len(SETTINGS[library])]
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="xmlcore-precision-") as work:
@@ -185,7 +187,7 @@ def measure(data, found, folder, options, keep):
             for library in choosing:
                 try_settings(library, part, found["trees_tried"], tried[library], options.choice_seconds, keep)
         whole = Ranker(data, Path(work) / "whole", options)
-        for name, library, kind in everyone:
+        for name, library, kind in present:
             setting = best_setting(tried[library]) if kind == CHOSEN else None
             version = found["xmlcore_code"] if library == "xmlcore" else setting
             if is_done(name, version, found, folder, options):
@@ -281,12 +283,13 @@ def summary(results):
         tried, known = (sum(len(of[library]) for library in found["tried"]) for of in (found["tried"], SETTINGS))
         name += f"<br>only {tried} of {known} settings tried" if tried < known else ""
         row = [name]
-        for measure in MEASURES if "differences" in found else ():
+        for measure in MEASURES if any(found.get("differences", {}).values()) else ():
             mine = found["differences"].get(measure, {})
             ours, (value, low, high, other) = max(mine.items(), key=lambda one: one[1][0])
             text = f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
             row.append(f"{f'**{text}**' if low > 0 or high < 0 else text}<br>{ours} − {other}")
-        rows.append(row if len(row) > 1 else [name, "not measured to the end", "–", "–", "–", "–"])
+        missing = "nothing to compare" if "differences" in found else "not measured to the end"
+        rows.append(row if len(row) > 1 else [name, missing, "–", "–", "–", "–"])
     return tables.table(["data", *MEASURES], rows)
 
 
@@ -330,6 +333,8 @@ def main():
     parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="results, as JSON; the tables are written beside it")
     add_model(parser)
+    known = [*OURS, *RIVALS]
+    parser.add_argument("--only", nargs="+", choices=known, default=known, metavar="NAME", help=", ".join(known))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--most-seconds", type=float, default=600.0, help="a longer run is stopped, and named")
     parser.add_argument("--choice-seconds", type=float, default=600.0, help="for the settings of one library")
@@ -343,12 +348,22 @@ def main():
     if options.again:
         write(files.read_json(options.out)["data"], options.out)
         return
-    OURS.update({model.rpartition(":")[2]: (model, {}) for model in options.model})
+    own = {model.rpartition(":")[2]: (model, {}) for model in options.model}
+    OURS.update(own)
+    if not options.folder.is_dir():
+        parser.error(f"there is no folder {options.folder}")
     there = sorted({path.parent.name for path in options.folder.glob("*/train.*.gz")})
     options.data = options.data or there
+    if not there:
+        parser.error(f"no NAME/train.txt.gz or NAME/train.jsonl.gz in {options.folder}")
     if absent := sorted(set(options.data) - set(there)):
         parser.error(f"no train.txt.gz or train.jsonl.gz for {', '.join(absent)} in {options.folder}")
     versions = ask_versions(options.rivals, list(RIVALS), options.threads)
+    options.only = {*options.only, *own}
+    for library in sorted(options.only & RIVALS.keys()):
+        if error := versions[library]["error"]:
+            say(f"{library} is left out, as it is not there: {machine.without_paths(error)}")
+            options.only.remove(library)
     for name in options.data:
         data = read_data(options.folder, name)
         trees = 1 if name in LARGE else TREES

@@ -1,6 +1,7 @@
 """What all studies keep, and small studies: a cluster, cold starts, the dashboard, texts, readers and partial fits."""
 
 import json
+import sys
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -183,3 +184,33 @@ def test_our_best_stands_beside_the_best_of_the_others_and_failures_are_named(tm
     assert "| whole | **+70.00 (" in text and "PLT() − a" in text and "PLT() − b" not in text
     assert "| part<br>only 1 of 12 settings tried | not measured to the end |" in text
     assert "failed: stopped after 600 s" in text and "| **best of anyone** |  | **90.00** PLT() |" in text
+
+
+@pytest.mark.parametrize("more", [["--only", "PLT()", "omikuji"], ["--only", "PLT()"], []], ids=str)
+def test_libraries_that_are_not_there_are_left_out_once(more, tmp_path, monkeypatch, capsys):
+    asked = []
+
+    class Ranker(precision.Ranker):
+        def rank(self, library, params, *args, **job):
+            asked.append(library)
+            labels = np.tile(np.arange(5), (len(self.data.Y_test.indptr) - 1, 1))
+            return {"failed": None, "params": params, "train_s": 1.0, "ms_per_row": 1.0}, labels
+
+    making.write_data(tmp_path, "tiny")
+    monkeypatch.setattr(precision, "Ranker", Ranker)
+    absent = {library: {"error": "No module named it"} for library in precision.RIVALS}
+    monkeypatch.setattr(precision, "ask_versions", lambda *given: absent)
+    out = ["--out", str(tmp_path / "o.json"), "--labels", str(tmp_path / "labels")]
+    monkeypatch.setattr(sys, "argv", ["precision", str(tmp_path), *out, *more])
+    precision.main()
+    assert set(asked) == {"xmlcore"} and len(asked) == (1 if more else len(precision.OURS))
+    assert capsys.readouterr().err.count("omikuji is left out") == ("PLT()" not in more or "omikuji" in more)
+    assert "nothing to compare" in (tmp_path / "o.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder, message", [("nowhere", "there is no folder"), (".", "no NAME/train.txt.gz")])
+def test_a_folder_without_data_is_refused(folder, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["precision", str(tmp_path / folder)])
+    with pytest.raises(SystemExit):
+        precision.main()
+    assert message in capsys.readouterr().err
