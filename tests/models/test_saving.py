@@ -11,7 +11,7 @@ from contract.estimators import problem
 
 from tests.archiving import members, zipped
 from xmlcore import PLT, load_model
-from xmlcore.models import ModelFormatError, saving
+from xmlcore.models import ModelFormatError, read_packed, saving
 
 
 def patch_directory(offset, value):
@@ -127,6 +127,13 @@ def test_a_failed_save_keeps_the_old_model(fitted, tmp_path, monkeypatch):
 def test_no_model_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="params.json is missing"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize("mmap", ["r", "yes", 1, None])
+@pytest.mark.parametrize("read", [load_model, read_packed])
+def test_mmap_is_true_or_false(read, mmap, fitted, tmp_path):
+    with pytest.raises(TypeError, match=f"mmap is a {type(mmap).__name__}: True or False is needed"):
+        read(fitted.save(tmp_path / "m"), mmap=mmap)
 
 
 def test_a_mapped_model_is_checked_and_older_files_are_read(fitted, tmp_path):

@@ -35,7 +35,7 @@ from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, Mo
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, Matrix, Source
-from xmlcore.validation import check_features, difference_of_names, feature_names
+from xmlcore.validation import check_features, check_is, difference_of_names, feature_names
 from xmlcore.versions import library_versions
 from xmlcore.wording import plain
 
@@ -279,6 +279,7 @@ def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:
         The file is damaged, is something else, was made by a later version, or is too large for the memory of this
         machine; the message says what was found. If there is nothing at this path, it is a :class:`ModelNotFoundError`.
     """
+    check_is(mmap, bool, "mmap", "True or False")
     name = "the file"
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = io.BytesIO(source)
@@ -352,6 +353,7 @@ def load_model(path: FilePath, *, mmap: bool = False) -> "MultiLabelModel | Any"
         file or the folder does not exist, or a file is missing in it, it is a :class:`ModelNotFoundError`, which is a
         FileNotFoundError as well.
     """
+    check_is(mmap, bool, "mmap", "True or False")
     return read_packed(path).estimator if Path(path).is_file() else read_folder(path, mmap)
 
 
