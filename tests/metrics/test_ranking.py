@@ -33,6 +33,13 @@ BY_HAND = {
 }
 
 
+@pytest.mark.parametrize("name", ["psprecision_at_k", "psrecall_at_k", "psdcg_at_k", "psndcg_at_k"])
+@pytest.mark.parametrize("given", [(WEIGHTS, 3), (3, WEIGHTS), (WEIGHTS,)], ids=len)
+def test_weights_by_their_place_are_answered_with_their_name(name, given):
+    with pytest.raises(TypeError, match=rf"inv_ps is given by its name: {name}\(Y_true, ranking, k, inv_ps=weights\)"):
+        getattr(metrics, name)(Y, RANKING, *given)
+
+
 @pytest.mark.parametrize("name", BY_HAND)
 def test_each_measure_is_what_it_says(name):
     weights = {"inv_ps": WEIGHTS} if name.startswith("ps") else {}
