@@ -45,7 +45,8 @@ def _inv_ps_by_name(function: Callable[P, np.ndarray]) -> Callable[P, np.ndarray
 
     @functools.wraps(function)
     def checked(*given: P.args, **named: P.kwargs) -> np.ndarray:
-        if len(given) > 3 or hasattr(given[-1] if len(given) == 3 else 0, "__len__"):
+        places = list(given)[2:]
+        if len(places) > 1 or any(hasattr(one, "__len__") for one in places):
             raise TypeError(f"inv_ps is given by its name: {function.__name__}(Y_true, ranking, k, inv_ps=weights)")
         return function(*given, **named)
 
