@@ -4,6 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,7 @@ from xmlcore.validation import (
     feature_names,
 )
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 PART = 1 << 20  # values of dense rows that are predicted at a time
 
 
@@ -37,7 +39,7 @@ def check_feature_names(model, X, level: int = 5) -> None:
         raise ValueError(difference_of_names(fitted, names))
 
 
-def in_parts(method: Callable) -> Callable:
+def in_parts(method: Method) -> Method:
     """Return a method that predicts many dense rows part by part, so that they take little memory as sparse ones."""
 
     @functools.wraps(method)
@@ -61,7 +63,7 @@ def in_parts(method: Callable) -> Callable:
             return np.concatenate(found)
         return sp.csr_array(sp.vstack(found, format="csr"))
 
-    return whole
+    return cast(Method, whole)
 
 
 def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
