@@ -154,10 +154,21 @@ def test_lines_of_fasttext_without_labels_or_words_are_said():
 
 
 @pytest.mark.parametrize(
-    "table", ["text\tlabels\nx, y\t__label__a __label__b\n", 'labels,text\n__label__a __label__b,"x, y"\n']
+    "table",
+    [
+        "text\tlabels\nx, y\t__label__a __label__b\n",
+        'labels,text\n__label__a __label__b,"x, y"\n',
+        'labels,text\n"__label__a, __label__b","x, y"\n',
+        'labels,text\n__label__a;__label__b,"x, y"\n',
+    ],
 )
 def test_labels_of_fasttext_in_cells_of_a_table_lose_their_prefix(table):
-    assert read_texts(table.encode()) == (["x, y"], [["a", "b"]])
+    assert read_texts(table.encode(), **guess_columns(table.encode()).options) == (["x, y"], [["a", "b"]])
+    assert (
+        guess_columns(b"__label__a,foo bar\n__label__b,foo\n").options.items() >= {"text": "2", "labels": "1"}.items()
+    )
+    with pytest.raises(DatasetFormatError, match="line 3: the label 'b __label__c' in column 'labels' has __label__"):
+        read_texts(b'text,labels\nx,"__label__a, __label__b"\ny,__label__b __label__c\n')
 
 
 REFUSED = {"has blanks: pass blanks='_'": "a b", "is empty": "", "has __label__ in it": "x__label__"}

@@ -23,6 +23,7 @@ NONE, LISTS, URIS = "none", "lists", "uris"
 _MARKS = (TAGS, ";", "\n", "|", ",")  # what is looked for, the first are preferred
 _TAG = re.compile(r"<((?!/)[^<>]+(?:<[^<>]*>)?)>")
 _TAGS = re.compile(rf"({_TAG.pattern}[\s,;|]*)+|[^<>]+(><[^<>]+)+")
+_MARK_AFTER = re.compile(rf"[,;|]\s*{PREFIX}|[,;|]\Z")
 _IDS = re.compile(r"[0-9]+( +[0-9]+)*")
 _BRACKETED = re.compile(r"<([a-z][a-z0-9+.-]*:[^<>\s]+)>", re.IGNORECASE)
 _PLAIN = re.compile(r"(https?://|urn:)[^<>\s]+", re.IGNORECASE)
@@ -58,6 +59,11 @@ def uris_in(cell: str) -> list[str] | None:
     return found if found and all(map(_PLAIN.fullmatch, found)) else None
 
 
+def lists_prefixed(cell: str) -> bool:
+    """Return whether all in a cell has fastText's prefix."""
+    return all(part.startswith(PREFIX) for part in cell.split())
+
+
 def guess_separator(cells, like: "LabelCells | None" = None) -> str:
     """Return how cells list labels; ``like``: the reader of the training file, whose mark, if it has one, is taken."""
     if like is not None and like.separator in SEPARATORS:
@@ -70,7 +76,7 @@ def guess_separator(cells, like: "LabelCells | None" = None) -> str:
         return NONE
     if all(uris_in(cell) is not None for cell in plain):
         return URIS
-    if all(part.startswith(PREFIX) for cell in plain for part in cell.split()):
+    if all(lists_prefixed(cell) and not _MARK_AFTER.search(cell) for cell in plain):
         return " "
     counts = Counter(
         mark for cell in plain for mark in _MARKS if (_TAGS.fullmatch(cell) if mark == TAGS else mark in cell)
@@ -154,6 +160,9 @@ class LabelCells:
             return [value]
         if found is None:
             labels = [_clean(part) for part in self._parts(value, place)]
+            if merged := next((label for label in labels if PREFIX in label), None):
+                found = f"the label {_shown(merged)} in column {self._column} has {PREFIX} in it"
+                raise place.error(found, "Write the same mark between labels in all rows.")
         else:
             self._listed |= isinstance(value, str)
             found = found if isinstance(found, (list, tuple)) else [found] * (found != {})

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, SeveralFilesError
-from xmlcore.datasets.readers.label_cells import LISTS, NONE, PREFIX, URIS, guess_separator, uris_in
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, PREFIX, URIS, guess_separator, lists_prefixed, uris_in
 from xmlcore.datasets.readers.sources import (
     ending_of,
     files_in,
@@ -194,7 +194,7 @@ def _are_lines(text, is_whole, label, encoding) -> bool:
     if len({len(row) for _, row in records.first_cells(text, form, SAMPLE, is_whole)}) > 1:
         return True
     if not form.header:
-        return len(form.columns) != 2 or not _lists_uris([row[1] for row in rows])
+        return len(form.columns) != 2 or not _lists_marked([row[1] for row in rows])
     names = {column.lower() for column in form.columns}
     return names.isdisjoint(TEXT_NAMES) or names.isdisjoint({*LABEL_NAMES, *ID_NAMES})
 
@@ -343,7 +343,7 @@ def _are_numbers(cells) -> bool:
 
 def _is_header(rows) -> bool:
     first = [cell.strip() for cell in rows[0]]
-    if any(len(cell) > _LONG or uris_in(cell) for cell in first) or len(set(first)) < len(first):
+    if any(len(cell) > _LONG or _lists_marked([cell]) for cell in first) or len(set(first)) < len(first):
         return False
     if any(cell.lower() in (*TEXT_NAMES, *LABEL_NAMES, "uri") for cell in first):
         return True
@@ -352,7 +352,7 @@ def _is_header(rows) -> bool:
     columns = [[row[i] for row in rows[1:] if len(row) == len(first)] for i in range(len(first))]
     for name, cells in zip(first, columns):
         if _NUMBERED.fullmatch(name) or any(
-            rule(cells) and not rule([name]) for rule in (are_binary, _are_numbers, _lists_uris)
+            rule(cells) and not rule([name]) for rule in (are_binary, _are_numbers, _lists_marked)
         ):
             return True
     others = [max(map(len, row)) for row in rows[1:]]
@@ -407,7 +407,7 @@ def _text_column(values, named: bool = False) -> str | None:
     """
     kinds = (str, list, tuple, dict) if named else str
     lengths = {column: _mean_length(cells, kinds) for column, cells in values.items()}
-    lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_uris(values[column])}
+    lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_marked(values[column])}
     if named:
         return max((each for each in lengths if each.strip().lower() in TEXT_NAMES), key=lengths.get, default=None)
     lengths = {column: length for column, length in lengths.items() if column.strip().lower() not in ID_NAMES}
@@ -418,9 +418,10 @@ def _text_column(values, named: bool = False) -> str | None:
     return max(lengths, key=lengths.get, default=None)
 
 
-def _lists_uris(cells) -> bool:
+def _lists_marked(cells) -> bool:
+    """Return whether cells show by themselves that they list labels: URIs, or names with fastText's prefix."""
     filled = [cell for cell in as_cells(cells) if cell.strip()]
-    return bool(filled) and all(uris_in(cell) is not None for cell in filled)
+    return bool(filled) and (all(uris_in(cell) is not None for cell in filled) or all(map(lists_prefixed, filled)))
 
 
 def _named_labels(values) -> str | None:
@@ -430,7 +431,7 @@ def _named_labels(values) -> str | None:
 
 def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
-    uris = [column for column, cells in values.items() if _lists_uris(cells)]
+    uris = [column for column, cells in values.items() if _lists_marked(cells)]
     if lists or uris:  # of several columns of lists, the longest may have the tokens of texts
         return min(lists, key=lambda column: sum(map(_length, values[column]))) if lists else uris[0]
     several = tuple(column for column in values if _NUMBERED.fullmatch(column.strip()))
