@@ -187,6 +187,25 @@ def test_what_is_written_for_fasttext_is_read_back(tmp_path):
     assert not (tmp_path / "b").exists()
 
 
+@pytest.mark.parametrize(("texts", "lists", "blanks", "error", "said"), [
+    ("abc", [["x"]] * 3, None, TypeError, "texts is one str: give a list"),
+    (["a", None], [["x"]] * 2, None, TypeError, r"texts\[1\] is None"),
+    (["a"], ["xyz"], None, TypeError, "the labels of row 0: 'xyz' is no list"),
+    (["a", "b"], [["x"], None], None, TypeError, "the labels of row 1: None is no list"),
+    (["a"], [["x", 5]], None, TypeError, "the labels of row 0: 5 is no text"),
+    (["a"], "x", None, TypeError, "label_lists: 'x' is no list"),
+    (["a", "b"], [["x"]], None, ValueError, "2 texts, but 1 lists of labels"),
+    (["a"], [["x"]], 5, TypeError, "blanks is 5"),
+    (["a", "\ud800"], [["x"]] * 2, None, ValueError, "row 1 has half a character"),
+    (["a"], [["\udc80"]], None, ValueError, "row 0 has half a character"),
+    (["a", " \n"], [["x"], []], None, ValueError, "row 1, the last, has neither a text nor labels"),
+])  # fmt: skip
+def test_what_fasttext_cannot_hold_is_refused_by_its_row(tmp_path, texts, lists, blanks, error, said):
+    with pytest.raises(error, match=said):
+        write_fasttext(tmp_path / "a.ft", texts, lists, blanks=blanks)
+    assert not list(tmp_path.iterdir())
+
+
 def annif(rows, between=" "):
     lines = [f"{text}\t{between.join(f'<{URI}{name}>' for name in row)}" for text, row in rows]
     return "\n".join(lines).encode()
