@@ -119,13 +119,39 @@ def test_a_folder_on_the_disk_is_read(tmp_path):
 
 
 def test_files_that_systems_add_are_not_read_and_said(tmp_path):
-    names = ("corpus/._0.TXT", "corpus/._0.key", "corpus/.DS_Store", "__MACOSX/corpus/._0.txt", "Thumbs.db")
+    names = (
+        "corpus/.hidden.txt",
+        "corpus/~$0.txt",
+        ".git/0.txt",
+        "corpus/._0.TXT",
+        "corpus/._0.key",
+        "corpus/.DS_Store",
+        "__MACOSX/corpus/._0.txt",
+        "Thumbs.db",
+    )
     with zipfile.ZipFile(io.BytesIO(KEYS)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()} | dict.fromkeys(names, b"\0\5\x16\7")
     zipfile.ZipFile(io.BytesIO(zipped(files))).extractall(tmp_path / "folder")
     for source in (zipped(files), tmp_path / "folder"):
-        with pytest.warns(DatasetWarning, match="5 files are not read, as macOS or Windows have added them, such as"):
+        with pytest.warns(
+            DatasetWarning, match="8 files are not read, as hidden ones and those of macOS or Windows are"
+        ):
             assert read_texts(source) == read_texts(KEYS)
+
+
+@pytest.mark.parametrize(("names", "alike", "error"), [
+    (("a.txt", "a.key", "a.KEY"), "a.KEY' and 'a.key", True),
+    (("a.TXT", "a.txt", "a.key"), "a.TXT' and 'a.txt", True),
+    (("b/a.json", "b/a.JSON", "a.json"), "b/a.JSON' and 'b/a.json", True),
+    (("A.txt", "a.txt", "A.key", "a.key"), "A.key' and 'a.key", False),
+])  # fmt: skip
+def test_files_that_differ_only_in_case_are_named(tmp_path, names, alike, error):
+    files = {name: b'{"text": "x", "subjects": ["y"]}' for name in names}
+    zipfile.ZipFile(io.BytesIO(zipped(files))).extractall(tmp_path / "folder")
+    for source in (zipped(files), tmp_path / "folder"):
+        said = pytest.raises(DatasetFormatError, match=alike) if error else pytest.warns(DatasetWarning, match=alike)
+        with said:
+            assert len(read_texts(source)[0]) == 2
 
 
 FASTTEXT = (

@@ -33,8 +33,8 @@ _COMMON_WORDS = set((
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
-# Files that systems put into archives.
-ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)")
+# Files that systems put into archives, hidden ones, and those of open documents.
+ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\.(?![./])|~\$|Thumbs\.db$|desktop\.ini$)")
 DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)

@@ -363,6 +363,9 @@ def _documents(source, label, encoding, max_bytes, progress):
             except UnicodeDecodeError as error:
                 raise not_encoded(error, encoding, shown, 0) from error
 
+        if alike := _alike(names, lambda name: name[:-4] + name[-4:].lower()):
+            found = f"{visible(alike[0])!r} and {visible(alike[1])!r} differ only in the case of their ending"
+            raise DatasetFormatError(label, found, "Rename or remove one of them.")
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
         subjects = {name[:-4] + name[-4:].lower(): name for name in names if name.lower().endswith(SUBJECTS)}
         for i, name in enumerate(documents):
@@ -377,13 +380,24 @@ def _documents(source, label, encoding, max_bytes, progress):
             yield place, [text_in(name), listed]
 
 
+def _alike(names, key) -> tuple[str, str] | None:
+    """Return two names of documents or subjects, the first ones, that have the same key."""
+    known = {}
+    read = sorted(name for name in names if name.lower().endswith((*DOCUMENT, *SUBJECTS)))
+    return next(((other, name) for name in read if (other := known.setdefault(key(name), name)) != name), None)
+
+
 def warn_of_files_left_out(source, label: str) -> None:
-    """Warn of files in a folder or an archive that are not read: of systems, and of subjects without a text."""
+    """Warn of files in a folder or an archive that are not read, and of two that many systems take for one."""
     with opened_folder(source) as (names, _, added):
         names = sorted(names)
     if added:
         count = "1 file is" if len(added) == 1 else f"{len(added):,} files are"
-        warn(f"{label}: {count} not read, as macOS or Windows have added them, such as {visible(added[0])}")
+        warn(
+            f"{label}: {count} not read, as hidden ones and those of macOS or Windows are, such as {visible(added[0])}"
+        )
+    if alike := _alike(names, str.lower):
+        warn(f"{label}: {visible(alike[0])!r} and {visible(alike[1])!r} differ only in case: both are read")
     stems = {name[: -len(".txt")] for name in names if name.lower().endswith(DOCUMENT[0])}
     alone = [name for name in names if name.lower().endswith(SUBJECTS) and name[: -len(".key")] not in stems]
     if alone:
