@@ -13,7 +13,7 @@ from datasets.test_sources import Upload
 
 from tests.archiving import npz as arrays
 from tests.archiving import zipped
-from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix, read_texts
 from xmlcore.datasets.readers.looks import look
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
@@ -78,12 +78,20 @@ def test_an_npy_file_is_a_matrix_of_features_or_of_labels(tmp_path):
         (npy(X.toarray())[:40], "the array values is damaged"),
         (npy(np.array([{}, None], object), allow_pickle=True), "Python objects, which are never read"),
         (npy(X.toarray()[0]), "has 1 dimension"),
+        *(
+            (npy(X.toarray().astype(kind)), f"the array values has 2 dimensions and the type {kind}")
+            for kind in ("complex64", "<U32")
+        ),
+        (npy(np.zeros((2, 2), [("a", "i4")])), "2 dimensions and the type .*'a'"),
         (npy(np.where(X.toarray() == 0, np.nan, 1)), "NaN or inf.*row 0, column"),
     ],
 )
 def test_an_npy_file_that_cannot_be_is_refused(content, found):
     error = failure(content, labels=npy(Y.toarray()))
     assert re.search(found, error.found)
+    for reading in ({}, {"format": "lines", "labels": None}):
+        with pytest.raises(DatasetFormatError, match="it is a NumPy array file"):
+            read_texts(content, **reading)
 
 
 def test_both_in_one_file_with_names_and_dense():

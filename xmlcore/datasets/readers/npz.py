@@ -194,7 +194,7 @@ def _matrix(arrays, letter, source, alone=False):
         return _dense(arrays.get(letter, arrays.get(lower)), letter if letter in arrays else lower, source)
     if alone and "format" in arrays and "shape" in arrays:
         return _sparse(arrays, source, "")
-    values = [name for name, array in arrays.items() if array.dtype.kind in "biuf"]
+    values = [name for name, array in arrays.items() if len(arrays) == 1 or array.dtype.kind in "biuf"]
     if alone and len(values) == 1:
         return _dense(arrays[values[0]], values[0], source)
     raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {listed(arrays)}", _HOLDS)

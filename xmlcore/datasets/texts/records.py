@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, warn
+from xmlcore.datasets.readers.recognise import NPY
 from xmlcore.datasets.readers.sources import (
     ADDED,
     DAMAGED,
@@ -87,6 +88,9 @@ def text_of(pieces, encoding: str, lone_cr: bool = True):
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
+    if not lines_before and error.object[: len(NPY)] == NPY:
+        found = "it is a NumPy array file, of numbers, not of texts"
+        return DatasetFormatError(source, found, "Read it with xmlcore.datasets.read_dataset or read_matrix.")
     line = lines_before + 1 + bytes(error.object[: error.start]).count(b"\n")
     shown = bytes(error.object[error.start : error.start + 1])
     remedy = 'Say how it is encoded, such as encoding="cp1252" (Windows), "latin-1" or "utf-16", or save it as UTF-8.'
