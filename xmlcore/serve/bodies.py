@@ -115,8 +115,10 @@ def _kind(value) -> str:
 
 
 def said(value) -> str:
-    """Return a value in a message; lists and objects, which can have millions of values, by their kind."""
-    return _kind(value) if isinstance(value, (list, dict)) else str(value)[:100]
+    """Return a value as JSON; lists and objects, which can have millions of values, by their kind."""
+    if isinstance(value, str):
+        return f"the text {json.dumps(value[:100], ensure_ascii=False)}"
+    return _kind(value) if isinstance(value, (list, dict)) else json.dumps(value)[:100]
 
 
 def asked(given: dict, served, limits):
