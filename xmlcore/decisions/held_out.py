@@ -68,7 +68,7 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
 def held_out_parts(model, X, Y, parts: Iterable[tuple[int | None, int]]) -> Iterator[HeldOut]:
     """Yield parts of the held-out rows, in a random order: so many rows (None: all) with so many candidates."""
     inner, rows = rows_of(model, X)
-    Y = inner.label_ids(Y)
+    Y = inner.label_ids(Y) if hasattr(inner, "label_ids") else Y  # one of a user's own knows no names
     n, L = rows.shape[0], inner.n_labels_
     every = check_labels(Y, n_rows=n, n_labels=L if getattr(Y, "shape", ()) else None, name="Y")
     if every[:, :L].nnz == 0:

@@ -105,6 +105,8 @@ class PackedModel:
             if len(names) != count:
                 raise ValueError(f"{noun}_names has {len(names)} names, but the model has {count} {noun}s")
             self._set(f"{noun}_names", names)
+        if self.is_text and self.label_names is not None:
+            self._set("model", model := self._named(model))
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
         self._set("card", json.loads(archives.as_json(facts | _own_card(model) | dict(self.card or {}) | facts)))
 
@@ -137,10 +139,13 @@ class PackedModel:
         if not self.is_text:
             return self.model
 
-        own = [str(name) for name in getattr(self.model, "label_names_", None) or ()] or None
-        return TextClassifier.from_parts(
-            self.model, self.vectorizer, None if own == self.label_names else self.label_names
-        )
+        return TextClassifier.from_parts(self.model, self.vectorizer)
+
+    def _named(self, model):
+        """Return the model, or a copy of it that has the names of the labels, if it has others or none."""
+        if [str(name) for name in getattr(model, "label_names_", None) or ()] == self.label_names:
+            return model
+        return TextClassifier.from_parts(model, self.vectorizer, self.label_names).model_
 
     def label_name(self, j: int) -> str:
         """Return the name of a label, or ``"label j"`` if there are no names."""

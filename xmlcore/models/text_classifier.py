@@ -87,7 +87,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
                 f"model has {model.n_features_in_} features and {model.n_labels_} labels"
             )
         made = cls(type(model)(**model.get_params(deep=False)), TextVectorizer(**vectorizer.get_params()))
-        made.vectorizer_, made.model_ = vectorizer, copy.copy(model)
+        made.vectorizer_, made.model_ = vectorizer, model if labels is None else copy.copy(model)
         features, names, *of_rows = model._kept()
         made._keep(features, names if labels is None else list(labels), *of_rows)
         return made

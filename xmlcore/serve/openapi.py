@@ -6,8 +6,9 @@ from xmlcore import __version__
 
 _FEATURES = {
     "description": "Values by the names or ids of features, or a list with the value of each feature.",
+    "example": {"weight": 0.5},
     "anyOf": [
-        {"type": "object", "additionalProperties": {"type": "number"}, "example": {"weight": 0.5}},
+        {"type": "object", "additionalProperties": {"type": "number"}},
         {"type": "array", "items": {"type": "number"}},
     ],
 }

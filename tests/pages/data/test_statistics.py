@@ -172,7 +172,7 @@ def split(data, way, values, notes=()):
 def test_splits_of_a_form_and_of_files_are_those_of_the_functions(tmp_path):
     data = small_data()
     fold = split(data, "folds", {"n_folds": 4, "fold": 1, "random_state": 5})
-    assert fold.fingerprint == datasets.split_again(data, n_folds=4, fold=1, random_state=5).fingerprint
+    assert fold.content_hash == datasets.split_again(data, n_folds=4, fold=1, random_state=5).content_hash
     at_random = split(data, "random", {"test_size": 0.3, "random_state": 5})
     assert at_random.n_test == 24
     assert (at_random.name, at_random.notes) == ("data split anew", ()), "names stay in the workspace"
