@@ -25,7 +25,7 @@ MEASURES = [  # of labels and predictions, with the name of the second argument
     for name in metrics.__all__
     if inspect.isfunction(getattr(metrics, name))
     for second in list(inspect.signature(getattr(metrics, name)).parameters)[1:2]
-    if second in ("ranking", "scores", "predictions")
+    if second in ("ranking", "scores", "predictions") and name != "value"  # which computes any of these
 ]
 FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
 

@@ -102,10 +102,11 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
 
 def test_saved_models_predict_the_same_in_another_process(tmp_path):
     np.save(tmp_path / "X.npy", problem()[0])
-    folders = [str(fitted(case).save(tmp_path / str(number))) for number, case in enumerate(MODELS)]
+    cases = [case for case in MODELS if not case.takes_texts]
+    folders = [str(fitted(case).save(tmp_path / str(number))) for number, case in enumerate(cases)]
     command = [sys.executable, "-c", LOAD, str(tmp_path / "X.npy"), *folders]
     subprocess.run(command, cwd=ROOT, check=True, timeout=300, env=os.environ)
-    for case, folder in zip(MODELS, folders):
+    for case, folder in zip(cases, folders):
         with np.load(f"{folder}.npz") as found:
             for name in ("labels", "scores"):
                 assert np.array_equal(found[name], results(fitted(case))[name]), case.id

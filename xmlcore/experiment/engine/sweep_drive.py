@@ -95,7 +95,7 @@ def sweep(
     ValueError, TypeError
         There is no such model, parameter, method or measure, or a value is not accepted.
     """
-    at_once = None if at_once is None else check_count(at_once, "at_once")
+    at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
     wanted = {
         "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
