@@ -368,7 +368,7 @@ def _documents(source, label, encoding, max_bytes, progress):
                 raise not_encoded(error, encoding, shown, 0) from error
 
         if alike := _alike(names, lambda name: name[:-4] + name[-4:].lower()):
-            found = f"{visible(alike[0])!r} and {visible(alike[1])!r} differ only in the case of their ending"
+            found = f"{visible(alike[0])!r:.200} and {visible(alike[1])!r:.200} differ only in the case of their ending"
             raise DatasetFormatError(label, found, "Rename or remove one of them.")
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
         subjects = {name[:-4] + name[-4:].lower(): name for name in names if name.lower().endswith(SUBJECTS)}
@@ -401,7 +401,7 @@ def warn_of_files_left_out(source, label: str) -> None:
             f"{label}: {count} not read, as hidden ones and those of macOS or Windows are, such as {visible(added[0])}"
         )
     if alike := _alike(names, str.lower):
-        warn(f"{label}: {visible(alike[0])!r} and {visible(alike[1])!r} differ only in case: both are read")
+        warn(f"{label}: {visible(alike[0])!r:.200} and {visible(alike[1])!r:.200} differ only in case: both are read")
     stems = {name[: -len(".txt")] for name in names if name.lower().endswith(DOCUMENT[0])}
     alone = [name for name in names if name.lower().endswith(SUBJECTS) and name[: -len(".key")] not in stems]
     if alone:

@@ -212,7 +212,7 @@ class TextVectorizer(HasParameters):
             raise ValueError(
                 f"no word is in at least {self.min_df} and at most {self.max_df} of the {len(texts):,} texts (whole "
                 "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern, "
-                f"stop_words and analyzer (words were found by {analyzer!r})"
+                f"stop_words and analyzer (words were found by {analyzer!r:.200})"
             )
         self._set_fitted(names, idf, stop, len(texts), analyzer)
         return self._weighted(matrix)
