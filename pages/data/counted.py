@@ -5,14 +5,14 @@ import streamlit as st
 from pages.shared import server, tasks
 from xmlcore import experiment
 
-AT_ONCE = 1.2  # seconds; a data set whose statistics take longer is described by a worker, which starts unasked
+AT_ONCE = 50_000_000  # bytes; a larger data set is described by a worker, which starts unasked
 
 
 def description(fingerprint):
     """Return the description of a data set; None while a worker makes it, and then show its progress."""
     task = experiment.task("description", {"dataset": fingerprint})
-    seconds = server.estimated_seconds(task)
-    if seconds is None or seconds < AT_ONCE:
+    estimate = server.estimated(task)
+    if estimate is None or estimate.bytes < AT_ONCE:
         return server.description(fingerprint)
     started = st.session_state.setdefault("tasks.started", set())
     if task.key not in started and not task.exists():
