@@ -1,4 +1,4 @@
-"""How alike training and test rows are: features, labels, and test rows that were seen in training."""
+"""How alike training and test rows are: features and labels that differ, or are on test rows only."""
 
 import streamlit as st
 
@@ -14,68 +14,56 @@ def show(data, described, examination, name) -> None:
     if examination is None:
         return
     summary = described.summary | examination.summary
-    st.markdown("\n".join(f"- {line}" for line in _sentences(data, summary)))
+    compared = "that have rows enough to be compared differ between training and test rows beyond chance."
+    tables.cards(
+        [
+            *(
+                (f"{noun.capitalize()}s that differ", f"{summary[f'n_{noun}s_drifted']:,}", f"{noun.capitalize()}s "
+                 + compared, f"of {summary[f'n_{noun}s_tested']:,} compared")
+                for noun in ("feature", "label")
+            ),
+            (
+                "Features in test rows only",
+                f"{summary['n_features_only_in_test']:,}",
+                "No model can learn about these.",
+                f"of {data.n_features:,}",
+            ),
+        ]
+    )  # fmt: skip
     left, right = st.columns(2, gap="medium")
-    for box, noun, frame, name_of in (
-        (left, "feature", examination.features, data.feature_name),
-        (right, "label", examination.labels, data.label_name),
-    ):
-        with box:
-            _table(noun, frame, name_of, name)
-
-
-def _sentences(data, summary):
-    lines = []
-    for noun, count in (("feature", data.n_features), ("label", data.n_labels)):
-        tested, differ = summary[f"n_{noun}s_tested"], summary[f"n_{noun}s_drifted"]
-        if tested == 0:
-            lines.append(f"No {noun} occurs often enough to be compared.")
-        else:
-            verb = "differs" if differ <= 1 else "differ"
-            lines.append(
-                f"Of {format.count(count, noun)}, {tested:,} can be compared, having rows enough. **{differ or 'None'} "
-                f"{verb}** between training and test rows beyond chance."
-            )
-    new = summary["n_features_only_in_test"]
-    if new:
-        verb, them = ("occurs", "it") if new == 1 else ("occur", "them")
-        lines.append(f"**{format.count(new, 'feature')}** {verb} in test rows only: no model can learn about {them}.")
-    return lines
+    with left:
+        _table("feature", examination.features, data.feature_name, name)
+    with right:
+        _table("label", examination.labels, data.label_name, name)
 
 
 def _table(noun, frame, name_of, name):
-    shown = frame[frame["tested"]].head(SHOWN)
-    shown = shown.assign(
-        name=[name_of(int(j)) for j in shown["column"]], differs=shown["differs"].map({True: "yes", False: "no"})
-    )
+    def named(lines):
+        return lines.assign(name=[name_of(int(j)) for j in lines["column"]])
+
+    tested = frame[frame["tested"]]
+    shown = named(tested.head(SHOWN)).assign(differs=lambda found: found["differs"].map({True: "yes", False: "no"}))
     st.markdown(f"**{noun.capitalize()}s that differ most**")
     if shown.empty:
         st.caption(f"No {noun} occurs often enough to be compared.")
         return
+    by_chance = "5\u00a0% of all marked may be chance (Benjamini-Hochberg 1995)."
     tables.show(
-        shown if frame["differs"].any() else shown.drop(columns="differs"),
+        shown,
         f"alike.{noun}",
         {
             "name": tables.text(noun.capitalize(), 150),
-            "difference": tables.number("Difference", 76, help="Of means, test less training, in standard deviations."),
-            "differs": tables.text(
-                "Beyond chance", 95, "5\u00a0% of all marked may be chance (Benjamini-Hochberg 1995)."
+            "difference": tables.number(
+                "Difference", 76, help="Of means, test less training, in standard deviations: 0.2 is small, 0.8 large."
             ),
+            "differs": tables.text("Beyond chance", 95, by_chance),
             "rows_train": tables.number("Training rows", 90, "localized", "Training rows that have it."),
             "rows_test": tables.number("Test rows", 70, "localized", "Test rows that have it."),
         },
         signs={"difference": "{:+.3f}"},
         most=250,
     )
-    tested = int(frame["tested"].sum())
-    st.caption(
-        f"Showing {len(shown):,} of {tested:,} {noun}s that could be compared, largest difference first: 0.2 is small, "
-        "0.8 is large. The CSV also has the means."
-    )
-    charts.csv_button(
-        f"All {noun}s, CSV",
-        lambda: frame.assign(name=[name_of(int(j)) for j in frame["column"]]),
-        f"{name}-{noun}-differences",
-        f"Every {noun} that occurs, with its means and the test",
-        key=f"alike.{noun}.csv",
-    )
+    st.caption(f"{format.showing(len(shown), len(tested), f'compared {noun}')}, largest difference first.")
+    about = f"Every {noun} that occurs, with its means and the test"
+    file = f"{name}-{noun}-differences"
+    charts.csv_button(f"All {noun}s, CSV", lambda: named(frame), file, about, key=f"alike.{noun}.csv")

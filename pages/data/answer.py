@@ -1,79 +1,107 @@
-"""The answer of the Data page: how large the data set is, and how rare its labels are."""
+"""The answer of the Data page: how large the data set is and how rare its labels are; the panel of a first visit."""
+
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from pages.data import start
+from pages.data import choose
 from pages.data.forms import uploads
-from pages.shared import addresses, format, tables
-from pages.shared.workspaces import workspace
+from pages.shared import addresses, format, jobs, tables
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
-LEAST = 50  # training rows of which the first sentence says how rare labels are
-LIMITS = (1, 5, 10)  # training rows, with which labels are counted
+LEAST = 50  # training rows of which the answer says how rare labels are
+LIMITS = (0, 1, 5, 10)  # training rows, with which labels are counted
+CLOSED = "data.start.closed"
+CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
+INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
+API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s documented parameters."
+OTHER = "The data in use: **{}**."
+ADDRESS = "Keep the address of this page: it leads back to your work."
 
 
-def sentence(data, known) -> None:
-    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
-    st.markdown(
-        f"**{format.plain(known['name'])}**: {format.count(data.n_train + data.n_test, 'row')}, "
-        f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}{_tail(data, counts)}."
-    )
-    if not data.Y_train.nnz:
-        st.warning(
-            "No training row has a label, so no model can be trained on this data set.", icon=":material/warning:"
-        )
+class Answer(NamedTuple):
+    """Sizes of a data set, and its tail, if there are rows enough to tell and its labels are rare."""
+
+    name: str
+    rows: int
+    features: int
+    labels: int
+    tail: int = 0  # labels
+    most: int = 0  # training rows of a tail label
+
+    def sentence(self) -> str:
+        sizes = [format.count(getattr(self, f"{noun}s"), noun) for noun in ("row", "feature", "label")]
+        tail = f"{format.count(self.tail, 'label')} ({format.percent(self.tail / self.labels)})" if self.tail else ""
+        about = f" with a tail of {tail} with at most {format.count(self.most, 'training row')} each" if tail else ""
+        return f"**{format.plain(self.name)}**: {', '.join(sizes)}{about}."
+
+
+def of(data, name: str) -> Answer:
+    """Return the answer for a data set that the workspace calls ``name``."""
+    answer = Answer(name, data.n_train + data.n_test, data.n_features, data.n_labels)
+    counts = _training_rows(data)
+    if not counts.any() or data.n_train < LEAST:
+        return answer
+    tail = counts[label_buckets(counts) == "tail"]
+    is_rare = tail.size and tail.min() <= RARE
+    return answer._replace(tail=tail.size, most=int(tail.max())) if is_rare else answer
+
+
+def _training_rows(data) -> np.ndarray:
+    """Return the number of training rows of each label."""
+    return np.bincount(data.Y_train.indices, minlength=data.n_labels)
 
 
 def cards(data) -> None:
-    rows = data.n_train + data.n_test
-    per_row = (data.Y_train.nnz + data.Y_test.nnz) / rows
+    rows, counts = data.n_train + data.n_test, _training_rows(data)
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
-    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
-    without = int(np.count_nonzero(counts == 0))
-    labels = f"{format.count(without, 'label')} without a training row." if without else "Each has a training row."
-    for most in LIMITS:
-        rare = int(np.count_nonzero(counts <= most))
-        labels += f"  \n{format.count(rare, 'label')} with at most {format.count(most, 'training row')}."
+    rare = [f"{np.count_nonzero(counts <= most):,} at most {most}" for most in LIMITS]
     share = format.probability(nonzeros / data.n_features)
     tables.cards(
         [
             ("Training rows", f"{data.n_train:,}", None),
             ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-            ("Labels", f"{data.n_labels:,}", labels),
+            ("Labels", f"{data.n_labels:,}", f"Labels by their training rows: {', '.join(rare)}."),
             ("Test rows", f"{data.n_test:,}", None),
             ("Features per row", f"{nonzeros:,.1f}", f"Mean number of those that are not zero: {share} of all cells."),
-            ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
+            (
+                "Labels per row",
+                f"{(data.Y_train.nnz + data.Y_test.nnz) / rows:.2f}",
+                "Mean over all rows; cardinality.",
+            ),
         ]
     )
+    if not data.Y_train.nnz:
+        st.warning("No training row has a label, so no model can be trained on this data set.")
 
 
 def notes(data, known) -> None:
     """Say how the data set was read; of one of the catalog, in a menu."""
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
-    listed = data.notes if known["source"] == "catalog" else known["notes"]
-    text = " ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(listed))
-    if text and known["source"] == "catalog":
-        with st.popover("Where it comes from", type="tertiary", icon=":material/help:"):
-            st.markdown(text)
-    elif text:
-        st.caption(text)
-    if data.Y_train.nnz and start.is_closed() and not workspace.get("runs") and not workspace.only_looks():
-        addresses.link("Train", "Train a model on this data set", "arrow_forward")
+    is_listed = known["source"] == "catalog"
+    listed = data.notes if is_listed else known["notes"]
+    if text := " ".join(format.plain(uploads.sentence(note)) for note in dict.fromkeys(listed)):
+        place = st.popover("Where it comes from", type="tertiary", icon=":material/help:") if is_listed else st
+        (place.markdown if is_listed else place.caption)(text)
 
 
-def _tail(data, counts):
-    """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
-    if not counts.any() or data.n_train < LEAST:
-        return ""
-    tail = counts[label_buckets(counts) == "tail"]
-    if not tail.size or tail.min() > RARE:
-        return f", each with {int(counts.min()):,} training rows or more" if counts.size > 1 else ""
-    none, most = int(np.count_nonzero(tail == 0)), int(tail.max())
-    share, of = format.percent(tail.size / counts.size), " without a training row"
-    if not none:
-        of = f" with at most {format.count(most, 'training row')} each"
-    elif none < tail.size:
-        of = f": {none:,}{of}, the others with at most {most:,} each"
-    return f" with a tail of {format.count(tail.size, 'label')} ({share}){of}"
+def first_visit(used: dict | None) -> None:
+    """Show the panel until it is closed, or a model is trained; ``used`` is the record of the data set in use."""
+    # While the page is open, a training that ends takes nothing away above what is being read.
+    closed = workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
+    trained = not all(map(jobs.is_unasked, workspace.get("runs")))
+    if closed or (trained and CLOSE not in st.session_state):
+        return
+    is_default = used is None or dataset_list.is_default(used)
+    about = API_DOCS if is_default else OTHER.format(format.plain(used["name"]))
+    with st.container(border=True):
+        st.markdown(f"{INTRODUCTION} {about} {ADDRESS}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
+            add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
+            st.button("Add a data set", key="data.start.add", icon=":material/add:", type="tertiary", **add)
+            close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}
+            st.button("Close", icon=":material/close:", type="tertiary", **close)

@@ -1,18 +1,45 @@
-"""The list of data sets on the Data page, and the ways to get more."""
+"""The list of data sets on the Data page, and two folded boxes of forms: to get more of them, and to change one."""
 
 import streamlit as st
 
-from pages.data import boxes
-from pages.data.forms import form, published, synthetic, texts, upload
+from pages.data import manage
+from pages.data.forms import form, published, split, synthetic, texts, upload, words
 from pages.shared import actions, fields, format, fragments, jobs, sections
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
 
 ADDING = "data.adding"  # key of st.session_state: whether the user has asked for the ways to get more
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
+_SEEN = "data.boxes"  # key of st.session_state: of each box whether a form was in use, and whether it has been drawn
 
 
-def show(fingerprint) -> None:
+def dataset(fingerprint) -> None:
+    """Show the list of data sets."""
+    opened = workspace.get("known")
+    wanted = workspace.get("wanted") if jobs.active("prepare") else None
+    keys = {fp: f"{entry['source']} {fp}" for fp, entry in opened.items()}
+    keys |= {fp: f"catalog {dataset_list.catalog_name(entry)}" for fp, entry in opened.items()
+             if entry["source"] == "catalog"}  # fmt: skip
+    names = [entry.name for entry in datasets.catalog() if not entry.published]
+    names += [wanted] if wanted in published.names() else []
+    titles = {f"catalog {name}": f"{name} ({sources.of_catalog(name)})" for name in names}
+    titles |= {keys[fp]: f"{entry['name']} ({sources.words(entry)})" for fp, entry in opened.items()}
+    current = f"catalog {wanted}" if wanted in names else keys.get(fingerprint)
+    look = {"index": None if current is None else 0, "placeholder": "Choose a data set", "width": 400}
+    about = "Data sets that you upload are seen only by people who have this page's full address."
+    fields.pick("Data set", titles, "data.choice", current, _choose, help=about, **look)
+
+
+def _choose(option: str | None):
+    """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
+    source, _, name = (option or "").partition(" ")
+    if source == "catalog":
+        published.use(name)
+    elif name in workspace.get("known"):
+        workspace.update(dataset=name, wanted=None)
+
+
+def add(fingerprint) -> None:
     """Show the ways to get more data sets; ``fingerprint``: of the data set in use."""
     if actions.refused():
         return
@@ -29,7 +56,7 @@ def show(fingerprint) -> None:
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     tabs = upload.FORM.chosen.key("tabs")  # with the form emptied, as when its file is taken over by that of texts
-    boxes.show("add", "Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
+    _box("add", "Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
 
 
 def _published():
@@ -45,37 +72,41 @@ def _stays_open(name: str, busy: bool, fingerprint) -> bool:
     return opened.get(name, "") == fingerprint
 
 
-def dataset(fingerprint) -> None:
-    """Show the list of data sets."""
-    opened = workspace.get("known")
-    own = {fp: entry for fp, entry in opened.items() if entry["source"] != "catalog"}
-    named = {dataset_list.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
-    made_here = [entry.name for entry in datasets.catalog() if not entry.published]
-    wanted = workspace.get("wanted") if jobs.active("prepare") else None
-    names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in published.names() else [])])
-    called = {name: entry["name"] for name, entry in named.items()}
-    titles = {f"catalog {name}": f"{called.get(name, name)} ({sources.of_catalog(name)})" for name in names}
-    titles |= {f"{entry['source']} {fp}": f"{entry['name']} ({sources.words(entry)})" for fp, entry in own.items()}
-    current = None
-    if fingerprint in opened:
-        entry = opened[fingerprint]
-        current = f"{entry['source']} {fingerprint}"
-        if entry["source"] == "catalog":
-            current = f"catalog {dataset_list.catalog_name(entry)}"
-    if wanted in names:
-        current = f"catalog {wanted}"
-    current = current if current in titles else None
-    look = {"index": None if current is None else 0, "placeholder": "Choose a data set", "width": 400}
-    about = "Data sets that you upload are seen only by people who have this page's full address."
-    fields.pick("Data set", titles, "data.choice", current, _choose, help=about, **look)
+def change(data, fingerprint, used: dict) -> None:
+    """Show the forms that split a data set, make other features of it, compare it with others, and rename it."""
+    forms, only_looks = {}, workspace.only_looks()
+    if data is not None and not only_looks:
+        forms["Split again"] = split.FORM.busy(), lambda: form.draw(split.FORM, data, fingerprint, used)
+        if data.texts_train is not None and data.texts_test is not None:
+            forms["Other words"] = words.FORM.busy(), lambda: form.draw(words.FORM, data, fingerprint, used)
+    if opened := manage.opened():
+        forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
+        if not only_looks:
+            forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
+    if forms:
+        _box("change", "Change or compare data sets", forms)
 
 
-def _choose(option: str | None):
-    """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
-    if option is None:
+def _box(name: str, title: str, forms: dict, opened: bool = False, key: str | None = None) -> None:
+    """Show a box of forms in tabs, which opens by itself on the form that is in use, and is drawn once it is opened.
+
+    It is scrolled to if a button has ``opened`` it; under another ``key`` the tabs are new.
+    """
+    used = [form for form, (in_use, _) in forms.items() if in_use]
+    box, opens, seen = f"data.box.{name}", opened or bool(used), st.session_state.setdefault(_SEEN, {})
+    if box not in st.session_state:  # Streamlit forgets it, and what is filled in there, with the page
+        seen.pop(name, None)
+    opened_last, drawn = seen.get(name, (False, False))
+    if opened or opens != opened_last:
+        st.session_state[box] = opens
+    expander = st.expander(title, key=box, on_change="rerun")
+    seen[name] = opens, drawn or expander.open
+    if not (drawn or expander.open):
         return
-    source, _, name = option.partition(" ")
-    if source == "catalog":
-        published.use(name)
-    elif name in workspace.get("known"):
-        workspace.update(dataset=name, wanted=None)
+    with expander:
+        tabs = st.tabs(list(forms), default=used[0] if used else None, key=key)
+        for tab, (_, draw) in zip(tabs, forms.values()):
+            with tab:
+                draw()
+        if opened:  # below the window, perhaps
+            sections.scroll_to(".stExpander")

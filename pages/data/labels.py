@@ -1,21 +1,48 @@
-"""The table of labels on the Data page, and the rows of one of them."""
+"""The labels of the data set, and the sets of labels that rows have: a list, and the rows of what is ticked in it."""
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.data import label_rows
-from pages.shared import fields, format, selectors, tables
+from pages.shared import fields, format, selectors, server, tables
 from pages.shared.figures import charts
+from xmlcore import datasets
 from xmlcore.metrics.buckets import MEANING
 
-SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
+SHOWN_LABELS, SHOWN = 500, 200  # most labels in a table; most label sets, and rows
 ORDERS = {
     "most frequent first": ("rank", True),
     "rarest first": ("rank", False),
     "largest SCUMBLE first": ("scumble", False),
     "smallest SCUMBLE first": ("scumble", True),
     "by name": ("name", True),
+}
+COLUMNS = {
+    "name": tables.text("Label", 150),
+    "n_train": tables.number("Training rows", 95, "localized"),
+    "n_test": tables.number("Test rows", 75, "localized"),
+    "partners": tables.text(
+        "Strongest partners", 400, "Labels with the largest correlation (phi, in brackets) on at least two common rows."
+    ),
+    "bucket": tables.text("Bucket", 60, MEANING),
+    "irlbl": tables.number(
+        "IRLbl", 60, "%.1f", "Rows of the most frequent label / rows of this label, in training and test rows together."
+    ),
+    "scumble": tables.number(
+        "SCUMBLE", 80, "%.3f", "Mean over its rows. Near 1: it stands on the same rows as much more frequent labels."
+    ),
+    "inverse_propensity": tables.number(
+        "Inverse propensity", 120, "%.2f", "The weight of a right prediction in PSP@k and PSnDCG@k: rare labels more."
+    ),
+    "rank": tables.number("Rank", 50, "localized", "1 is the label with most training rows."),
+    "label": tables.number("Id", 55, "%d"),
+}
+SET_COLUMNS = {
+    "rows": tables.number("Rows", 60, "localized", "Rows that have these labels and no others."),
+    "labels": tables.text("Labels of a row", 440),
+    "size": tables.number("Labels", 60, "localized"),
+    "n_train": tables.number("Training rows", 95, "localized"),
+    "n_test": tables.number("Test rows", 75, "localized"),
 }
 
 
@@ -28,30 +55,29 @@ def show(data, labels, examination, name) -> None:
     order = fields.choice("Order", tuple(ORDERS), "labels.order", place=order_box)
     column, ascending = ORDERS[order]
     among = labels if most is None else labels[labels["n_train"] <= most]
-    found_labels = tables.find_labels(among.sort_values(column, ascending=ascending, kind="stable"), query)
-    if found_labels.empty:
-        rows = "" if most is None else f" with at most {format.count(most, 'training row')}"
-        has = f" has “{format.plain(query)}” in its name or as its id" if query.strip() else " is there"
-        st.info(f"No label{rows}{has}. Try {'a shorter part of it' if query.strip() else 'a larger number'}.")
+    found = tables.find_labels(among.sort_values(column, ascending=ascending, kind="stable"), query)
+    if found.empty:
+        st.info(f"None of {format.count(len(labels), 'label')} is such a one.")
         return
-    shown = found_labels.head(SHOWN_LABELS)
-    label = _table(data, shown, examination, f"{data.fingerprint[:8]}.{query.strip()}.{most}.{order}")
-    matching = (
-        f"{format.count(len(found_labels), 'matching label')} ({len(labels):,} in all)"
-        if query.strip() or most is not None
-        else format.count(len(found_labels), "label")
-    )
-    ordered = f", {order}" if len(shown) > 1 else ""
-    whole = f" “All labels, CSV” has all {len(labels):,}." if len(shown) < len(labels) else ""
-    st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
+    shown = found.head(SHOWN_LABELS)
+    named = shown.assign(partners=partners(data, shown["label"], examination))
+    line = _ticked(named, f"labels.table.{data.fingerprint[:8]}.{query.strip()}.{most}.{order}", COLUMNS)
+    st.caption(f"{format.showing(len(shown), len(found), 'label')}, {order}. Tick one to see its rows.")
     charts.csv_button(
         "All labels, CSV",
         lambda: labels.assign(partners=[", ".join(names) for names in partners(data, labels["label"], examination)]),
         f"{name}-labels",
-        "Every label with its counts, imbalance, propensity and partners",
+        f"All {len(labels):,} labels with their counts, imbalance, propensity and partners",
     )
-    if label is not None:
-        label_rows.show(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
+    if line is not None:
+        label = int(shown["label"].iloc[line])
+        _rows(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
+
+
+def _ticked(frame, key: str, columns: dict) -> int | None:
+    """Show a table, and return which of its lines is ticked."""
+    event = tables.show(frame, key, columns, most=320, on_select="rerun", selection_mode="single-row")
+    return next((line for line in event.selection.rows if line < len(frame)), None)
 
 
 def partners(data, labels, examination) -> list[tuple[str, ...]]:
@@ -65,54 +91,88 @@ def partners(data, labels, examination) -> list[tuple[str, ...]]:
     return [(*texts.get(label, ()),) for label in labels]
 
 
-def _table(data, shown, examination, key):
-    frame = shown.assign(partners=partners(data, shown["label"], examination))
-    ticked = tables.show(
-        frame,
-        f"labels.table.{key}",
-        {
-            "name": tables.text("Label", 150),
-            "n_train": tables.number("Training rows", 95, "localized"),
-            "n_test": tables.number("Test rows", 75, "localized"),
-            "partners": tables.text(
-                "Strongest partners",
-                400,
-                "Labels with the largest correlation (phi, in brackets) on at least two common rows.",
-            ),
-            "bucket": tables.text("Bucket", 60, MEANING),
-            "irlbl": tables.number(
-                "IRLbl",
-                60,
-                "%.1f",
-                "Rows of the most frequent label / rows of this label, in training and test rows together.",
-            ),
-            "scumble": tables.number(
-                "SCUMBLE",
-                80,
-                "%.3f",
-                "Mean over its rows. Near 1: it stands on the same rows as much more, or less, frequent labels.",
-            ),
-            "inverse_propensity": tables.number(
-                "Inverse propensity",
-                120,
-                "%.2f",
-                "The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
-            ),
-            "rank": tables.number("Rank", 50, "localized", "1 is the label with most training rows."),
-            "label": tables.number("Id", 55, "%d"),
-        },
-        most=LABELS_HEIGHT,
-        on_select="rerun",
-        selection_mode="single-row",
-    )
-    rows = ticked.selection.rows
-    return int(frame["label"].iloc[rows[0]]) if rows and rows[0] < len(frame) else None
-
-
 def rows_of(data, label: int) -> pd.DataFrame:
-    frames = []
-    for part in tables.PARTS:
-        _, Y, _ = tables.part(data, part)
-        entries = np.flatnonzero(Y.indices == label)
-        frames.append(pd.DataFrame({"part": part, "row": np.searchsorted(Y.indptr, entries, side="right") - 1}))
-    return pd.concat(frames, ignore_index=True)
+    """Return the rows that have a label: ``part``, ``row``; training rows first."""
+    return _parts(data, datasets.all_labels(data)[:, [label]].nonzero()[0])
+
+
+def show_sets(data, fingerprint, name) -> None:
+    """Show which sets of labels most rows have, and the rows of the one that is ticked; ``name`` begins files."""
+    st.subheader("Label sets")
+    frame = label_sets(fingerprint)
+    if frame.empty:
+        st.caption("No row has a label.")
+        return
+
+    def named(lines):
+        return lines.assign(labels=[set_name(data, row) for row in lines["row"]])
+
+    shown = frame.head(SHOWN)
+    line = _ticked(named(shown), f"label_sets.{fingerprint}", SET_COLUMNS)
+    counted = format.showing(len(shown), len(frame), "label set")
+    st.caption(f"{counted}, most frequent first; {(frame['rows'] == 1).sum():,} occur once. Tick one to see its rows.")
+    about = "Every set of labels with the number of its rows"
+    charts.csv_button("All label sets, CSV", lambda: named(frame).drop(columns="row"), f"{name}-label-sets", about)
+    if line is not None:
+        row = int(shown["row"].iloc[line])
+        _rows(data, rows_with(data, row), set_name(data, row), f"{name}-rows-of-label-set-{line + 1}")
+
+
+@server.shared()
+def label_sets(fingerprint):
+    """Return the sets of labels of a data set, most frequent first."""
+    return datasets.label_sets(server.dataset(fingerprint))
+
+
+def rows_with(data, row: int) -> pd.DataFrame:
+    """Return the rows with the labels of a row, and no others: ``part``, ``row``; training rows first."""
+    return _parts(data, datasets.rows_of_label_set(data, row))
+
+
+def set_name(data, row: int) -> str:
+    """Return the names of the labels of a row; test rows follow the training rows."""
+    Y, row = (data.Y_train, row) if row < data.n_train else (data.Y_test, row - data.n_train)
+    return ", ".join(tables.label_names(data, tables.ids(Y, row)))
+
+
+def _parts(data, every) -> pd.DataFrame:
+    """Return rows, of which test rows follow the training rows, by their part: ``part``, ``row``."""
+    every = np.sort(every)
+    test = every >= data.n_train
+    return pd.DataFrame({"part": np.where(test, "test", "training"), "row": every - data.n_train * test})
+
+
+def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
+    """Show rows, given by ``part`` and ``row``; ``of`` says what they have, and ``name`` is that of their file."""
+    st.markdown(f"**Rows of {format.plain(of)}**")
+    if every.empty:
+        st.caption("No row has this label.")
+        return
+    shown = every.head(SHOWN)
+    tables.show(
+        with_contents(data, shown),
+        f"rows-of-{name}",
+        {
+            "row": tables.number("Row", 65, "%d"),
+            "part": tables.text("Part", 75),
+            "name": tables.text("Name", 200),
+            "text": tables.text("Text", 300),
+            "labels": tables.text("Labels", 390),
+            "features": tables.number("Features", 75, "%d"),
+        },
+        most=300,
+    )
+    test = int((every["part"] == "test").sum())
+    st.caption(f"{format.showing(len(shown), len(every), 'row')}, {test:,} of them for the test.")
+
+    def in_full():
+        contents = with_contents(data, every)
+        return contents.assign(labels=contents["labels"].map(", ".join))
+
+    charts.csv_button("Rows, CSV", in_full, name, "All of these rows", key=f"{name}-csv")
+
+
+def with_contents(data, rows) -> pd.DataFrame:
+    """Return rows with their names, texts and labels."""
+    parts = rows.groupby("part", sort=False)["row"]
+    return pd.concat([tables.rows(data, part, group).assign(part=part) for part, group in parts], ignore_index=True)

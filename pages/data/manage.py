@@ -53,42 +53,32 @@ def opened() -> dict:
 
 def compare(opened: dict, used) -> None:
     """Show the data sets of the workspace beside each other; ``used`` is the fingerprint of the one in use."""
-    _list(opened, used)
-    _compare(opened)
-
-
-def _list(opened, used):
-    records = {}
-    for fingerprint in opened:
+    lines = []
+    for fingerprint, entry in opened.items():
         with contextlib.suppress(store.StoreError):  # it is damaged, which the sidebar says
-            records[fingerprint] = store.info("datasets", fingerprint)
-    opened, facts = {fp: opened[fp] for fp in records}, records.values()
-    frame = pd.DataFrame(
-        {
-            "Data set": [entry["name"] for entry in opened.values()],
-            "Rows": [fact["n_train"] + fact["n_test"] for fact in facts],
-            "Features": [fact["n_features"] for fact in facts],
-            "Labels": [fact["n_labels"] for fact in facts],
-            "On disk": [format.size(fact["bytes"]) for fact in facts],
-            "From": [sources.words(entry) for entry in opened.values()],
-            "Results": [len(_results(fp)) for fp in opened],
-            "In use": [fp == used for fp in opened],
-        }
-    )
-    number = st.column_config.NumberColumn
-    tables.show(
-        frame,
-        "manage.list",
-        {
-            "Data set": st.column_config.TextColumn(pinned=True, width=200),
-            "In use": st.column_config.CheckboxColumn(width=60),
-            **{name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")},
-            "Results": number(width=70, help="Trained models and selections of features."),
-            "From": st.column_config.TextColumn(width=250),
-            "On disk": st.column_config.TextColumn(width=80),
-        },
-        most=320,
-    )
+            facts = store.info("datasets", fingerprint)
+            lines.append(
+                {
+                    "Data set": entry["name"],
+                    "Rows": facts["n_train"] + facts["n_test"],
+                    "Features": facts["n_features"],
+                    "Labels": facts["n_labels"],
+                    "On disk": format.size(facts["bytes"]),
+                    "From": sources.words(entry),
+                    "Results": len(_results(fingerprint)),
+                    "In use": fingerprint == used,
+                }
+            )
+    columns = {
+        "Data set": tables.text("Data set", 200, pinned=True),
+        "In use": st.column_config.CheckboxColumn("In use", width=60),
+        **{name: tables.number(name, 75, "localized") for name in ("Rows", "Features", "Labels")},
+        "Results": tables.number("Results", 70, help="Trained models and selections of features."),
+        "From": tables.text("From", 250),
+        "On disk": tables.text("On disk", 80),
+    }
+    tables.show(pd.DataFrame(lines), "manage.list", columns, most=320)
+    _statistics(opened)
 
 
 def _results(fingerprint) -> list[str]:
@@ -96,7 +86,7 @@ def _results(fingerprint) -> list[str]:
     return [record["key"] for record in listed if record["fingerprint"] == fingerprint]
 
 
-def _compare(opened):
+def _statistics(opened):
     chosen = list(opened)
     if len(opened) > 2:
         chosen = st.multiselect(
@@ -109,36 +99,18 @@ def _compare(opened):
         )
     # Names are different: records.free_name.
     asked = {opened[fp]["name"]: experiment.task("description", {"dataset": fp}) for fp in chosen}
-    if not asked:
-        st.caption("Choose data sets to see their statistics beside each other.")
-        return
-    found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics", of="data set")
+    found = tasks.ready_all(asked, button="Describe", key="manage.statistics", of="data set")
     if not found:
         return
     values = {name: result.fields["summary"] for name, result in found.items()}
-    frame = pd.DataFrame(
-        {"Statistic": [words for words, _ in STATISTICS.values()]}
-        | {
-            name: [
-                WRITERS[kind](summary[key]) if summary.get(key) is not None else "–"
-                for key, (_, kind) in STATISTICS.items()
-            ]
-            for name, summary in values.items()
-        }
-    )
-    tables.show(
-        frame,
-        "manage.compare",
-        {"Statistic": st.column_config.TextColumn(pinned=True, width=230)}
-        | {name: st.column_config.TextColumn(width=110) for name in values},
-        most=600,
-    )
+    frame = pd.DataFrame({"Statistic": [words for words, _ in STATISTICS.values()]})
+    for name, summary in values.items():
+        frame[name] = ["–" if summary.get(key) is None else WRITERS[kind](summary[key])
+                       for key, (_, kind) in STATISTICS.items()]  # fmt: skip
+    columns = {"Statistic": tables.text("Statistic", 230, pinned=True)}
+    tables.show(frame, "manage.compare", columns | {name: tables.text(name, 110) for name in values}, most=600)
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
     about = "The numbers of this table with all their digits"
-    st.caption(
-        "Of training rows, where nothing else is said. IRLbl: how many times rarer a label is than the most frequent "
-        "one. SCUMBLE: from 0 to 1, how much rare labels stand in the same rows as frequent ones."
-    )
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
 
 
@@ -166,7 +138,9 @@ def one(opened: dict, used) -> None:
     with middle:
         _convert(fingerprint, name)
     with right:
-        _remove(fingerprint, name)
+        st.caption("Remove from this workspace")
+        if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
+            _confirm(fingerprint, name)
 
 
 def _convert(fingerprint, name):
@@ -186,38 +160,17 @@ def _convert(fingerprint, name):
     tasks.shown(task, draw, automatic_below=0, button="Write the file", key="manage.write")
 
 
-def _remove(fingerprint, name):
-    st.caption("Remove from this workspace")
-    if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
-        _confirm(fingerprint, name)
-
-
 @st.dialog("Remove a data set")
 def _confirm(fingerprint, name):
-    results, running = len(_results(fingerprint)), jobs.active(fingerprint=fingerprint)
-    if running:
-        st.markdown(
-            f"{format.count(len(running), 'job')} of **{format.plain(name)}** still run. Stop them first: the sidebar "
-            "lists them."
-        )
-        return
+    results = len(_results(fingerprint))
     also = f" and its {format.count(results, 'result')}" if results else ""
     st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
-    again = {
-        "catalog": "Choose it again under *Data set* or *Add a data set*, *Published* to get it back.",
-        "synthetic": "Make it again with the same settings to get it back.",
-        "split": "Split the same rows again with the same settings to get it back.",
-        "words": "Make features of the same texts with the same settings to get it back.",
-    }.get(workspace.get("known").get(fingerprint, {}).get("source"), "Upload the same files again to get it back.")
-    st.caption(
-        f"{again} It and its results stay on the disk: training with the same settings finds them at once. To free the "
-        "space, delete it on the Storage page instead."
-    )
+    st.caption("The files stay on the disk; the Storage page deletes them and frees the space.")
     actions.confirm("Remove", "manage.confirm", _removed, (fingerprint, name), no="Keep it", no_key="manage.keep")
 
 
 def _removed(fingerprint, name):
-    if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
+    if jobs.active(fingerprint=fingerprint):
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
     removed.remove("datasets", [fingerprint], name, tuple(_results(fingerprint)))

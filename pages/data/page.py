@@ -1,32 +1,16 @@
 """The Data page: what is in the data set, and which one is in use.
 
-start.py is the panel for a first visit. answer.py has the first sentence and the cards, frequency.py the curve.
-choose.py has the list of data sets and the ways to get more, change.py what can be done with one, each in a box of tabs
-(boxes.py). forms/ has the form that makes a data set, and a file for each way to make one; manage.py compares, renames,
-converts and removes them. Below, a file for each section: rows.py shows single rows, labels.py is the table of labels;
-frequency.py (of labels), sizes.py, alike.py (training and test rows), together.py (pairs of labels) and problems.py
-each answer a question; counted.py and examined.py compute what they need. label_sets.py shows which labels rows have
-together; label_rows.py shows the rows of a label, or of a set.
+answer.py has the panel of a first visit, the first sentence and the cards, frequency.py the curve. choose.py has the
+list of data sets, the ways to get more, and what can be done with one. forms/ has the form that makes a data set, and a
+file for each way to make one; manage.py compares, renames, converts and removes them. Below, a file for each section:
+rows.py shows single rows, labels.py labels and sets of labels with their rows; frequency.py (of labels), sizes.py,
+alike.py (training and test rows), together.py (pairs of labels) and problems.py each answer a question; statistics.py
+computes what they need.
 """
 
 import streamlit as st
 
-from pages.data import (
-    alike,
-    answer,
-    change,
-    choose,
-    counted,
-    examined,
-    frequency,
-    label_sets,
-    labels,
-    problems,
-    rows,
-    sizes,
-    start,
-    together,
-)
+from pages.data import alike, answer, choose, frequency, labels, problems, rows, sizes, statistics, together
 from pages.data.forms import published
 from pages.shared import format, jobs, sections, server
 from pages.shared.workspaces import workspace
@@ -38,26 +22,26 @@ def main() -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="top"):
         st.title("Data", width="content")
         choose.dataset(fingerprint)
-    start.show(workspace.get("known").get(fingerprint))
+    answer.first_visit(workspace.get("known").get(fingerprint))
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
     above, controls, below = st.container(), st.container(), st.container()
     with controls:
-        choose.show(fingerprint)
+        choose.add(fingerprint)
     if fingerprint is None:
         with controls:
-            change.show(None, None, {})
+            choose.change(None, None, {})
         with above:
             _nothing_yet()
         return
     data = server.dataset(fingerprint)
     used = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
     with controls:
-        change.show(data, fingerprint, used)
+        choose.change(data, fingerprint, used)
     with above:
-        answer.sentence(data, used)
+        st.markdown(answer.of(data, used["name"]).sentence())
         left, right = st.columns(2, gap="medium")
         with left:
-            described = counted.description(fingerprint)
+            described = statistics.description(fingerprint)
         with right:
             answer.cards(data)
             wrong = st.container()
@@ -67,15 +51,15 @@ def main() -> None:
         return
     with below:
         name = format.file_name(used["name"])
-        examination = examined.examination(fingerprint)
+        examination = statistics.examination(fingerprint)
         with left:
-            frequency.curve(data, described, examination, fingerprint, name)
+            frequency.curve(data, described, fingerprint, name)
         with wrong:
-            problems.in_short(described, examination)
+            problems.in_short(data, described, examination)
         further = {
             "Rows": lambda: rows.show(data, fingerprint),
             "All labels": lambda: labels.show(data, described.labels, examination, name),
-            "Frequency": lambda: frequency.show(data, described, examination, fingerprint, name),
+            "Frequency": lambda: frequency.show(data, described, fingerprint, name),
             "Size": lambda: sizes.show(described, examination, fingerprint, name),
             "Train and test": lambda: alike.show(data, described, examination, name),
             "Labels together": lambda: _together(data, examination, fingerprint, name),
@@ -86,7 +70,7 @@ def main() -> None:
 
 def _together(data, examination, fingerprint, name):
     together.show(data, examination, fingerprint, name)
-    label_sets.show(data, fingerprint, name)
+    labels.show_sets(data, fingerprint, name)
 
 
 def _nothing_yet():

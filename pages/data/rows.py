@@ -16,14 +16,12 @@ def show(data, fingerprint) -> None:
     parts = {part: f"{part.capitalize()} rows" for part in tables.PARTS}
     part = fields.radio("Part", parts, "rows.part", "training", place=part_box)
     X, Y, names = tables.part(data, part)
-    texts = tables.texts(data, part)
     query = fields.text(
-        "Find rows by label, feature or row name" if texts is None else "Find rows by label, feature, name or text",
+        "Find rows by label, feature, name or text",
         selectors.query_key("rows.query", data),
         place=query_box,
-        placeholder="part of a name" if texts is None else "part of a name or a text",
-        help="Finds rows that have these characters in this order, also inside a word. Upper and lower case are "
-        "the same.",
+        placeholder="part of a name or a text",
+        help="Finds rows that have these characters in this order, in upper or lower case.",
     )
     found = tables.find_rows(data, part, query)
     with button_box:
@@ -36,10 +34,7 @@ def show(data, fingerprint) -> None:
             width="stretch",
         )
     if found.size == 0:
-        st.info(
-            f"No {part} row has a label, feature{' or name' if texts is None else ', name or text'} with "
-            f"“{format.plain(query)}” in it. Try a shorter part of a name."
-        )
+        st.info(f"No {part} row has “{format.plain(query)}” in it. Try a shorter part of a name.")
         return
     row, key, listed = _listed(fingerprint, part, query, found)
     left, right = st.columns([3, 2], gap="medium")
@@ -60,13 +55,8 @@ def show(data, fingerprint) -> None:
             selection_mode="single-row",
             first=("row", "name", "labels", "features"),  # beside the text
         )
-        kind = f"matching {part} row" if query.strip() else f"{part} row"
-        others = "; search to see others" if listed.size < found.size else ""
-        first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
-        st.caption(
-            f"Showing {listed.size:,} of {format.count(found.size, kind)}{others}.{first} Tick a row to see its "
-            "features; if none is ticked, the first row is shown."
-        )
+        counted = format.showing(listed.size, found.size, f"{part} row")
+        st.caption(f"{counted}. Tick one to see its features; the row looked at last comes first.")
     with right:
         _one_row(data, X, Y, names, part, row)
 
@@ -95,12 +85,10 @@ def _listed(fingerprint, part, query, found):
 
 
 def _one_row(data, X, Y, names, part, row):
-    heading = f"{part.capitalize()} row {row:,}"
-    if names is not None:
-        heading += f": {format.plain(names[row])}"
-    st.markdown(f"**{heading}**")
+    name = "" if names is None else f": {format.plain(names[row])}"
+    st.markdown(f"**{part.capitalize()} row {row:,}{name}**")
     labels = tables.label_names(data, tables.ids(Y, row))
-    st.markdown("Labels: " + (", ".join(format.plain(name) for name in labels) if labels else "none"))
+    st.markdown(f"Labels: {', '.join(map(format.plain, labels)) or 'none'}")
     row_text.show(data, part, row)
     frame = tables.features(data, X, row)
     if frame.empty:

@@ -7,40 +7,36 @@ from pages.shared import server, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 
+# Columns of numbers by their names in the description: title, and help.
+SPREAD = {
+    "median": ("Median", None),
+    "min": ("Least", None),
+    "max": ("Most", None),
+    "q05": ("5\u00a0%", "5\u00a0% of the rows, or labels, have at most this number."),
+    "q25": ("25\u00a0%", None),
+    "q75": ("75\u00a0%", None),
+    "q95": ("95\u00a0%", "95\u00a0% of the rows, or labels, have at most this number."),
+}
+
 
 def show(described, examination, fingerprint, name) -> None:
     """Show the spread of the numbers per row and per label; ``name`` begins the names of files."""
     st.header("How large is it?")
-    numbers = described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]]
-
-    def number(column, title, help=None):
-        """Return the settings of a column of whole numbers, or with a decimal for all if one of them has some."""
-        is_whole = bool((numbers[column] % 1 == 0).all())
-        return st.column_config.NumberColumn(title, format="localized" if is_whole else "%.1f", width=70, help=help)
-
-    tables.show(
-        numbers,
-        "sizes.table",
-        {
-            "quantity": tables.text("Number of", 125),
-            "part": tables.text("Rows", 70),
-            "mean": tables.number("Mean", 70, "%.2f"),
-            "median": number("median", "Median"),
-            "min": number("min", "Least"),
-            "max": number("max", "Most"),
-            "q05": number("q05", "5\u00a0%", "5\u00a0% of the rows, or labels, have at most this number."),
-            "q25": number("q25", "25\u00a0%"),
-            "q75": number("q75", "75\u00a0%"),
-            "q95": number("q95", "95\u00a0%", "95\u00a0% of the rows, or labels, have at most this number."),
-        },
-        most=300,
-    )
-    summary = described.summary
+    numbers, summary = described.spread, described.summary
+    columns = {"quantity": tables.text("Number of", 125), "part": tables.text("Rows", 70)}
+    columns["mean"] = tables.number("Mean", 70, "%.2f")
+    for column, (title, help) in SPREAD.items():
+        form = "localized" if (numbers[column] % 1 == 0).all() else "%.1f"
+        columns[column] = tables.number(title, 70, form, help)
+    tables.show(numbers, "sizes.table", columns, most=300)
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
-    st.caption(
-        f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f}\u00a0% of these occur "
-        f"once, the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: "
-        "the logarithm of features × labels × label sets."
+    tables.cards(
+        [
+            ("Label sets", f"{summary['n_label_sets']:,}", "Different sets of labels that rows have."),
+            ("Label sets on one row", f"{100 * once:.0f}\u00a0%", "Share of the label sets that occur once."),
+            ("Most frequent label set", f"{summary['label_set_max']:,}", "Rows that have it."),
+            ("Complexity (TCS)", f"{summary['tcs']:.2f}", "The logarithm of features × labels × label sets."),
+        ]
     )
     charts.csv_button(
         "All statistics, CSV",
@@ -48,18 +44,13 @@ def show(described, examination, fingerprint, name) -> None:
         f"{name}-statistics",
         "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
     )
-    left, right = st.columns(2, gap="medium")
-    for box, noun in ((left, "label"), (right, "feature")):
+    for box, noun in zip(st.columns(2, gap="medium"), ("label", "feature")):
         with box:
             frame, figure = drawn(fingerprint, noun)
-            charts.show_figure(
-                figure,
-                frame,
-                f"{name}-{noun}s-per-row",
-                f"Each pair of bars is the share of the training rows and of the test rows with the number of {noun}s "
-                f"that stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test "
-                f"rows have similar {noun} counts.",
-            )
+            text = f"Share of the training rows and of the test rows that have so many {noun}s."
+            if figure.layout.meta["width"] > 1 or figure.layout.meta["last"] is not None:
+                text += " Numbers share a bar; the CSV has each."
+            charts.show_figure(figure, frame, f"{name}-{noun}s-per-row", text)
 
 
 @server.shared()
@@ -70,20 +61,7 @@ def drawn(fingerprint, noun):
     return frame, (figures.labels_per_row if noun == "label" else figures.features_per_row)(frame)
 
 
-def _in_groups(meta):
-    """Return the part of a caption that says which numbers of labels share a bar; empty when none do."""
-    if meta["width"] == 1 and meta["last"] is None:
-        return ""
-    text = f", in groups of {meta['width']:,}" if meta["width"] > 1 else ""
-    if meta["last"] is not None:
-        text += f"; the last pair is for {meta['last']:,} or more"
-    return f"{text}. The CSV has each number"
-
-
 def statistics(described, examination) -> pd.DataFrame:
     """Return all numbers that describe a data set: ``statistic``, ``value``; ``examination`` may be None."""
-    numbers = dict(described.summary)
-    if examination is not None:
-        numbers |= examination.summary
-        numbers |= {f"power_law_{field}": value for field, value in examination.power_law._asdict().items()}
+    numbers = described.summary | ({} if examination is None else examination.summary)
     return pd.DataFrame({"statistic": list(numbers), "value": list(numbers.values())})

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from pages.data import start
+from pages.data import answer
 from pages.data.forms import formats, uploads
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
@@ -149,13 +149,13 @@ def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(
     upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
     assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
     about = next(metric.help for metric in ready.at.metric if metric.label == "Labels")
-    assert "3 labels with at most 1 training row." in about and "4 labels with at most 5 training rows." in about
+    assert about == "Labels by their training rows: 1 at most 0, 3 at most 1, 4 at most 5, 4 at most 10."
 
 
 def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
-    assert start.API_DOCS in ready.text() and "documented parameters" in start.API_DOCS, "a text may name others"
+    assert answer.API_DOCS in ready.text() and "documented parameters" in answer.API_DOCS, "a text may name others"
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
-    assert start.OTHER.format("fruit") in ready.text()
+    assert answer.OTHER.format("fruit") in ready.text()
     train(ready)
     assert "New here?" in ready.run().text(), "what is being read does not move"
     with fields_of(ready) as fields:  # it was begun in the background

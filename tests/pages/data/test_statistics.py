@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.data import alike, answer, counted, examined, label_rows, label_sets, labels, problems
+from pages.data import answer, labels, problems, statistics
 from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared import style
@@ -45,61 +45,50 @@ def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_open
 
 
 @pytest.mark.parametrize(
-    "rows, words",
+    ("rows", "is_told"),
     [
-        ([100] * 3 + [20] * 10 + [3] * 60, "%) with at most 3 training rows each"),
-        (
-            [100] * 3 + [20] * 10 + [3] * 60 + [0] * 9,
-            ": 9 without a training row, the others with at most 3 each",
-        ),
-        ([1000] + [0] * 59, "%) without a training row"),
-        ([300] * 3 + [50] * 10 + [20] * 11 + [3] * 4, "%) with at most 50 training rows each"),
+        ([100] * 3 + [20] * 10 + [3] * 60, True),
+        ([100] * 3 + [20] * 10 + [3] * 60 + [0] * 9, True),
+        ([1000] + [0] * 59, True),
+        ([300] * 3 + [50] * 10 + [20] * 11 + [3] * 4, True),
+        ([100] * 60, False),
     ],
 )
-def test_the_sentence_and_the_figure_have_the_same_tail_and_say_what_has_no_row(rows, words):
+def test_the_answer_and_the_figure_have_the_same_tail(rows, is_told):
     counts = np.array(rows)
     figure = figures.label_frequency(pd.DataFrame({"n_train": counts, "bucket": label_buckets(counts)}))
+    about = {"n_train": 100, "n_test": 0, "n_features": 5, "n_labels": counts.size}
+    facts = answer.of(
+        SimpleNamespace(Y_train=SimpleNamespace(indices=np.repeat(np.arange(counts.size), counts)), **about), "x"
+    )
     tail = figure.layout.meta["buckets"]["tail"]
-    said = said_plainly(answer._tail(SimpleNamespace(n_train=100), counts))
-    assert f"a tail of {tail} labels" in said and said.endswith(words)
-    most = np.sort(counts)[tail - 1]
-    assert not most or f"at most {most} " in said
+    assert (facts.tail, facts.most) == ((tail, np.sort(counts)[tail - 1]) if is_told else (0, 0))
+    assert (f"{tail} labels" in facts.sentence()) == is_told
 
 
 @pytest.mark.sections("all")
-def test_the_page_answers_questions_in_their_order_and_tests_the_power_law_when_asked(ready, monkeypatch):
-    few = lambda counts, **of: datasets.goodness_of_fit(counts, **of | {"n_samples": 20})  # noqa: E731
-    monkeypatch.setattr("xmlcore.experiment.kinds.power_law.goodness_of_fit", few)
+def test_the_sections_answer_their_questions(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
-    assert "Mean imbalance (IRLbl)" in ready.metrics()
-    assert re.fullmatch("about [0-9]+ %", said_plainly(ready.metrics()["Missing labels (a guess)"]))
+    assert {"Head labels", "Tail labels", "Mean imbalance (IRLbl)", "Complexity (TCS)"} <= ready.metrics().keys()
+    assert re.fullmatch("about [0-9]+ %", ready.metrics()["Missing labels (a guess)"])
     assert ready.frame("quantity", "q95").shape == (6, 10)
-    assert "pairs of labels** occur on the same row" in ready.text()
     assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= ready.downloads()
-    jobs = ready.at.session_state["workspace.snapshot"]["jobs"]
-    assert "power_law" not in [job["kind"] for job in jobs]
-    ready.click(next(b.label for b in ready.at.button if b.label.startswith("Test whether a power law fits")))
-    ready.until(lambda s: "p = " in s.text() and "A power law is" in s.text())
 
 
-def test_what_is_wrong_is_said_once_with_numbers_and_what_is_not_is_named(leaky):
-    summary = describe(leaky).summary | examine(leaky).summary
-    wrong, fine = problems.findings(leaky, summary)
-    wrong = [said_plainly(line) for line in wrong]
-    assert wrong[0].startswith("**3 test rows** (100.0 %)") and "and 1 of them also its labels" in wrong[0]
-    assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
-    assert "unused labels" in fine and not any("unused" in line for line in wrong)
-    sentences = alike._sentences(leaky, summary)
-    assert not any("same features" in line or "**" in line and "only" in line for line in sentences)
+def test_problems_have_numbers_and_shares_the_leak_first(leaky):
+    found = problems.findings(leaky, describe(leaky), examine(leaky))
+    assert found.iloc[0][["key", "number", "share"]].tolist() == [problems.LEAK, 3, 100.0]
+    number = found.set_index("key")["number"]
+    assert number["n_rows_without_features_train"] == 1 and number["n_labels_never_used"] == 0
 
 
 def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     found = datasets.label_sets(leaky)
-    assert label_sets.names(leaky, int(found["row"].iloc[0])) == "label 0"
-    assert label_sets.rows_with(leaky, int(found["row"].iloc[1])).values.tolist() == [["training", 1], ["test", 1]]
+    assert labels.set_name(leaky, int(found["row"].iloc[0])) == "label 0"
+    assert labels.rows_with(leaky, int(found["row"].iloc[1])).values.tolist() == [["training", 1], ["test", 1]]
     rows = labels.rows_of(leaky, 0)
     assert rows.values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
-    file = label_rows.with_contents(leaky, rows)
+    file = labels.with_contents(leaky, rows)
     assert file[["part", "row"]].values.tolist() == rows.values.tolist() and {"labels", "features"} < {*file}
     assert all("label 0" in text for text in file["labels"])
 
@@ -122,14 +111,15 @@ def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready
     table = next(t for t in ready.at.dataframe if "partners" in t.value)
     name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
     ready.tick(table, 2)
-    assert f"Rows of {name}" in ready.text() and f"{n_train + n_test} rows: {n_train} for training" in ready.text()
+    assert (
+        f"Rows of {name}" in ready.text() and f"{n_train + n_test} rows, {n_test} of them for the test" in ready.text()
+    )
     assert all(name in text for text in ready.frame("part", "row", "features")["labels"])
     assert ready.set("labels.order", "rarest first").frame("partners")["rank"].tolist() == list(range(8, 0, -1))
     rows = ready.frame("partners")["n_train"]
     few = int(rows.iloc[2])
     assert ready.set("labels.most", few).frame("partners")["n_train"].tolist() == rows[rows <= few].tolist()
-    assert f"{(rows <= few).sum()} matching labels (8 in all)" in ready.text()
-    assert "No label with at most 0 training rows is there." in ready.set("labels.most", 0).text()
+    assert "None of 8 labels is such a one." in ready.set("labels.most", 0).text()
     ready.set("labels.most", None)
 
 
@@ -234,7 +224,7 @@ def test_rows_are_split_by_a_worker_and_a_reason_is_said_if_they_cannot_be(ready
 
 @pytest.mark.sections("Size", "Labels together")
 def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
-    monkeypatch.setattr(counted, "AT_ONCE", 0.0)
+    monkeypatch.setattr(statistics, "AT_ONCE", 0.0)
     for entry in store.entries("descriptions"):  # kept at the first visit, to compare data sets
         store.delete("descriptions", entry["key"])
     ready.run()
@@ -242,9 +232,8 @@ def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_sho
     ready.until(lambda s: "How large is it?" in s.text())
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     assert experiment.task("description", {"dataset": fingerprint}).exists()
-    monkeypatch.setattr(examined, "AT_ONCE", 0.0)
-    ready.run().until(lambda s: "pairs of labels** occur on the same row" in s.text())
+    monkeypatch.setattr(statistics, "EXAMINED_AT_ONCE", 0.0)
+    ready.run().until(lambda s: s.at.get("radio") and any(one.key == "together.which" for one in s.at.radio))
     ready.set("together.which", "pairs")
-    assert "Drawn are" in ready.text() and "the labels of the strongest pairs" in ready.text()
     assert any(chart.proto.id.endswith("together.heat") for chart in ready.at.get("plotly_chart"))
     assert "st-key-together-heat]" in style.WIDE, "a phone scrolls it, and shows each name"

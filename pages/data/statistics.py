@@ -1,0 +1,57 @@
+"""The statistics of a data set and its closer examination: at once for most data sets, as tasks for very large ones."""
+
+import streamlit as st
+
+from pages.shared import server, tasks
+from xmlcore import datasets, experiment
+
+AT_ONCE = 50_000_000  # bytes; a larger data set is described by a worker, which starts unasked
+EXAMINED_AT_ONCE = 3.0  # seconds; a data set whose examination takes longer is examined by a worker
+
+
+def description(fingerprint):
+    """Return the description of a data set; None while a worker makes it, and then show its progress."""
+    task = experiment.task("description", {"dataset": fingerprint})
+    estimate = server.estimated(task)
+    if estimate is None or estimate.bytes < AT_ONCE:
+        return server.description(fingerprint)
+    started = st.session_state.setdefault("tasks.started", set())
+    if task.key not in started and not task.exists():
+        started.add(task.key)
+        tasks.start(task)
+    result = tasks.ready(task, button="Count its labels")
+    return None if result is None else server.description(fingerprint)
+
+
+def examination(fingerprint):
+    """Return the examination of a data set, or None; then a button that starts it, or its progress, is shown."""
+    if _seconds(fingerprint) < EXAMINED_AT_ONCE:
+        return _examination(fingerprint)
+    result = tasks.ready(_task(fingerprint), button="Examine the data")
+    return None if result is None else result.examination
+
+
+def known(fingerprint):
+    """Return the examination of a data set that :func:`examination` has returned, without drawing anything."""
+    at_once = _seconds(fingerprint) < EXAMINED_AT_ONCE
+    return _examination(fingerprint) if at_once else server.loaded(_task(fingerprint)).examination
+
+
+def _task(fingerprint):
+    return experiment.task("examine", {"dataset": fingerprint})
+
+
+@server.shared()
+def _seconds(fingerprint):
+    return experiment.examining_seconds(server.dataset(fingerprint))
+
+
+@server.shared("Examining the data set")
+def _examination(fingerprint):
+    return datasets.examine(server.dataset(fingerprint))
+
+
+@server.shared()
+def all_labels(fingerprint):
+    """Return the labels of training and test rows as one matrix."""
+    return datasets.all_labels(server.dataset(fingerprint))
