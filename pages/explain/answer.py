@@ -1,5 +1,7 @@
 """The answer of the Explain page: a sentence, the features that contribute, and the labels of the row."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -24,54 +26,44 @@ def labels(view) -> None:
     predictions.say_missed(missing, len(view.true), view.k)
 
 
-def _row_text(view) -> str:
+class Answer(NamedTuple):
+    """Facts of the first sentence: where a model ranks a label of a row, and which features decide that."""
+
+    title: str  # of the model
+    row: str
+    label: str
+    place: int | None  # from 1; None: it is not among the first k
+    k: int
+    score: str
+    is_true: bool
+    raises: list[str]  # names of the features that raise the score most
+    lowers: list[str]
+
+    def sentence(self) -> str:
+        place = f"not among the first {self.k}" if self.place is None else format.ordinal(self.place)
+        named = {"most for it": self.raises, "most against it": self.lowers}
+        why = [f"{how} **{format.listed([*map(format.plain, names)])}**" for how, names in named.items() if names]
+        return (
+            f"**{format.plain(self.title)}** ranks **{format.plain(self.label)}** {place} for {self.row}, "
+            f"{'rightly' if self.is_true == (self.place is not None) else 'wrongly'} ({self.score})"
+            f"{''.join(f'; {part}' for part in why)}."
+        )
+
+
+def of(view) -> Answer:
+    """Return the answer for the label that is explained."""
     names = tables.part(view.data, "test")[2]
-    return f"test row {view.row:,}" + (f", {format.plain(names[view.row])}," if names is not None else "")
+    row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
+    found, score = view.contributions, explaining.total(view.kind, view.attrs["total"])
+    raises, lowers = (found[sign * found["contribution"] > 0]["name"].head(n).tolist() for sign, n in ((1, 2), (-1, 1)))
+    place = view.place()
+    return Answer(view.title, row, view.name, place, view.k, score, view.label in view.true, raises, lowers)
 
 
 def sentence(view) -> str:
-    title = f"**{format.plain(view.title)}**"
     if view.label is None:
-        return (
-            f"{title} predicts nothing for {_row_text(view)}, and the row has no true labels, so there is nothing to "
-            "explain. Choose another row."
-        )
-    place, label = view.place(), f"**{format.plain(view.name)}**"
-    if place is None:
-        text = f"{title} does not have {label} among its first {view.k} for {_row_text(view)}"
-    else:
-        text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
-    text += f" with {explaining.total(view.kind, view.attrs['total'])}"
-    has = {True: "has this label", False: "does not have this label"}[view.label in view.true]
-    text += f". The row {has}. "
-    return text + _reasons(view) + "."
-
-
-def _reasons(view) -> str:
-    contributions, kind = view.contributions, view.kind
-    unit, most = explaining.RAISED[kind], f"most{explaining.ON_THE_WAY.get(kind, '')}"
-    pushing = contributions[contributions["contribution"] > 0].head(2)
-    against = contributions[contributions["contribution"] < 0].head(1)
-    if pushing.empty and against.empty:
-        no_features = "This row has no features, so nothing contributes"
-        return no_features if contributions.empty else "None of the row’s features contributes to the label’s score"
-    text = ""
-    if not pushing.empty:
-        named = " and ".join(map(_named, pushing["name"]))
-        text = f"What raises {unit} {most}: {named}"
-        if kind != "score":  # whose features are not of the row
-            them, value = "both" if len(pushing) > 1 else "it", view.without(pushing["feature"])
-            other_way = kind in explaining.ON_THE_WAY and value > view.attrs["total"]
-            text += f" ({'yet ' * other_way}without {them}, {explaining.score(kind, value)}"
-            text += ": the row goes another way)" if other_way else ")"
-    if not against.empty:
-        text += "; what lowers it most: " if text else f"Nothing raises {unit}; what lowers it {most}: "
-        text += _named(against["name"].iloc[0])
-    return text
-
-
-def _named(feature: str) -> str:
-    return f"**{format.plain(feature)}**"
+        return "The model predicts nothing for this row, and the row has no true labels. Choose another row."
+    return of(view).sentence()
 
 
 def _meanings(frame):
@@ -110,28 +102,23 @@ def contributions(view) -> None:
 
 
 def largest_values(view) -> None:
-    frame, magnitude = view.contributions, explaining.by_magnitude(view.x, view.data)
+    magnitude = explaining.by_magnitude(view.x, view.data)
     if magnitude.empty:
         st.caption("This row has no features.")
         return
     if len(magnitude) > 1 and np.ptp(magnitude["value"].abs()) == 0:
-        values = " or ".join(map(format.value, magnitude["value"].unique()))
-        st.caption(
-            f"All {len(magnitude):,} values of this row are {values}, so the explanation of Date and Mehar (2025), the "
-            "features of largest value, tells nothing here."
-        )
+        st.caption(f"All {len(magnitude):,} values of this row are of one size, so the largest ones tell nothing.")
         return
-    of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
-    n_drawn = min(explaining.BARS, len(magnitude))
-    top = frame.loc[frame["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
-    both = len(set(top) & set(magnitude["feature"].head(explaining.BARS)))
-    shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
+    frame = view.contributions
+    # Otherwise, contributions belong to features of the pair of row and label.
+    top = (
+        [] if view.kind == "score" else frame.loc[frame["contribution"] != 0, "feature"].head(explaining.BARS).tolist()
+    )
     charts.show_figure(
         figures.magnitude_bars(magnitude, explaining.BARS, top, title=f"Values of test row {view.row:,}"),
         magnitude,
         f"{view.file}-magnitude",
-        "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
-        f"so it is the same for every label{shared}.",
+        "The explanation of Date and Mehar (2025): the features of largest value, whatever model and label are.",
         counted="features",
         key="explain.magnitude",
     )

@@ -1,15 +1,13 @@
 """Explain: why does a model predict this label for this row?
 
-This file says what is where. Files beside it: ``choices`` (result, row and label), ``view`` (what is explained),
-``answer`` (sentence, marked text, labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
-changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise), ``two_models``
-(the same label by another result), ``whole_model`` (features of a label, and of all labels).
+This file says what is where. Files beside it: ``view`` (what is explained, and its choice), ``answer`` (sentence,
+marked text, labels and bars), ``compared`` (with another label, or another result), ``changed`` (the row, by hand or by
+noise), ``path`` (the nodes on the way to the label), ``whole_model`` (features of a label, and of all labels).
 """
 
 import streamlit as st
 
-from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model
-from pages.explain.view import Explained
+from pages.explain import answer, changed, compared, path, view, whole_model
 from pages.shared import begin, format, sections, selectors
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
@@ -29,7 +27,7 @@ def main(used) -> None:
     sentence = st.empty()
     both = results.run_and_model(by_key[key])
     if both is None:
-        choices.choose_run(fingerprint, runs, titles, key)
+        view.choose_run(fingerprint, runs, titles, key)
         begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         return
     run, model = both
@@ -39,34 +37,37 @@ def main(used) -> None:
         picture = st.container()
         of_run, of_label = st.columns([2, 3])
         with of_run:
-            choices.choose_run(fingerprint, runs, titles, key)
+            view.choose_run(fingerprint, runs, titles, key)
     with right:
         ranked = st.container()
     with right if data.texts_test is None else left:  # where there is room: a text is shorter than a figure
         row = selectors.choose_test_row(data, run, "explain.row")
-        choices.find_row(data)
-    view = Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
+        view.find_row(data)
+    explained = view.Explained(data, run, model, key, titles[key], row, format.file_name(name), results.K)
     with of_label:
-        view.label = choices.choose_label(view)
-    sentence.markdown(answer.sentence(view), help=explaining.SCALE[view.kind] + explaining.divided(view.kind))
+        explained.label = view.choose_label(explained)
+    sentence.markdown(
+        answer.sentence(explained), help=explaining.SCALE[explained.kind] + explaining.divided(explained.kind)
+    )
     with picture:
-        answer.why(view)
+        answer.why(explained)
     with ranked:
-        answer.labels(view)
-        if view.label is not None and answer.text(view) is not None:
-            answer.contributions(view)
-    further = {"What if": lambda: what_if.what_if(view, by_key, titles)}
-    if view.label is not None:
+        answer.labels(explained)
+        if explained.label is not None and answer.text(explained) is not None:
+            answer.contributions(explained)
+    further = {"What if": lambda: changed.by_hand(explained, by_key, titles)}
+    if explained.label is not None:
+        another = {"Another result": lambda: compared.another_result(explained, fingerprint, by_key, titles)}
         further = {
-            "Another label": lambda: contrast.contrast(view),
+            "Another label": lambda: compared.another_label(explained),
             **further,
-            **({"Another result": lambda: two_models.show(view, fingerprint, by_key, titles)} if len(runs) > 1 else {}),
-            "Path": lambda: path.path(view),
-            "Noise": lambda: noise.under_noise(view),
-            "Largest values": lambda: answer.largest_values(view),
+            **(another if len(runs) > 1 else {}),
+            "Path": lambda: path.path(explained),
+            "Noise": lambda: changed.by_noise(explained),
+            "Largest values": lambda: answer.largest_values(explained),
         }
-    further["Features of a label"] = lambda: whole_model.of_a_label(view)
-    further["Whole model"] = lambda: whole_model.of_all_labels(view)
+    further["Features of a label"] = lambda: whole_model.of_a_label(explained)
+    further["Whole model"] = lambda: whole_model.of_all_labels(explained)
     sections.show("explain", further)
 
 

@@ -42,19 +42,14 @@ def _figure(view, nodes):
     title = explaining.in_title(view.name)
     if "factor" in nodes.columns:
         figure = figures.path_products(nodes, title=f"Path to {title}", percent=view.kind in explaining.PERCENT)
-        name = explaining.NAMES[view.kind]
-        noun, trees = "probability" if name == "P" else name, nodes["tree"].nunique()
-        mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
-        caption = (
-            f"From the root, where every row is, to the label’s own leaf. The number beside a node is its {noun} given "
-            f"its parent, {_probability(view.model)} of its classifier. The product along the path is the label’s "
-            f"{name}.{mean}"
-        )
+        score = explaining.NAMES[view.kind]
+        start = "From the root to the label’s own leaf"
         if experiment.label_tree_model(view.model) is None:
-            caption = (
-                "This model has no tree, so the path has one point: the label’s own classifier, which sees every row. "
-                f"The number beside it is the label’s {name}, {_probability(view.model)} of its classifier."
-            )
+            start = "This model has no tree: the one point is the label’s own classifier"
+        caption = (
+            f"{start}. The number beside a node is {_probability(view.model)} of its classifier, given its parent; the "
+            f"product along the path is the label’s {score}, with several trees their mean."
+        )
     else:
         figure = figures.path_shares(nodes, title=f"Ways to {title}")
         caption = (
@@ -62,5 +57,5 @@ def _figure(view, nodes):
             f"the mean over these leaves is the label’s {explaining.total(view.kind, view.attrs['total'])}."
         )
     meta = figure.layout.meta
-    some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""
-    charts.show_figure(figure, nodes, f"{view.file}-label{view.label}-path", caption + some, key="explain.path")
+    caption += f" {format.showing(meta['shown'], meta['total'], 'way')}."
+    charts.show_figure(figure, nodes, f"{view.file}-label{view.label}-path", caption, key="explain.path")

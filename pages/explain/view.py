@@ -1,15 +1,19 @@
-"""What the Explain page explains: a label of a test row, by the model of a run."""
+"""What the Explain page explains, and its choice: a label of a test row, by the model of a run."""
 
 import functools
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from pages.shared import server, tables
+from pages.shared import fields, format, selectors, server, tables
+from pages.shared.results import results
 from pages.shared.rows import explaining
+from pages.shared.view import look, now
 from xmlcore import explain
 
 TOP = 10  # number of top features by which two explanations are compared
+LISTED = 100  # most rows found by a search that are offered
 
 
 class Explained:
@@ -56,17 +60,57 @@ class Explained:
     def values(self, labels) -> np.ndarray:
         return explaining.column(self.kind, explain.label_values(self.model, self.x, labels))
 
-    def without(self, features) -> float:
-        """Return the score of the label when the row does not have some features."""
-        x = self.x.copy()
-        x.data[np.isin(x.indices, features)] = 0
-        x.eliminate_zeros()
-        return float(explain.label_values(self.model, x, [self.label])[0])
-
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""
         found = np.flatnonzero((run or self.run).ranking.labels[self.row] == self.label)
         return int(found[0]) + 1 if found.size else None
+
+
+def choose_run(fingerprint, runs, titles, key) -> None:
+    help = "All results of this workspace on this data set, newest first."
+    titles = fields.cut(titles, fields.FIFTH)
+    results.choose("explain.run", fingerprint, runs, titles, key, help, "Result explained", least=1)
+
+
+def find_row(data):
+    """Let a test row be found by a name, and be looked at."""
+    place = "of a label, feature or row, or a text"
+    query = fields.text("Find test rows by a name", selectors.query_key("explain.query", data), placeholder=place)
+    if not query.strip():
+        return
+    found = tables.find_rows(data, "test", query)
+    if found.size == 0:
+        st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
+        return
+    lines = tables.rows(data, "test", found[:LISTED]).to_dict("records")
+    titles = {
+        line[
+            "row"
+        ]: f"{line['row']}: {line.get('name') or line.get('text') or ', '.join(line['labels']) or 'no labels'}"
+        for line in lines
+    }
+    widget = f"explain.found {query.strip()}"
+    st.selectbox(
+        format.showing(len(titles), found.size, "row"),
+        list(titles),
+        format_func=titles.get,
+        index=None,
+        placeholder="Choose one",
+        key=widget,
+        on_change=lambda: None if st.session_state[widget] is None else look(row=st.session_state[widget]),
+    )
+
+
+def choose_label(view) -> int | None:
+    """Return which of the predicted and the true labels of the row is explained; None when the row has neither."""
+    options = explaining.label_options(view.data, view.ranked, view.true)
+    if not options:
+        return None
+    label = now().label if now().label in options else next(iter(options))
+    name = format.plain(view.data.label_name(label))
+    help = f"Now **{name}**: one of the {view.k} predicted labels, or a true one that is missed among them."
+    fields.pick("Label explained", options, "explain.label", label, lambda label: look(label=label), help=help)
+    return label
 
 
 def test_row(key: str, row: int):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.explain.view import label_importance
-from pages.shared import format, selectors, server, tasks
+from pages.shared import format, selectors, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import figures
@@ -11,6 +11,7 @@ from xmlcore import figures
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
 SHARE = "The share says how a row is divided among its candidates, in proportion to exp(f); it is no probability."
 MODEL_BARS = 20  # features drawn for the whole model
+BARS = "bars are the mean of their sizes, diamonds the mean with its sign."
 
 
 def of_a_label(view) -> None:
@@ -23,15 +24,12 @@ def of_a_label(view) -> None:
         st.caption(f"No feature of rows with **{format.plain(name)}** contributes to it.")
         return
     frame = explaining.named(learned.frame, view.data, view.kind)
-    rows = format.count(learned.n_having, f"{learned.part} row")
-    if learned.n_rows < learned.n_having:
-        rows = f"{learned.n_rows:,} of {rows}"
+    rows = format.showing(learned.n_rows, learned.n_having, f"{learned.part} row")
     charts.show_figure(
         figures.importance_bars(frame, unit=view.unit, title=f"Features of {explaining.in_title(name)}"),
         frame,
         f"{view.files}-label{label}-importance",
-        f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
-        "diamonds the mean with its sign.",
+        f"Contributions to **{format.plain(name)}** over rows that have it ({rows}): {BARS}",
         counted="features",
         key="explain.label.importance",
     )
@@ -42,8 +40,7 @@ def of_all_labels(view) -> None:
     if not task.exists():
         st.markdown(
             f"Over {task.params['n_rows']:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which "
-            "features decide most, whether the prediction disappears when they are removed, and whether explanations "
-            "stay the same under noise."
+            "features decide most, and whether explanations name what the model uses."
         )
     tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
 
@@ -52,28 +49,12 @@ def _results(view, explained):
     if explained.deletion.empty:
         st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return
-    rows = format.count(explained.n_test, "test row")
-    rows = f"all {rows}" if len(explained.rows) == explained.n_test else f"{len(explained.rows):,} of {rows}"
+    over = (
+        f"Means over {len(explained.rows):,} of {format.count(explained.n_test, 'test row')}, with 95\u00a0% intervals."
+    )
     left, right = st.columns(2, gap="large")
     with left:
-        is_score = view.kind == "score"
-        named = "of largest value" if is_score else "that are named"  # methods that the model has
-        noun = "probability" if view.kind in explaining.PERCENT else "score"
-        curve = "share of its first label among the candidates" if is_score else f"{noun} of its first label"
-        axis = "Label’s share of the candidates" if is_score else f"{noun.capitalize()} of the label"
-        figure = figures.deletion_curves(explained.deletion, title=f"Do the features {named} matter?", score=axis)
-        left_over = ", ".join(
-            f"{explaining.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
-        )
-        charts.show_figure(
-            figure,
-            explained.deletion,
-            f"{view.files}-deletion",
-            f"Each row’s features are removed, those ranked highest first; the sooner the {curve} falls, the better "
-            f"the ranking names what the model uses. What is left of it in the end: {left_over}. Means over {rows} "
-            "with 95\u00a0% intervals." + (f" {SHARE}" if is_score else ""),
-            key="explain.deletion",
-        )
+        _deletion(view, explained.deletion, over)
     with right:
         if explained.stability.empty:
             st.caption("No row could be explained under noise.")
@@ -83,7 +64,7 @@ def _results(view, explained):
                 explained.stability,
                 f"{view.files}-stability",
                 "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
-                f"given as a share of the mean size of a value. Means over {rows} with 95\u00a0% intervals.",
+                f"a share of the mean size of a value. {over}",
                 key="explain.stability",
             )
     importance = explaining.named(explained.importance, view.data, view.kind)
@@ -93,8 +74,25 @@ def _results(view, explained):
         figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),
         importance,
         f"{view.files}-importance",
-        f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the mean "
-        "with its sign.",
+        f"Contributions to each row’s first label, over {len(explained.rows):,} rows: {BARS}",
         counted="features that occur",
         key="explain.importance",
+    )
+
+
+def _deletion(view, deletion, over: str) -> None:
+    is_score = view.kind == "score"
+    noun = "probability" if view.kind in explaining.PERCENT else "score"
+    axis = "Label’s share of the candidates" if is_score else f"{noun.capitalize()} of the label"
+    named = "of largest value" if is_score else "that are named"  # methods that the model has
+    figure = figures.deletion_curves(deletion, title=f"Do the features {named} matter?", score=axis)
+    left = figure.layout.meta["left"].items()
+    tables.cards([(f"Left, {method}", explaining.share(value), axis) for method, value in left])
+    charts.show_figure(
+        figure,
+        deletion,
+        f"{view.files}-deletion",
+        "Each row’s features are removed, those ranked highest first; the sooner the curve falls, the better the "
+        f"ranking names what the model uses. {over}{f' {SHARE}' if is_score else ''}",
+        key="explain.deletion",
     )

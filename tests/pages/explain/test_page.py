@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pages.explain import contrast
-from pages.explain import noise as noise_of_page
+from pages.explain import changed, compared, path
 from pages.shared import format, server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
@@ -37,15 +36,10 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
     x = word_data().X_test[[0]]
     label = int(model.predict_topk(x, 1).labels[0, 0])
     found = explain.contributions(model, x, label)
-    assert f"ranks **topic *{label}*** 1st for test row 0" in page.text()
-    x.data[np.isin(x.indices, found.loc[found["contribution"] > 0, "feature"].head(2))] = 0
-    without = explain.label_values(model, x, [label])[0]
-    said = f"(without both, {said_plainly(explaining.score(found.attrs['kind'], without))}"
-    (shown,) = (one for one in page.at.markdown if said in said_plainly(one.value))
-    adds_alone = found.attrs["kind"].startswith("margin")  # else the score without them is not that less their bars
-    assert ("They divide" in shown.help) != adds_alone
+    (shown,) = (
+        one for one in page.at.markdown if f"ranks **topic *{label}*** 1st for test row 0" in said_plainly(one.value)
+    )
     assert explaining.SCALE[found.attrs["kind"]] in shown.help
-    x = word_data().X_test[[0]]
     drawn = bars(figure(page, f"Contributions to topic *{label}*"))
     assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     sizes = np.abs(bars(figure(page, "Values of test row")))
@@ -59,7 +53,7 @@ def test_bars_and_the_path_add_up_from_the_empty_row_to_the_score(page, model):
 
 
 def test_what_two_labels_are_compared_by_is_short_enough_for_the_axis_of_a_phone():
-    assert max(map(len, contrast.DIFFERENCE.values())) < 30
+    assert max(map(len, compared.DIFFERENCE.values())) < 30
 
 
 def test_long_labels_to_choose_from_keep_their_ends_and_differ():
@@ -100,7 +94,7 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monke
         assert "**Test row 5**, the surest mistake" in page.press("explain.row.mistake").text()
     assert "No test row has" in page.search("explain.query", "no such thing").text()
     page.search("explain.label.query", "*5*")
-    assert figure(page, "Features of topic *5*") and "Contributions to **topic *5***" in page.text()
+    assert figure(page, "Features of topic *5*")
     assert "No label has" in page.search("explain.label.query", "no such thing").text()
 
 
@@ -121,14 +115,12 @@ def test_every_model_is_explained_with_all_scores_of_a_label_on_one_scale(ready,
     attrs = explain.contributions(fitted, x, label).attrs
     chance = explain.probability(attrs["kind"], attrs["total"])
     score = {"f": f"{attrs['total']:+.2f}", "P": f"{100 * (chance or 0):.3g} %", "score": f"{chance or 0:.3g}"}[name]
-    assert f"1st for test row 0 with {name} = {score}" in page.text().replace("−", "-")
+    assert f"({name} = {score})" in page.text().replace("−", "-")
     assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
     wanted = {"f": attrs["total"], "P": 100 * (chance or 0), "score": chance}[name]
     for columns in (("correct", "score"), ("rank_before", "before")):  # predicted labels, and these under noise
         line = page.frame(*columns).set_index("name").filter(regex=rf"topic \*{label}\*$", axis=0)
         assert line[columns[1]].tolist() == [pytest.approx(wanted, rel=1e-4)]
-    page.go("robustness").until(lambda s: figure(s, "P@1 under"))
-    assert re.search(rf"\*\*{model}\*\* (surely )?(loses|gains) .*P@1", page.text())
 
 
 @pytest.mark.parametrize("where", ["explain", "predict"])
@@ -175,7 +167,7 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     assert sum(bars(spec)) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     assert {t["name"] for t in spec["data"]} <= {f"for topic *{label}*", f"for topic *{second}*", "no influence"}
     other = next(j for j in range(8) if j not in (label, second))
-    assert f"**topic *{other}*** has score = " in page.set("explain.other", other).text()
+    assert f"**topic *{other}*** has score" in page.set("explain.other", other).text()
     page.set("explain.row", 4)
     again, first = (page.at.selectbox(key=f"explain.{which}").value for which in ("label", "other"))
     true = set(data.Y_test[[4]].indices.tolist())
@@ -183,8 +175,7 @@ def test_a_second_label_is_compared_with_the_first_also_one_that_was_missed(page
     ranked = experiment.load("train", key).ranking.labels
     row, label = next((i, int(j)) for i in range(30) for j in data.Y_test[[i]].indices if j not in ranked[i])
     page.set("explain.row", row).set("explain.label", label)
-    assert f"does not have **topic *{label}*** among its first 5" in page.text()
-    assert "The row has this label." in page.text()
+    assert f"ranks **topic *{label}*** not among the first 5 for test row {row}, wrongly" in page.text()
 
 
 def test_the_fewest_features_that_keep_a_label_first_are_named_and_dropped_by_a_press(page, model):
@@ -222,26 +213,21 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
     assert page.at.button(key="explain.whatif.reset").disabled, "there is nothing to undo"
 
 
-SIGMOID = "the sigmoid of the margin of its classifier"
-
-
-@pytest.mark.parametrize(("model", "params", "said"), [
-    ("PLT", {"loss": "logistic"}, SIGMOID),
-    ("PLT", HINGE, "exp(−max(0, 1 − margin)²) for the margin of its classifier"),
-    ("OneVsRest", HINGE, SIGMOID),
-    ("OneVsRest", {"noise_sigma": 0.1}, SIGMOID),  # a model within one that makes the noise
+@pytest.mark.parametrize(("model", "params", "is_hinge"), [
+    ("PLT", {"loss": "logistic"}, False),
+    ("PLT", HINGE, True),
+    ("OneVsRest", HINGE, False),
+    ("OneVsRest", {"noise_sigma": 0.1}, False),  # a model within one that makes the noise
 ])  # fmt: skip
-def test_the_path_says_how_this_model_makes_margins_probabilities(ready, model, params, said):
+def test_the_path_says_how_margins_become_probabilities(ready, model, params, is_hinge):
     fitted = experiment.load_run_model(train(ready, model, **params))
     x = word_data().X_test[[0]]
     way = explain.path(fitted, x, int(fitted.predict_topk(x, 1).labels[0, 0]))
     margin = way["margin"].to_numpy(np.float64)
-    shown = 1 / (1 + np.exp(-margin)) if said == SIGMOID else np.exp(-(np.maximum(0, 1 - margin) ** 2))
+    shown = np.exp(-(np.maximum(0, 1 - margin) ** 2)) if is_hinge else 1 / (1 + np.exp(-margin))
     np.testing.assert_allclose(way["factor"], shown, rtol=1e-5)
-    noun = "score" if params == HINGE else "probability"
-    where = f"its {noun} given its parent" if model == "PLT" else "so the path has one point"
-    shown = ready.go("explain").text()
-    assert where in shown and said in shown
+    assert path._probability(fitted) == path.PROBABILITY["squared_hinge" if is_hinge else "logistic"]
+    assert path._probability(fitted) in ready.go("explain").text()
 
 
 @pytest.mark.sections("Path")
@@ -250,7 +236,6 @@ def test_what_is_said_below_the_nodes_of_a_path_holds_for_the_columns_shown(read
     page = ready.go("explain")
     (nodes,) = [t for t in page.at.dataframe if "change" in t.value]
     assert "margin" not in nodes.proto.column_order and "on the way to the label" in page.text()
-    assert "The margin is" not in page.text(), "the column says it where it is chosen"
 
 
 @pytest.mark.sections("Noise")
@@ -276,10 +261,9 @@ def test_of_a_row_of_few_equal_values_no_first_ones_are_told_from_the_others(rea
     sizes = np.diff(X_test.indptr)
     for row in sizes.argmax(), (sizes == 5).argmax():
         page, n = ready.go("explain").set("explain.row", int(row)), X_test[[row]].nnz
-        assert figure(page, "Values of test row") is None and f"All {n} values of this row are 1" in page.text()
+        assert figure(page, "Values of test row") is None and f"All {n} values of this row" in page.text()
         cards = page.metrics()
         assert "Rank correlation of features" in cards and ("Jaccard index of top 10" in cards) == (n > 10)
-        assert ("among the first 10 only with noise" in page.text()) == (n > 10)
 
 
 @pytest.mark.sections("Noise")
@@ -288,10 +272,9 @@ def test_the_noisy_copy_that_is_shown_is_one_of_those_whose_scores_have_the_rang
     page.set(next(n.key for n in page.at.number_input if n.key.startswith("explain.sigma")), 0.5)
     x, label = word_data().X_test[[4]], int(page.at.selectbox(key="explain.label").value)
     noise = robustness.GaussianNoise(0.5, "nonzero")
-    copies = explain.stability(model, x, label, noise, noise_of_page.REPEATS, row=4)
+    copies = explain.stability(model, x, label, noise, changed.REPEATS, row=4)
     shown = page.frame("rank_before", "after").set_index("name")["after"][f"topic *{label}*"]
     assert shown == pytest.approx(explain.probability(copies.attrs["kind"], copies["total"][0]), rel=1e-4)
-    assert page.text().count("show the first of them") == 1
 
 
 @pytest.mark.sections("Another result", "Path", "Another label")
@@ -319,8 +302,6 @@ def test_ldsm_explains_a_label_and_why_not_another_alike_and_says_what_its_bars_
     one, two = (explain.contributions(fitted, x, j).attrs for j in (label, other))
     expected = 100 * sum(sign * (attrs["total"] - attrs["baseline"]) for sign, attrs in ((1, one), (-1, two)))
     assert sum(bars(figure(page, "What speaks for which label"))) == pytest.approx(expected, abs=1e-4)
-    assert "What raises P most on the way down the trees, in percentage points: " in page.text()
-    assert page.text().count("A row without one of them may go another way") == 2, "below both figures"
 
 
 @pytest.mark.sections("Whole model")
@@ -330,7 +311,7 @@ def test_the_whole_model_is_explained_by_itself(page, key):
     assert figure(page, "Do explanations stay the same") and figure(page, "Features that decide most")
     filled = np.flatnonzero(np.diff(word_data().X_test.indptr))
     assert found.rows.tolist() == filled.tolist()
-    assert ("all 30" if filled.size == 30 else f"{filled.size} of 30") + " test rows" in page.text()
+    assert f"{filled.size} of 30 test rows" in page.text()
 
 
 @pytest.mark.sections("Whole model")
@@ -338,8 +319,7 @@ def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, 
     data = word_data()
     empty = datasets.Dataset("words", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)
     train(ready, data=empty)
-    page = ready.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text(), seconds=60)
-    assert "This row has no features" in page.text()
+    ready.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text(), seconds=60)
 
 
 def test_the_best_result_is_shown_until_one_is_asked_for_which_all_pages_then_show_and_the_address_names(ready):
@@ -373,4 +353,4 @@ def test_the_row_that_is_looked_at_stays_when_another_model_is_chosen_on_any_pag
 def test_of_a_model_of_which_all_weights_are_0_no_bars_are_drawn(ready):
     train(ready, weight_threshold=1e30)
     page = ready.go("explain")
-    assert "None of the row’s features contributes" in page.text() and not titles(page)
+    assert not titles(page)

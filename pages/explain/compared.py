@@ -1,0 +1,168 @@
+"""The explanation beside another one: of another label of the row, and of the same label by another result."""
+
+import functools
+import html
+import math
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.explain.view import TOP, contributions, first_labels
+from pages.explain.view import contrast as contrast_of
+from pages.shared import fields, format, jobs, tables
+from pages.shared.figures import charts
+from pages.shared.results import results
+from pages.shared.rows import explaining
+from pages.shared.view import look, now
+from pages.shared.workspaces import workspace
+from xmlcore import explain, figures
+from xmlcore.experiment.twins import twins
+
+MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
+LEGEND = 34  # letters of a label in the legend
+SECOND = "explain.second"
+DIFFERENCE = {  # what contributions add up to, by the kind of score
+    "log_proba": "the log ratio of P",
+    "log_score": "the log ratio of scores",
+    "margin": "the difference of the margins",
+    "margin_score": "the difference of the margins",
+    "share": "the difference of P, points",  # percentage points; short, for a phone
+    "score": "the difference of f",
+}
+
+
+class Contrast(NamedTuple):
+    """Two labels of a row, and their scores."""
+
+    labels: tuple[str, str]
+    scores: tuple[str, str]
+
+    def sentence(self) -> str:
+        first, second = (f"**{format.plain(label)}** has {score}" for label, score in zip(*self))
+        return f"{first}, {second}."
+
+
+def another_label(view) -> None:
+    """Show what each feature adds to the difference of the scores of two labels."""
+    with st.columns([3, 2])[0]:
+        other = _choose_label(view)
+    if other is None:
+        st.caption("The data set has no other label that is predicted or true for this row.")
+        return
+    raw = contrast_of(view.key, view.row, view.label, other)
+    found = explaining.named(raw, view.data, view.kind)
+    names = tuple(view.data.label_name(j) for j in (view.label, other))
+    values = explain.label_values(view.model, view.x, [view.label, other])
+    st.markdown(Contrast(names, tuple(explaining.score(view.kind, value) for value in values)).sentence())
+    if not found["contribution"].any():
+        st.caption("No feature speaks for one of them.")
+        return
+    cut = figures.cut_apart(names, LEGEND)
+    labels = [html.escape(cut[name], quote=False) for name in names]
+    labels = ["this label", "the other"] if labels[0] == labels[1] else labels  # two labels of one name
+    figure = figures.contribution_bars(
+        found,
+        explaining.BARS,
+        unit=DIFFERENCE[view.kind],
+        title="What speaks for which label",
+        wording=(f"for {labels[0]}", f"for {labels[1]}"),
+        start=explaining.start(raw.attrs),
+    )
+    charts.show_figure(
+        figure,
+        found,
+        f"{view.file}-label{view.label}-not-{other}",
+        f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
+        + _reading(raw.attrs),
+        counted="features",
+        key="explain.contrast",
+    )
+
+
+def _reading(attrs) -> str:
+    if not math.isfinite(attrs["total"]):
+        return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
+    of_empty = "from that of a row without features"
+    return f"The bars add up to {DIFFERENCE[attrs['kind']]}, {of_empty}.{explaining.divided(attrs['kind'])}"
+
+
+def _choose_label(view) -> int | None:
+    """Return the label that the explained one is compared with, first one that is right if that is wrong; or None."""
+    ranked = first_labels(view.key, view.row, MOST_OTHERS)
+    options = [j for j in [*ranked, *sorted(view.true - set(ranked))] if j != view.label]
+    if not options:
+        return None
+    right = view.label in view.true
+    first = next((j for j in options if (j in view.true) != right), options[0])
+
+    def text(j):
+        place = f"ranked {format.ordinal(ranked.index(j) + 1)}" if j in ranked else f"not among the first {MOST_OTHERS}"
+        return f"{view.data.label_name(j)} – {place}, {'right' if j in view.true else 'wrong'}"
+
+    other = now().other if now().other in options else first
+    take = lambda label: look(label=view.label, other=label)  # noqa: E731
+    about = f"{len(options):,} of the {view.data.n_labels - 1:,} other labels: those ranked first, and the true ones."
+    fields.pick("Compared with", {j: text(j) for j in options}, "explain.other", other, take, help=about)
+    return other
+
+
+def another_result(view, fingerprint: str, by_key: dict, titles: dict) -> None:
+    """Show what each feature adds to the same label of the same row in the models of two results."""
+    key = _choose_result(fingerprint, by_key, titles, view.key)
+    record, title = by_key[key], titles[key]
+    both = results.run_and_model(record)
+    if both is None:
+        jobs.watch(jobs.active("train", key=record["key"]))
+        return
+    raw = contributions(record["key"], view.row, view.label)
+    other = explaining.named(raw, view.data, raw.attrs["kind"])
+    places = [_place(view, run) for run in (view.run, both[0])]
+    cards = [("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")]
+    if (view.kind == "score") == (raw.attrs["kind"] == "score"):  # else features of one are no features of the other
+        found = explain.agreement(view.contributions, other, TOP)
+        n_features = len({*view.contributions["feature"], *other["feature"]})
+        cards += explaining.agreement_cards(found["spearman"], found["overlap"], TOP, n_features, "of both models")
+    tables.cards(cards)
+    ends = None
+    if raw.attrs["kind"] == view.kind:  # both add up to the same kind of score, so both get the same axis
+        drawn = [figures.contribution_bars(f, explaining.BARS).layout.meta["ends"] for f in (view.contributions, other)]
+        ends = (min(d[0] for d in drawn), max(d[1] for d in drawn))
+    left, right = st.columns(2, gap="large")
+    with left:
+        _bars(view, view.title, view.contributions, view.attrs, ends, 1)
+    with right:
+        _bars(view, title, other, raw.attrs, ends, 2)
+
+
+def _choose_result(fingerprint, by_key, titles, key) -> str:
+    """Return the key of another result: at first of the twin trained with (or without) noise."""
+    others = [k for k in by_key if k != key]
+    of_run = [k for pair in twins(list(by_key.values())) for k in (pair[0]["key"], pair[1]["key"])
+              if key in (pair[0]["key"], pair[1]["key"]) and k != key]  # fmt: skip
+    name = f"{SECOND} {fingerprint}"
+    chosen = next(k for k in (workspace.get("widgets").get(name), *of_run, others[0]) if k in others)
+    take = functools.partial(workspace.remember, name)
+    return fields.pick("Compared with", {k: titles[k] for k in others}, SECOND, chosen, take)
+
+
+def _place(view, run) -> str:
+    place = view.place(run)
+    return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
+
+
+def _bars(view, whose, contributions, attrs, ends, place):
+    """Draw the contributions by one of the two models; ``place`` is 1 or 2 and ``ends`` are the ends of the axis."""
+    if not contributions["contribution"].any():
+        st.caption(f"Nothing contributes by {format.plain(whose)}.")
+        return
+    figure = figures.contribution_bars(
+        contributions,
+        explaining.BARS,
+        unit=explaining.UNITS[attrs["kind"]],
+        title=figures.short(whose, 34),
+        ends=ends,
+        start=explaining.start(attrs),
+    )
+    caption = f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}"
+    name, key = f"{view.file}-label{view.label}-model{place}", f"explain.two.{place}"
+    charts.show_figure(figure, contributions, name, caption, counted="features", key=key)
