@@ -15,19 +15,15 @@ TREE_MODELS = ("PLT", "LdSM")
 def show(run, record, file_name) -> None:
     if not run.has_model:
         return _links(run, record)
-    times, size = run.times, run.size
+    size = run.size
     cards = [
         (
             "Prediction",
-            f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
+            f"{format.duration(run.times['predict_ms_per_row'] / 1000)}/row",
             f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each. By the clock, "
             "once: longer beside other work.",
         ),
-        (
-            "Model in memory",
-            format.size(size["model_bytes"]),
-            f"{size['n_weights']:,} weights that are not zero. Its size on disk is on the page Storage.",
-        ),
+        ("Model in memory", format.size(size["model_bytes"]), f"{size['n_weights']:,} weights that are not zero."),
     ]
     if run.model in TREE_MODELS:
         text = f"Over all trees; the deepest is {size['depth']} levels deep."
@@ -37,7 +33,8 @@ def show(run, record, file_name) -> None:
     settings_text = settings.changed(run.model, run.params) or "default settings"
     trained = "From the cache, trained" if cached else "Trained"
     st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
-    _chosen(run, file_name)
+    if run.chosen:
+        _chosen(run, file_name)
     _links(run, record)
     run_code.show(record, file_name, "train")
 
@@ -56,34 +53,20 @@ def _links(run, record) -> None:
 
 def _chosen(run, name):
     """Say which settings the model chose itself, and draw the trials by which it did."""
-    if not run.chosen:
-        return
     values = format.plain(settings.chosen_words(run.model, run.chosen, run.size))
+    st.caption(f"Settings left on automatic, which the model chose: {values}.")
     if not run.trials:
-        st.caption(f"Settings left on automatic, which the model chose: {values}.")
         return
     trials = pd.DataFrame(run.trials)
-    samples, seconds = trials["rows"].unique(), float(trials["seconds"].sum())
-    sizes = " or ".join(f"{rows:,}" for rows in samples)
-    # A sample shows only roughly which C is best, and more rows need another one.
-    between = " C is no trial’s: what they suggest is adapted to all rows and drawn towards the published one."
-    between *= "C" in run.chosen
-    st.caption(
-        f"Settings left on automatic, chosen by {format.count(len(trials), 'trial')} on {sizes} of the training rows, "
-        f"in {format.duration(seconds)}: {values}.{between}"
-    )
-    more = " The first sample decides the shape of the tree; the second, all rows of some labels, decides the rest."
-    more = more if len(samples) > 1 else ""
     options = {p.name: p.named for p in experiment.MODELS[run.model].parameters if p.name in trials and p.options}
-    shape = "" if "arity" in trials else " of one level, so one classifier per label,"
+    named = trials.assign(**{name: trials[name].map(words) for name, words in options.items()})
     charts.show_figure(
-        figures.trials(
-            trials.assign(**{name: trials[name].map(named) for name, named in options.items()}), run.chosen_trial
-        ),
+        figures.trials(named, run.chosen_trial),
         trials,
         f"{name}-trials",
-        f"Each point is a label tree{shape} that was trained on a sample of the training rows, and measured on other "
-        f"training rows; test rows are not used.{more} The highest mean of the three measures wins, each relative to "
-        "the first trial of its sample; a dearer tree or a larger C wins only if it is better by more than chance.",
+        f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}: each point is a model "
+        "trained on a sample of the training rows and measured on other training rows; test rows are not used. The "
+        "highest mean of the three measures wins, each relative to the first trial of its sample; a dearer tree or a "
+        "larger C wins only if it is better by more than chance. C is then adapted to all rows.",
         key="wide.train.trials",
     )

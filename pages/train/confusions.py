@@ -16,11 +16,10 @@ def show(data, run, key, name) -> None:
     left, right = st.columns(2, gap="large")
     ks = {0: f"as many as are true, at most {run.ranking.labels.shape[1]}"}
     ks |= {k: f"{k}" for k in results.ks(data.n_labels)}
-    with left:
-        k = fields.radio("Labels predicted", ks, "train.confusions.k")
+    k = fields.radio("Labels predicted", ks, "train.confusions.k", place=left)
     query_key = selectors.query_key("train.confusions.query", data)
-    with right:
-        query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all").strip()
+    hint = "part of a name; empty: all"
+    query = fields.text("Find labels by name or id", query_key, placeholder=hint, place=right).strip()
     found = confused(key, k, query)
     if found.pairs.empty:
         st.info("No test row has both a missed and a wrong label" + (" of these names." if query else "."))

@@ -5,14 +5,14 @@ import streamlit as st
 from pages.shared import actions, begin, format, forms, jobs, sections, server, settings, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
-from pages.train import next_model, trying
+from pages.train import listed, trying
 from xmlcore import experiment
 
 _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen when this was drawn last
 
 
 def show(data, fingerprint, shown) -> None:
-    model, shown_key = next_model.choose(fingerprint, shown), shown["key"] if shown else None
+    model, shown_key = listed.choose_model(fingerprint, shown), shown["key"] if shown else None
     info = experiment.MODELS[model]
     buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
     button = buttons.container()

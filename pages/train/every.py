@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -34,21 +33,12 @@ def show(run, key: str, file_name: str) -> None:
 
 
 def _table(found, file_name) -> None:
-    bucket = fields.radio(
-        "Labels",
-        SHOWN,
-        "train.every.bucket",
-        "all",
-        help=MEANING,
-    )
-    same = repeated(found.measures, bucket)
+    bucket = fields.radio("Labels", SHOWN, "train.every.bucket", "all", help=MEANING)
     frame = lines(found.measures, bucket)
-    frame = frame[~frame["measure"].isin(same)].reset_index(drop=True)
     tables.show(frame, "train.every.table", _columns() | {"meaning": tables.text("Meaning", 530)}, most=420)
     st.caption(
         f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
-        "test rows. Larger is better, unless the meaning says otherwise."
-        + "".join(f" {repeats} is the same as {first} here." for repeats, first in same.items()),
+        "test rows. Larger is better, unless the meaning says otherwise.",
         help=measured.INTERVAL,
     )
     charts.csv_button(
@@ -72,15 +62,6 @@ def lines(measures, bucket: str):
         line = {"measure": measure} | {f"k = {row.k}": in_percent(row) for row in rows.itertuples()}
         texts.append(line | {"meaning": metrics.MEASURES[measure].explained})
     return pd.DataFrame(texts)
-
-
-def repeated(measures, bucket: str) -> dict[str, str]:
-    mine = measures[measures["bucket"] == bucket].pivot(index="measure", columns="k", values="value")
-    pairs = [(f"{average} {of}@k", f"{of}@k") for of in ("P", "R") for average in ("micro", "samples")]
-    pairs = [(average, first) for average, first in pairs if {average, first} <= set(mine.index)]
-    return {
-        average: first for average, first in pairs if np.allclose(mine.loc[average], mine.loc[first], equal_nan=True)
-    }
 
 
 def in_percent(row) -> str:

@@ -1,5 +1,7 @@
 """The labels one by one: how well each is predicted, and the rows where it was found, missed or wrongly predicted."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -12,34 +14,46 @@ from xmlcore import metrics
 
 LISTED = 1000  # most labels in a table
 LISTED_ROWS = 200  # most rows of a label in a table, with the names of all their labels
-NAMED = 3  # most labels that the sentence names
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
+
+
+class OfLabels(NamedTuple):
+    """How many labels are found, and the two means of F1."""
+
+    k: int  # labels predicted for each row
+    tested: int  # labels with a test row
+    never: int  # of these, labels that are never predicted correctly
+    micro: float
+    macro: float
 
 
 def show(data, run, key, name) -> None:
     ks = results.ks(data.n_labels)
     k = fields.radio("Labels predicted", ks, "train.labels.k", ks[-1])
     every = every_label(key, k)
-    micro, macro = metrics.f1_of_labels(every)
-    occurring = every[every["rows"] > 0]
-    never, occur = occurring.loc[occurring["right"] == 0, "name"], format.count(len(occurring), "label")
-    found = f"**all {occur} with a test row** are predicted correctly at least once"
-    if len(never):
-        named = f" ({format.listed([*map(format.plain, never)])})" * (len(never) <= NAMED)
-        found = f"**{len(never):,} of {occur} with a test row** are never predicted correctly{named}"
     st.markdown(
-        f"With {format.count(k, 'label')} predicted for each row, {found}. Micro F1 is "
-        f"**{format.percent(micro)}**, macro F1 **{format.percent(macro)}**.",
+        sentence(of_labels(every, k)),
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
     )
     label = _table(data, every, key, k)
-    charts.csv_button(
-        "All labels, CSV", every, f"{name}-labels-at-{k}-all", f"All {len(every):,} labels with these measures"
-    )
+    about = f"All {len(every):,} labels with these measures"
+    charts.csv_button("All labels, CSV", every, f"{name}-labels-at-{k}-all", about)
     if label is not None:
         _rows_of_label(data, run, key, k, label)
+
+
+def of_labels(every, k) -> OfLabels:
+    tested = every[every["rows"] > 0]
+    return OfLabels(k, len(tested), int((tested["right"] == 0).sum()), *metrics.f1_of_labels(every))
+
+
+def sentence(found: OfLabels) -> str:
+    return (
+        f"**{found.never:,} of {format.count(found.tested, 'label')} with a test row** are never predicted correctly "
+        f"among {found.k}. Micro F1 is **{format.percent(found.micro)}**, macro F1 **{format.percent(found.macro)}**."
+    )
 
 
 @server.shared()
@@ -86,11 +100,8 @@ def _table(data, every, key, k):
         selection_mode="single-row",
         **tables.ticked(ticked),
     )
-    of = "labels" if len(matching) == len(every) else f"labels with “{format.plain(query.strip())}”"
-    st.caption(
-        f"Showing {len(listed):,} of {len(matching):,} {of}, most frequent in training first. Click a heading to sort; "
-        "tick a label to see its rows."
-    )
+    shown = format.showing(len(listed), len(matching), "label")
+    st.caption(f"{shown}, most frequent in training first. Tick a label to see its rows.")
     return int(listed["label"].iloc[ticked[0]]) if ticked else None
 
 

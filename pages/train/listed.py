@@ -1,15 +1,20 @@
-"""The runs of this workspace on the data set: which one is shown, and what all of them cost."""
+"""The results on the data set: which one is shown, which model is trained next, and what all of them cost."""
+
+from datetime import UTC, datetime
+from functools import partial
 
 import pandas as pd
 
 from pages.shared import fields
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
-from pages.train import answer, next_model
-from xmlcore import figures
+from pages.shared.workspaces import workspace
+from pages.train import answer
+from xmlcore import experiment, figures
 from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
+NEXT = "train.model"  # in the workspace's "widgets": the model chosen last, data set and result it was beside, and when
 
 
 def to_show(fingerprint: str, runs: list) -> dict | None:
@@ -27,13 +32,38 @@ def choose(runs, shown) -> None:
     def reopen(key):
         results.take(shown["fingerprint"], key)
         if not results.is_given(by_key[key]):
-            next_model.take(shown["fingerprint"], by_key[key], by_key[key]["model"])
+            take_model(shown["fingerprint"], by_key[key], by_key[key]["model"])
 
     titles = run_names.names(runs)
     help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
     help += run_names.footnote(titles.values())
     titles = fields.cut(titles, fields.QUARTER)
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
+
+
+def choose_model(fingerprint: str, shown: dict | None) -> str:
+    """Show the choice of the model to train next, and return it; ``shown`` is the record of the result shown."""
+    models = experiment.MODELS
+    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
+    options, value = dict(zip(models, models)), _next_model(fingerprint, shown)
+    return fields.pick("Model to train", options, NEXT, value, partial(take_model, fingerprint, shown), help=help)
+
+
+def take_model(fingerprint: str, shown: dict | None, model: str) -> None:
+    """Choose the model to train next beside a result that is shown."""
+    now = datetime.now(UTC).isoformat(timespec="microseconds")  # as records of results say when they were made
+    workspace.remember(NEXT, [model, fingerprint, shown["key"] if shown else "", now])
+
+
+def _next_model(fingerprint, shown):
+    kept = workspace.get("widgets").get(NEXT)
+    is_whole = isinstance(kept, list) and [*map(type, kept)] == 4 * [str]
+    model, data, beside, when = kept if is_whole else 4 * [""]
+    if shown is not None and not results.is_given(shown):
+        # A result that comes after a choice does not change it.
+        if data != fingerprint or beside != shown["key"] and when >= str(shown["created"]):
+            model = shown["model"]
+    return model if model in experiment.MODELS else next(iter(experiment.MODELS))
 
 
 def frontier(runs, n_test, name) -> None:

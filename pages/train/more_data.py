@@ -11,11 +11,8 @@ from xmlcore.metrics.buckets import BUCKETS, MEANING
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
 FORECAST = (
-    " The dotted curve follows their means and flattens as rows are added; the open mark is its forecast for twice the "
-    "rows, with a 95\u00a0% interval. It supposes that new rows would be like these.\n\n"
-    """How it is computed: the curve is a − b·n⁻ᶜ, where n is the number of training rows and a the limit that it
-approaches. a, b and c are fitted to the means over seeds by least squares. The interval comes from fitting again to
-test rows and seeds drawn again."""
+    " The dotted curve follows their means; the open mark is its forecast for twice the rows, with a 95\u00a0% "
+    "interval, supposing that new rows would be like these."
 )
 
 

@@ -8,8 +8,7 @@ import streamlit as st
 from pages.shared import actions, fields, format, forms, server, settings, sweeping, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
-from pages.train import listed
-from xmlcore import experiment, store
+from xmlcore import experiment
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.engine.sweep_settings import STEPS
 from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
@@ -19,6 +18,7 @@ SWEEP = experiment.KINDS["sweep"]
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
 TRIED = "Several settings"  # title of the section
 BUDGET = 20  # combinations drawn at random, at first
+FIRST = {"PLT": ["C"], "LdSM": ["n_estimators"], "OneVsRest": ["C"]}  # varied at first
 _BETWEEN = re.compile(r"\bto\b|\.\.|–")  # what stands in a range: "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
 _SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": "auto, 25, 100"}
@@ -26,57 +26,28 @@ _LEFT_OUT = ("random_state", *(p.name for p in NOISE))
 
 
 class ValuesError(ValueError):
-    """What was typed are no values of a parameter."""
+    """Values of a parameter that cannot be read."""
 
 
 def show(fingerprint: str, model: str) -> None:
-    info = experiment.MODELS[model]
-    offered = {p.name: p for p in info.parameters if p.name not in _LEFT_OUT}
-    first = {"PLT": ("C",), "LdSM": ("n_estimators",), "OneVsRest": ("C",)}.get(model, ())
-    names = fields.several(
-        f"Settings of {model} to vary",
-        {name: parameter.label for name, parameter in offered.items()},
-        f"try.{model}.names",
-        [name for name in first if name in offered],
-    )
-    chosen = _chosen(fingerprint, model)
+    offered = {p.name: p for p in experiment.MODELS[model].parameters if p.name not in _LEFT_OUT}
+    labels = {name: parameter.label for name, parameter in offered.items()}
+    names = fields.several(f"Settings of {model} to vary", labels, f"try.{model}.names", FIRST.get(model, []))
     for name in names:
-        _values_field(model, offered[name], chosen.get(name))
+        _values_field(model, offered[name])
     _how(fingerprint, model)
     _start(fingerprint, model, {name: offered[name] for name in names})
 
 
-def _chosen(fingerprint, model) -> dict:
-    """Return what the result shown chose for itself, if it is of the model."""
-    record = listed.to_show(fingerprint, results.kept("runs", fingerprint))
-    if record is None or record["model"] != model:
-        return {}
-    try:
-        return server.run(record["key"]).chosen
-    except (store.StoreError, OSError):
-        return {}
-
-
 def _how(fingerprint, model) -> None:
-    about, budget = SWEEP.parameter("method"), SWEEP.parameter("budget")
-    method = fields.choice(
-        about.label, about.options, "try.method", about.default, format_func=about.named, help=about.form_help
-    )
+    method, budget = fields.described(SWEEP.parameter("method"), "try.method"), SWEEP.parameter("budget")
     if method != "grid":
         key, first = f"try.budget.{method}", BUDGET if method == "random" else None
         fields.whole(budget.label, budget.minimum, None, key, first, help=budget.help, placeholder="all")
     left, right = st.columns(2)
-    fields.whole(
-        "Seeds",
-        1,
-        MOST_SEEDS,
-        "try.seeds",
-        1,
-        place=left,
-        help="Each setting is trained with so many seeds, and judged by the mean. With two or more, the table shows "
-        "how far chance moves the measure.",
-        disabled="random_state" not in experiment.full_params(model),
-    )
+    about = "Each setting is trained with so many seeds, and judged by the mean."
+    no_seed = "random_state" not in experiment.full_params(model)
+    fields.whole("Seeds", 1, MOST_SEEDS, "try.seeds", 1, place=left, help=about, disabled=no_seed)
     measures = results.measurable(MEASURES, server.dataset(fingerprint).n_labels)
     about = "The setting with the largest value is chosen."
     fields.choice("Measure", measures, "try.measure", "P@1", place=right, help=about)
@@ -90,12 +61,11 @@ def _start(fingerprint, model, varied) -> None:
     if problem:
         (st.error if pressed else st.caption)(format.plain(problem))
         return
-    n_settings, n_trials = len(task.settings), task.n_trials
+    many = [format.count(len(task.settings), "setting"), format.count(task.n_trials, "training")]
     seconds = server.estimated_seconds(task)
-    known = ", all of them known" if n_trials > 1 else ", which is known"
-    time = "" if seconds is None else f", {tasks.takes(seconds, task)}" if seconds else known
-    state = "Tried already." if task.exists() else ""
-    st.caption(state or f"{format.count(n_settings, 'setting')}, {format.count(n_trials, 'training')}{time}.")
+    if seconds is not None:
+        many.append(tasks.takes(seconds, task) if seconds else "known already")
+    st.caption("Tried already." if task.exists() else f"{', '.join(many)}.")
 
 
 def _begin(fingerprint, model, varied):
@@ -106,30 +76,25 @@ def _begin(fingerprint, model, varied):
 
 
 def _task(fingerprint, model, varied):
+    """Return the task that tries values of some parameters, or None and what is wrong with them."""
     if not varied:
         return None, "Choose a setting to vary."
     state, info = st.session_state, experiment.MODELS[model]
-    params = forms.values(model, info)
-    problems = forms.problems(info, {name: value for name, value in params.items() if name not in varied})
+    params = {name: value for name, value in forms.values(model, info).items() if name not in varied}
+    if problems := forms.problems(info, params):
+        return None, "  ".join(problems)
+    method = state["try.method"]
     try:
-        grid = {name: _typed(model, parameter) for name, parameter in varied.items()}
-        if problems:
-            raise ValuesError("  ".join(problems))
-        method = state["try.method"]
-        seeded = "random_state" in params
-        return experiment.task(
-            "sweep",
-            {"dataset": fingerprint},
-            {
-                "model": model,
-                "params": {name: value for name, value in params.items() if name not in grid},
-                "grid": grid,
-                "seeds": list(range(state["try.seeds"] if seeded else 1)),
-                "method": method,
-                "measure": state["try.measure"],
-                "budget": None if method == "grid" else state[f"try.budget.{method}"],
-            },
-        ), None
+        wanted = {
+            "model": model,
+            "params": params,
+            "grid": {name: _typed(model, parameter) for name, parameter in varied.items()},
+            "seeds": list(range(state["try.seeds"] if "random_state" in params else 1)),
+            "method": method,
+            "measure": state["try.measure"],
+            "budget": None if method == "grid" else state[f"try.budget.{method}"],
+        }
+        return experiment.task("sweep", {"dataset": fingerprint}, wanted), None
     except (ValueError, TypeError) as error:
         return None, settings.in_form(model, str(error))
 
@@ -137,7 +102,7 @@ def _task(fingerprint, model, varied):
 # --- values of one parameter ---
 
 
-def _values_field(model, parameter, chosen) -> None:
+def _values_field(model, parameter) -> None:
     key = f"try.{model}.{parameter.name}"
     if parameter.kind in ("choice", "bool"):
         options = list(parameter.options) if parameter.kind == "choice" else [False, True]
@@ -145,14 +110,9 @@ def _values_field(model, parameter, chosen) -> None:
         fields.several(parameter.label, texts, key, options)
         return
     allowed = settings.limits(parameter)
-    fields.text(
-        parameter.label,
-        key,
-        suggestion(parameter, chosen),
-        placeholder="1, 3, 10 or 1 to 10",
-        help=f"Values with commas between them, or a range: “1 to 10” tries {STEPS} values of it, or draws some."
-        + (f" Allowed: {allowed}." if allowed else ""),
-    )
+    help = f"Values with commas between them, or a range: “1 to 10” tries {STEPS} values of it, or draws some."
+    help += f" Allowed: {allowed}." if allowed else ""
+    fields.text(parameter.label, key, suggestion(parameter), placeholder="1, 3, 10 or 1 to 10", help=help)
 
 
 def _typed(model, parameter):
@@ -163,11 +123,12 @@ def _typed(model, parameter):
 
 
 def parsed(parameter, text: str):
+    """Return the values in ``1, 3, 10`` as a list, or the range ``1 to 10`` as a dict."""
     both = _BETWEEN.split(text, maxsplit=1)
     if len(both) == 2 and all(len(part.split()) == 1 for part in both) and "," not in text:
         low, high = (_number(parameter, part) for part in both)
         if low is None or high is None or AUTO in (low, high) or low >= high:
-            raise ValuesError(f"{parameter.label}: “{text.strip()}” is no range. Write it as 1 to 10.")
+            raise ValuesError(f"{parameter.label}: “{text.strip()}” is not a range. Write it as 1 to 10.")
         return {"low": low, "high": high}
     values = [_number(parameter, part) for part in re.split(r"[,;]", text) if part.strip()]
     if not values:
@@ -193,12 +154,9 @@ def _number(parameter, text):
     return value
 
 
-def suggestion(parameter, chosen=None) -> str:
-    """Return values to try, below and above what the model has by default, or has ``chosen`` for itself."""
+def suggestion(parameter) -> str:
+    """Return values to try: the default, and one below and above it."""
     default = parameter.default
-    around = parameter.can_be_auto and parameter.kind == "float" and isinstance(chosen, float)
-    if around:
-        default = chosen
     if isinstance(default, bool) or not isinstance(default, (int, float)) or default == 0:
         return _SUGGESTED.get(parameter.name, AUTO) if parameter.can_be_auto else ""
     low = -math.inf if parameter.minimum is None else parameter.minimum
@@ -206,5 +164,5 @@ def suggestion(parameter, chosen=None) -> str:
     values = (default / 3, default, default * 3)
     if parameter.kind == "int":
         values = (round(value) for value in values)
-    shown = [f"{value:g}" for value in dict.fromkeys(float(f"{min(max(value, low), high):.2g}") for value in values)]
-    return ", ".join([AUTO, shown[0], shown[-1]] if around else shown)
+    allowed = (float(f"{min(max(value, low), high):.2g}") for value in values)
+    return ", ".join(f"{value:g}" for value in dict.fromkeys(allowed))

@@ -11,10 +11,10 @@ import pytest
 
 from pages.shared import sweeping
 from pages.shared.results import trials
-from pages.train import trying
-from tests.pages.making import fields_of, figure, numbers, said_plainly, titles, train, use, word_data
+from pages.train import tried, trying
+from tests.pages.making import fields_of, figure, numbers, titles, train, use, word_data, written
 from tests.pages.small import small_data
-from xmlcore import experiment, store
+from xmlcore import datasets, experiment, store
 
 C = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "C")
 TREES = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
@@ -34,8 +34,8 @@ def test_values_are_read_as_they_are_typed(parameter, text, values):
 @pytest.mark.parametrize("parameter, text, said", [
     (C, "", "write the values"),
     (C, "1, two", "“two” is not a number"),
-    (C, "10 to 1", "is no range"),
-    (C, "auto to 3", "is no range"),
+    (C, "10 to 1", "is not a range"),
+    (C, "auto to 3", "is not a range"),
     (C, "0", "0 is not allowed"),
     (TREES, "1.5", "1.5 is not allowed"),
     (TREES, "1, 1000", "1,000 is not allowed"),
@@ -61,16 +61,6 @@ def test_suggested_values_of_every_parameter_can_be_tried():
                 assert trying.parsed(parameter, text)
 
 
-@pytest.mark.sections("Several settings")
-def test_values_below_and_above_what_the_result_shown_chose_are_suggested(ready):
-    key = train(ready, "OneVsRest", word_data())
-    chosen = experiment.load("train", key).chosen["C"]
-    auto, *values = ready.run().go("train").at.text_input(key="try.OneVsRest.C").value.split(", ")
-    low, high = map(float, values)
-    assert auto == "auto" and (chosen / low, high / chosen) == pytest.approx((3, 3), rel=0.05)
-    assert trying.suggestion(C, 0.372) == "auto, 0.12, 1.1" and trying.suggestion(C) == "auto, 1, 3, 10"
-
-
 @pytest.fixture
 def page(ready):
     train(ready, "OneVsRest", word_data())
@@ -82,63 +72,66 @@ def start(page, values="0.01, 3"):
     return page.set("try.OneVsRest.C", values).press("try.OneVsRest.start")
 
 
+def keep(task, page):
+    """Have the trainings of a sweep done, and listed in the workspace of a page."""
+    experiment.keep(task)
+    listed(task, page)
+
+
+def listed(task, page):
+    with fields_of(page) as fields:
+        fields["sweeps"] = [
+            {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
+        ]
+
+
+def sweep(model, **grid):
+    params = {"model": model, "grid": grid, "seeds": [0]}
+    return experiment.task("sweep", {"dataset": datasets.save_dataset(word_data())}, params)
+
+
 @pytest.mark.sections("Several settings")
 def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
     page.press("try.open")
     start(page).until(lambda s: "the best of 2 settings" in s.text())
     assert page.at.session_state["train.section"] == "Several settings"
-    assert "one seed" not in page.text()  # nothing in the training of this model is by chance
     table = page.frame("C", "mean", "state")
     assert table["state"].tolist() == ["done", "done"] and figure(page, "P@1 on the rows held out") is not None
-    assert "On the **test rows**" not in page.text()  # before the choice is trained on all rows
     key = page.at.session_state["workspace.snapshot"]["sweeps"][0]["key"]
     assert session(page.look_only()).go("train").at.button(key=f"use-best-{key}").disabled
     page.press(f"use-best-{key}")
     assert next(n for n in page.at.number_input if n.label == C.label).value == experiment.load("sweep", key).best["C"]
-    page.press(f"train-best-{key}").until(lambda s: "On the **test rows**, after training" in s.text())
+    page.press(f"train-best-{key}")
     page.until(lambda s: len(s.at.session_state["workspace.snapshot"]["runs"]) == 2)  # listed like other results
+    page.until(lambda s: any({"setting", "PSP@5"} <= {*t.value} for t in s.at.dataframe))
 
 
-@pytest.mark.sections("Several settings")
-def test_the_default_setting_stands_beside_the_best_on_the_rows_held_out_and_on_the_test_rows(page, monkeypatch):
-    data = word_data()
-    params = {"model": "OneVsRest", "grid": {"C": ["auto", 3.0]}, "seeds": [0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+def test_the_default_setting_stands_beside_the_best():
+    task = sweep("OneVsRest", C=["auto", 3.0])
     experiment.keep(task)
-    kept, loaded = task.load(), trials.server.loaded
-    assert kept.best["C"] == "auto", "the default is the best itself, and has nothing beside it"
+    kept = task.load()
+    assert kept.best["C"] == "auto" and tried.best(kept).default is None, "the default is the best itself"
     table = kept.table.assign(mean=[0.75, 1.0])
     other = dataclasses.replace(kept, table=table, best=kept.best | {"C": 3.0}, best_setting=1, value=1.0)
-    with fields_of(page) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
-    assert "The default" not in page.run().text()
-    monkeypatch.setattr(trials.server, "loaded", lambda one: other if one.kind == "sweep" else loaded(one))
-    rows = kept.n_held_out // 4
-    assert f"The default gives **75.00 %**, {rows} rows less." in said_plainly(page.run().text())
-    assert page.at.button(key=f"train-best-{task.key}").proto.type == "primary"
-    surely, other = other, dataclasses.replace(other, table=table.assign(mean=[1 - 1 / kept.n_held_out, 1.0]))
-    assert ", 1 row less, which may be chance." in said_plainly(page.run().text())
-    assert page.at.button(key=f"train-best-{task.key}").proto.type == "secondary"
-    other = surely
-    page.press(f"train-best-{task.key}").until(lambda s: "On the **test rows**, after training" in s.text())
-    records = page.at.session_state["workspace.snapshot"]["runs"]
-    (usual,) = (run for record in records if (run := experiment.load("train", record["key"])).params["C"] == "auto")
-    p1 = next(line.value for line in usual.measures.itertuples() if (line.measure, line.k) == ("P@k", 1))
-    assert f"The default: P@1 = {100 * p1:.2f} %" in said_plainly(page.text())
+    found = tried.best(other)
+    assert (found.setting, found.value, found.default, found.by_chance) == ({"C": 3.0}, 1.0, 0.75, False)
+    close = dataclasses.replace(other, table=table.assign(mean=[1 - 1 / kept.n_held_out, 1.0]))
+    assert tried.best(close).by_chance and "perhaps by chance" in tried.sentence(close, tried.best(close))
+    equal = dataclasses.replace(other, table=table.assign(mean=1.0))
+    assert tried.best(equal).n_equal == 1
+    assert tried.on_test_rows(other).empty, "before they are trained on all rows"
+    finals = [*other.final_tasks(), *kept.final_tasks()]
+    for final in finals:
+        experiment.keep(final)
+    lines = tried.on_test_rows(other).set_index("setting")
+    p1 = next(line.value for line in finals[1].load().measures.itertuples() if (line.measure, line.k) == ("P@k", 1))
+    assert [*lines.index] == ["chosen", "default"] and lines.loc["default", "P@1"] == pytest.approx(100 * p1)
 
 
 @pytest.mark.sections("Several settings")
-def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_difference_is_said(page):
-    data = word_data()  # of so few labels that automatic makes one level, whatever the arity
-    params = {"model": "PLT", "grid": {"C": [0.1, 1.0, 10.0], "arity": [4, 8]}, "seeds": [0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
-    experiment.keep(task)
-    with fields_of(page) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
-    said = page.run().text()
-    chosen = "**Arity** made no difference in any, where each trial chose one level. On all training rows, what is on "
-    assert f"{chosen}automatic is chosen anew, and **Arity** may matter." in said and ", with any Arity, " in said
-    chosen = page.frame("C", "mean", "chosen")["chosen"]
+def test_the_table_has_what_trials_chose_for_settings_on_automatic(page):
+    keep(sweep("PLT", C=[0.1, 1.0, 10.0], arity=[4, 8]), page)  # of so few labels automatic makes one level
+    chosen = page.run().frame("C", "mean", "chosen")["chosen"]
     assert len(chosen) == 6 and chosen.str.startswith("one level").all()
 
 
@@ -150,12 +143,7 @@ def test_what_trials_chose_for_settings_on_automatic_and_that_a_setting_made_no_
 def test_what_trials_chose_is_not_said_of_a_setting_without_a_difference_where_some_did_not_choose(
     page, grid, names, anew
 ):
-    data = word_data()
-    params = {"model": "PLT", "grid": {"C": [0.1, 1.0, 10.0], "arity": [4, 8], **grid}, "seeds": [0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
-    experiment.keep(task)
-    with fields_of(page) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    keep(sweep("PLT", C=[0.1, 1.0, 10.0], arity=[4, 8], **grid), page)
     for of_page in (page.run(), page.go("compare")):
         assert f"{names} made no difference in any." in of_page.text()
         assert (f"is chosen anew, and {names} may matter" in of_page.text()) == anew
@@ -222,29 +210,20 @@ def test_of_all_combinations_every_share_is_said_whatever_the_method(monkeypatch
     ("model", "grid"), [("DoubleSampling", {"n_adversarial": [1, 2]}), ("PLT", {"C": [1.0, 3.0], "beam": [None, 2]})]
 )
 def test_trials_of_models_without_a_depth_and_of_settings_that_are_empty_are_listed(page, model, grid):
-    data = word_data()
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, {"model": model, "grid": grid, "seeds": [0]})
-    experiment.keep(task)
-    with fields_of(page) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    task = sweep(model, **grid)
+    keep(task, page)
     table = page.run().frame("mean", "state")
     assert table["state"].tolist() == ["done"] * len(task.settings) and not (table[[*grid]] == "nan").any().any()
 
 
 @pytest.mark.sections("Several settings", "Which settings matter")
-@pytest.mark.parametrize("of_earlier_version", [False, True])
-def test_settings_have_the_names_of_what_was_trained_in_whichever_order_they_were_chosen(page, of_earlier_version):
-    data, grid = word_data(), {"normalize": ["l2", "standardize"], "C": [0.001, 0.1, 3.0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, {"model": "OneVsRest", "grid": grid, "seeds": [0]})
-    if of_earlier_version:
-        task.__dict__["settings"] = [{"normalize": rows, "C": C} for rows in grid["normalize"] for C in grid["C"]]
-    experiment.keep(task)
+def test_settings_have_the_names_of_what_was_trained(page):
+    task = sweep("OneVsRest", normalize=["l2", "standardize"], C=[0.001, 0.1, 3.0])
+    keep(task, page)
     trained = task.load().trials
     rows = trained["normalize"].map({"l2": "rows of length 1", "standardize": "standardised columns"})
     wanted = sorted(zip(rows, trained["C"], 100 * trained["value"]))
     assert len({value for *_, value in wanted}) > 2
-    with fields_of(page) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
     shown = page.run().frame("normalize", "C", "mean")
     assert sorted(zip(shown["normalize"], shown["C"].astype(float), shown["mean"])) == wanted
     axes = [numbers(trace["x"]) for trace in figure(page, "P@1 on the rows held out")["data"]]
@@ -256,23 +235,16 @@ def test_settings_have_the_names_of_what_was_trained_in_whichever_order_they_wer
 
 
 @pytest.mark.sections("Several settings")
-def test_of_two_sweeps_of_one_minute_the_newer_one_stays_in_sight(page, monkeypatch):
+def test_the_newer_of_two_sweeps_stays_in_sight(page, monkeypatch):
     monkeypatch.setattr(trials.format, "since", lambda seconds: "now")
     start(page, "0.01, 3").until(lambda s: "the best of 2 settings" in s.text())
-    start(page, "0.02, 0.1, 4").until(lambda s: "the best of 3 settings" in s.text())
-    assert "the best of 3 settings" in page.run().text(), "also when the browser says again what is chosen"
-
-
-@pytest.mark.sections("Several settings")
-def test_that_trainings_are_known_from_another_sweep_is_said(page):
-    start(page, "0.01, 3").until(lambda s: "the best of 2 settings" in s.text())
     start(page, "0.01, 3, 4").until(lambda s: "the best of 3 settings" in s.text())
-    assert "2 settings, 2 trainings, all of them known." in page.set("try.OneVsRest.C", "4, 0.01").text()
-    assert "1 setting, 1 training, about " in page.set("try.OneVsRest.C", "2").text()
+    assert "the best of 3 settings" in page.run().text(), "also when the browser says again what is chosen"
+    assert "2 settings, 2 trainings, known already." in page.set("try.OneVsRest.C", "4, 0.01").text()
 
 
 @pytest.mark.sections("Several settings")
-def test_settings_can_be_tried_before_the_first_result_and_not_by_who_only_looks(ready, session):
+def test_settings_can_be_tried_before_the_first_result(ready, session):
     use(ready, word_data())
     keys = lambda page: {field.key for field in page.at.text_input}  # noqa: E731
     assert "try.PLT.C" not in keys(ready.go("train"))
@@ -298,21 +270,17 @@ def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
 
 
 @pytest.mark.sections("Several settings")
-def test_a_sweep_that_the_end_of_the_app_interrupted_says_so_and_is_resumed(page):
-    data = word_data()
-    params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0, 10.0]}, "seeds": [0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
+def test_a_sweep_that_was_interrupted_is_resumed(page):
+    task = sweep("OneVsRest", C=[0.1, 1.0, 10.0])
     experiment.keep(task.trial(0, 0, 0))
-    record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
-    with fields_of(page) as fields:
-        fields["sweeps"] = [record]
-    assert "Interrupted, as the app ended: 1 of 3 trainings done" in page.run().text()
+    listed(task, page)
+    assert "interrupted: 1 of 3 trainings" in page.run().text()
     page.press(f"resume-sweep-{task.key}").until(lambda s: "the best of 3 settings" in s.text())
     assert len(store.entries("trials")) == 3
 
 
 @pytest.mark.sections("Several settings", "Which settings matter")
-def test_of_data_without_a_result_what_was_tried_is_at_hand_below_an_example(ready):
+def test_trials_are_at_hand_where_data_have_no_result(ready):
     def example():
         return any(title.startswith("Example") for title in titles(ready))
 
@@ -321,11 +289,7 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_below_an_example(rea
     data = word_data()
     use(ready, data)
     assert ready.go("train") and example()
-    params = {"model": "OneVsRest", "grid": {"C": [0.1, 1.0]}, "seeds": [0]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, params)
-    experiment.keep(task)
-    with fields_of(ready) as fields:
-        fields["sweeps"] = [{"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": 0.0}]
+    keep(sweep("OneVsRest", C=[0.1, 1.0]), ready)
     assert "the best of 2 settings" in ready.run().text() and example()
     said = ready.go("compare").text()
     assert "three lines" not in said and "Only **C** varies, in 2 settings" in said
@@ -333,14 +297,11 @@ def test_of_data_without_a_result_what_was_tried_is_at_hand_below_an_example(rea
 
 
 @pytest.mark.sections("Which settings matter")
-def test_the_compare_page_says_which_settings_matter_also_before_there_is_a_result_or_a_training_of_the_sweep(ready):
-    data = word_data()
-    train(ready, "OneVsRest", data)
-    grid = {"C": [0.001, 1.0, 10.0, 100.0], "weight_threshold": [0.0, 0.01]}
-    task = experiment.task("sweep", {"dataset": data.fingerprint}, {"model": "OneVsRest", "grid": grid, "seeds": [0]})
-    record = {"key": task.key, "fingerprint": data.fingerprint, "params": task.params, "asked": time.time()}
-    with fields_of(ready) as fields:
-        fields["sweeps"], runs = [record], fields["runs"]
+def test_compare_says_which_settings_matter_without_a_result(ready):
+    train(ready, "OneVsRest", word_data())
+    task = sweep("OneVsRest", C=[0.001, 1.0, 10.0, 100.0], weight_threshold=[0.0, 0.01])
+    listed(task, ready)
+    runs = written(ready)["runs"]
     assert "No training of this sweep has a result yet." in ready.go("compare").text()
     experiment.keep(task)
     for kept in (runs, []):
