@@ -1,22 +1,27 @@
 """Are these features better than others? Selections compared by decision trees, at one size and against k/D."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
-from pages.features import words
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import run_names
 from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 
-# Numbers of training rows, from which the first value is chosen when all rows would take long.
-SAMPLES = (20_000, 10_000, 5000, 2000, 1000)
-PATIENT = 150.0  # seconds; more than elsewhere, as few rows make a poor network and a misleading comparison
+PAIRS = 20_000_000  # of a row and a label, in the sample that is compared at first
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 WARNINGS = 3  # most warnings shown at once
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
+
+
+class BestHere(NamedTuple):
+    """The methods that are best at the digits shown."""
+
+    methods: list[str]
+    value: str
 
 
 def compare(view) -> None:
@@ -24,11 +29,9 @@ def compare(view) -> None:
     if chosen is None:
         return
     selections, seeds, n_rows = chosen
-    rows = f"all {view.data.n_train:,}" if n_rows is None else f"{n_rows:,} of {view.data.n_train:,}"
-    drawn = "" if n_rows is None else ", drawn at random"
     st.markdown(
-        f"One decision tree per label learns from the features that the method keeps for it, on {rows} training rows"
-        f"{drawn}, and predicts test rows: the better it predicts, the more the features are worth."
+        "One decision tree per label learns from the features that the method keeps for it, and predicts test rows: "
+        "the better it predicts, the more the features are worth."
     )
     measure = fields.choice("Measure", list(MEASURES), "features.measure", "average precision")
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure].explained}.")
@@ -49,12 +52,12 @@ def compare(view) -> None:
             _curve(view, curve, measure)
     if comparison is not None:
         _table(view, comparison)
-    warnings(view, [warning for result in (comparison, curve) if result is not None for warning in result.warnings])
+    warnings([warning for result in (comparison, curve) if result is not None for warning in result.warnings])
 
 
 def _choose(view):
-    """Return the compared selections, the seeds, and the number of training rows; None when no method is chosen."""
-    options = _options(view)
+    """Return the selections compared, the seeds, and the number of training rows, None for all; None without any."""
+    options, n = _options(view), view.data.n_train
     chosen = fields.several(
         "Methods compared",
         list(options),
@@ -64,37 +67,17 @@ def _choose(view):
         help="FALS and its patterns, all features, the methods that published results compare with, and "
         "selections of this page with other settings.",
     )
-    picked = [title for title in options if title in chosen]
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
-    n_seeds = fields.whole(
-        "Seeds",
-        1,
-        MOST_SEEDS,
-        "features.seeds",
-        3,
-        place=left,
-        help="Number of seeds with which each selection and its trees are made; published results use 10.",
-    )
-    if not picked:
+    about = "Number of seeds with which each selection and its trees are made; published results use 10."
+    n_seeds = fields.whole("Seeds", 1, MOST_SEEDS, "features.seeds", 3, place=left, help=about)
+    if not chosen:
         st.caption("Choose at least one method.")
         return None
-    selections, seeds, data = [options[title][0] for title in picked], list(range(int(n_seeds))), view.data
-
-    def seconds(n):
-        return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
-
-    n_rows = fields.sample(
-        min(2, data.n_train),
-        data.n_train,
-        f"features.rows {view.fingerprint[:8]}",
-        seconds,
-        PATIENT,
-        SAMPLES,
-        place=right,
-        help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
-        "rows are measured.",
-    )
-    return selections, seeds, None if n_rows >= data.n_train else int(n_rows)
+    about = "Training rows, drawn at random when fewer than all. At most as many test rows are measured."
+    key, first = f"features.rows {view.fingerprint[:8]}", min(n, max(1000, PAIRS // view.data.n_labels))
+    n_rows = fields.whole(f"Rows, up to {n:,}", min(2, n), n, key, first, place=right, help=about)
+    selections = [options[title][0] for title in options if title in chosen]
+    return selections, list(range(int(n_seeds))), None if n_rows >= n else int(n_rows)
 
 
 def _options(view) -> dict:
@@ -121,17 +104,16 @@ def _options(view) -> dict:
     return options
 
 
-def warnings(view, messages) -> None:
+def warnings(messages) -> None:
     messages = list(dict.fromkeys(messages))
     for message in messages[:WARNINGS]:
-        st.warning(format.plain(words.with_names(view.data, message)))
+        st.warning(format.plain(message))
     if len(messages) > WARNINGS:
         st.caption(f"And {format.count(len(messages) - WARNINGS, 'more warning')}.")
 
 
 def _file_end(comparison) -> str:
-    seeds = comparison.frame["seed"].nunique()
-    return f"{comparison.n_rows}row{'' if comparison.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
+    return f"{comparison.n_rows}rows-{comparison.frame['seed'].nunique()}seeds"
 
 
 def _lines(comparison, measure=None):
@@ -139,48 +121,39 @@ def _lines(comparison, measure=None):
     return lines.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
 
 
-def _rows_text(comparison) -> str:
-    if comparison.n_rows == comparison.n_train and comparison.n_test_rows == comparison.n_test:
-        return f"all {comparison.n_train:,} training and {comparison.n_test:,} test rows"
+def _made_on(comparison) -> str:
+    """Return on how many seeds and rows, for the caption of a figure."""
     return (
-        f"{comparison.n_rows:,} of {comparison.n_train:,} training and {comparison.n_test_rows:,} of "
-        f"{comparison.n_test:,} test rows, "
-        "drawn at random"
+        f"{format.count(comparison.frame['seed'].nunique(), 'seed')}; {comparison.n_rows:,} of "
+        f"{comparison.n_train:,} training and {comparison.n_test_rows:,} of {comparison.n_test:,} test rows"
     )
 
 
 def _boxes(view, comparison, measure):
     figure = figures.patterns_compared(comparison.frame, measure)
-    text = sentence_on_best_methods(
-        comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]
-    )
-    n = comparison.frame["seed"].nunique()
-    few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
+    if best := best_here(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]):
+        st.markdown(sentence(best))
     charts.show_figure(
         figure,
         _lines(comparison, measure),
         f"{view.files}-compared-{format.file_name(measure)}-{_file_end(comparison)}",
-        f"{text}{'. ' if text else ''}A box per method over {format.count(n, 'seed')}, a point each; each label keeps "
-        f"{format.count(comparison.frame['n_features'].min(), 'feature')}. On {_rows_text(comparison)}.{few}",
+        f"A box per method, a point per seed; each label keeps "
+        f"{format.count(comparison.frame['n_features'].min(), 'feature')}. Dotted: all features. Differences smaller "
+        f"than the spread of the points mean little. On {_made_on(comparison)}.",
         key="features.boxes",
     )
 
 
-def sentence_on_best_methods(lines, best) -> str:
+def best_here(lines, best) -> BestHere | None:
+    """Return the methods whose mean is that of the best one at three decimals."""
     if best is None:
-        return ""
+        return None
     means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)
-    alike = [method for method, value in means.items() if value == means[best]]
-    if len(alike) == len(means) > 2:
-        return f"All {len(alike)} methods are equally good here ({means[best]})"
-    names = format.listed([f"**{format.plain(method)}**" for method in alike])
-    if len(alike) == 1:
-        text = f"{names} {'are' if best == 'all features' else 'is'} best here ({means[best]})"
-    else:
-        text = f"{names} are equally good here ({means[best]})" + (", and best" if len(alike) < len(means) else "")
-    if "all features" in means.index and "all features" not in alike:
-        text += f"; all features have {means['all features']} (dotted)"
-    return text
+    return BestHere([method for method, value in means.items() if value == means[best]], means[best])
+
+
+def sentence(best: BestHere) -> str:
+    return f"Best here: {format.listed([f'**{format.plain(method)}**' for method in best.methods])} ({best.value})."
 
 
 def _curve(view, comparison, measure):
@@ -189,8 +162,7 @@ def _curve(view, comparison, measure):
         _lines(comparison, measure),
         f"{view.files}-share-{format.file_name(measure)}-{_file_end(comparison)}",
         "The same measure when each label keeps more features; dotted: all features. Lines are means over seeds, bands "
-        f"go from the least to the greatest of {format.count(comparison.frame['seed'].nunique(), 'seed')}. On "
-        f"{_rows_text(comparison)}.",
+        f"go from the least to the greatest. On {_made_on(comparison)}.",
         key="features.curve.figure",
     )
     _all_measures(view, comparison, "share")

@@ -42,18 +42,13 @@ def all_labels(view) -> None:
         },
         most=360,
     )
-    columns = ", and rank and score weighted by occurrence in the label’s rows" if view.by_gradient else ""
-    st.caption(
-        f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first; “Find labels by "
-        "name or id” above finds others. "
-        f"The CSV has all {format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, its "
-        f"name and score{columns}."
-    )
+    st.caption(f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first.")
     charts.csv_button(
         "All selected features, CSV",
         lambda: _everything(view),
         f"{view.files}-selected",
-        f"Label, rank, feature, name and score of everything that is kept{columns}",
+        f"{format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, name and score of "
+        "everything that is kept",
     )
 
 

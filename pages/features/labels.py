@@ -1,10 +1,9 @@
-"""Labels beside each other: which features matter to which of them."""
+"""Labels beside each other: which features matter to which of them, and how much of that is the same."""
 
 import streamlit as st
 
-from pages.features import overlap
 from pages.features.view import selection_groups, selection_heat
-from pages.shared import fields, format, server
+from pages.shared import fields, format, server, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.selection import frames
@@ -19,17 +18,12 @@ FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common",
 
 def labels_and_features(view) -> None:
     way, n = _choose(view)
-    order = server.label_names(view.fingerprint)["label"]
-    if way == ALIKE:
-        labels = frames.most_alike(view.closest[0], order.tolist(), n)
-    else:
-        labels = order.head(n).tolist()
+    order, which = server.label_names(view.fingerprint)["label"], "alike" if way == ALIKE else "frequent"
+    labels = frames.most_alike(view.closest[0], order.tolist(), n) if way == ALIKE else order.head(n).tolist()
     figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
-    which = "groups"
-    if way != GROUPED:
-        which = f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels{view.order_file}"
-    charts.show_figure(figure, table, f"{view.files}-heat-{which}", caption, key="features.heat.map", counted="cells")
-    overlap.overlap(view, labels, alike=way == ALIKE)
+    ending = "groups" if way == GROUPED else f"{which}-{len(labels)}labels{view.order_file}"
+    charts.show_figure(figure, table, f"{view.files}-heat-{ending}", caption, key="features.heat.map", counted="cells")
+    _overlap(view, labels, which)
 
 
 def _choose(view):
@@ -51,13 +45,12 @@ def _groups(view):
     selection = view.selection
     table, n_labels, n_features = selection_groups(view.key, GROUPS)
     table = _with_names(view, table)
-    some = "All" if n_labels == selection.n_labels else f"The {n_labels:,} most frequent of {selection.n_labels:,}"
     caption = (
-        f"{some} labels in {format.count(table['label_group'].nunique(), 'group')} of labels that keep alike features, "
-        f"and {n_features:,} of {format.count(selection.n_features, 'feature')} in "
-        f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
-        "or the feature that most labels keep. The colour is the share of a cell’s pairs of "
-        f"label and feature that are kept, from faint (least) to full blue (most). {NARROW}"
+        f"{n_labels:,} of {format.count(selection.n_labels, 'label')} in "
+        f"{format.count(table['label_group'].nunique(), 'group')} that keep alike features, and {n_features:,} of "
+        f"{selection.n_features:,} features in {format.count(table['feature_group'].nunique(), 'group')}. "
+        "A group is named after its most frequent label, or the feature that most labels keep. The colour is the share "
+        f"of a cell’s pairs of label and feature that are kept, from faint (least) to full blue (most). {NARROW}"
     )
     return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
@@ -67,11 +60,67 @@ def _heat(view, labels):
     table = selection_heat(view.key, tuple(labels), MOST_FEATURES, view.weighted)
     n_kept = table.attrs["n_kept"]
     table = _with_names(view, table)
-    by = ", by score times occurrence in its rows" if view.weighted else ""
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        f"Stronger blue: the feature matters more to the label (rank 1 is the label’s best{by}); blank cells are not "
-        f"kept. {NARROW}"
+        "Stronger blue: the feature matters more to the label (rank 1 is the label’s best); blank cells are not kept. "
+        f"{NARROW}"
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption
+
+
+# --- overlap between labels ---
+
+
+def _overlap(view, labels, which: str) -> None:
+    """Draw a heat map of how alike labels are, and list the most alike pairs."""
+    st.header("Overlap between labels")
+    if view.closest is None:
+        st.caption("There is only one label.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _overlap_heat(view, labels, which)
+    with right:
+        _pairs(view)
+
+
+def _overlap_heat(view, labels, which):
+    selection, data = view.selection, view.data
+    table = frames.overlap_frame(selection.selected, selection.n_features, labels)
+    table = table.assign(a_name=tables.label_names(data, table["a"]), b_name=tables.label_names(data, table["b"]))
+    charts.show_figure(
+        figures.overlap_heat(table, n_labels=selection.n_labels),
+        table,
+        f"{view.files}-overlap-{which}-{len(labels)}labels",
+        f"Share of the features of one label that the other keeps, too, for {len(labels):,} of "
+        f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other. Stronger blue is more in "
+        "common; the highest hundredth of the values shares one colour.",
+        counted="labels",
+        key="features.overlap",
+    )
+
+
+def _pairs(view):
+    data, (pairs, n_compared) = view.data, view.closest[:2]
+    together = frames.together(data.Y_train, pairs["a"], pairs["b"])
+    names = {f"{side}_name": tables.label_names(data, pairs[side]) for side in ("a", "b")}
+    shown = pairs.assign(**names, together=together)
+    about = "Training rows with both labels, as a share of those of the rarer one; empty if it has none."
+    tables.show(
+        shown.assign(together=100 * shown["together"], share=100 * shown["share"]),
+        "features.pairs",
+        {
+            "a_name": tables.text("Label"),
+            "b_name": tables.text("and"),
+            "share": tables.number("Shared, %", 85, "%.0f", "Of the features of one label, those of the other."),
+            "together": tables.number("Rows, %", 75, "%.0f", about),
+        },
+        most=560,
+        widest=155,  # so all fits into half of a page
+    )
+    st.caption(
+        f"Showing {len(shown):,} of {n_compared * (n_compared - 1) // 2:,} pairs of the "
+        f"{format.count(n_compared, 'most frequent label')}, those with most in common first."
+    )
+    charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")

@@ -2,9 +2,9 @@
 
 This file says what is where. Files beside it: ``view`` (the selection shown, and what is computed from it), ``select``
 (the form that makes a selection), ``choices`` (which selection, which label), ``answer`` (sentence, cards, features of
-a label), ``labels`` (labels beside each other), ``overlap`` (what two labels have in common), ``compare`` (selections
+a label), ``labels`` (labels beside each other), ``compare`` (selections
 compared by decision trees), ``seeds`` (the selection with other seeds), ``reduced`` (a model on the selected features),
-``everything`` (all selected features), ``words`` (sentences about selections).
+``everything`` (all selected features).
 """
 
 import streamlit as st
@@ -39,15 +39,10 @@ def main(used) -> None:
         select.controls_and_jobs(data, fingerprint, view.key)
     with left:
         answer.bars(view, label)
-    sentence.markdown(answer.sentence(view, label))
+    sentence.markdown(answer.sentence(answer.leading(view, label)))
     with cards:
         answer.cards(view)
     answer.label_table(view, label)
-    answer.notes(view)
-    if selection.shared:
-        st.caption(
-            f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."
-        )
     further = {
         "Labels and features": lambda: labels.labels_and_features(view),
         "Other methods": lambda: compare.compare(view),

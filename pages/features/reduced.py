@@ -1,5 +1,7 @@
 """A model on the selected features, beside the same model on all features."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,30 +12,29 @@ from pages.shared.results import measured, results, run_names
 from xmlcore import experiment
 
 
+class Reduced(NamedTuple):
+    """A model on the selected features beside the same model on all features."""
+
+    model: str
+    selected: float  # P@1 in percent
+    all: float
+    size: float  # of the model, as a multiple of the one on all features
+
+
 def show(view) -> None:
     selection = view.selection
     model, params, m, per_label = _choose_training(view)
     used = experiment.union_of_features(selection.selected, m).size
-    learned = (
-        f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
-        if per_label
-        else f"the union, **{used:,} of {format.count(selection.n_features, 'feature')}**"
-    )
+    union = f"the union, **{used:,} of {format.count(selection.n_features, 'feature')}**"
+    learned = f"each label on its own **{format.count(m, 'feature')}**" if per_label else union
     st.markdown(f"{model} learns from {learned}, and, to compare, from all features.")
-    if used == selection.n_features and not per_label:
-        st.info("The union is all features, so both models are the same. Take fewer of each label’s best features.")
     task = experiment.task(
         "reduced",
         {"selection": view.key},
         {"model": model, "params": params, "per_label": per_label, "n_per_label": m, "k": results.K},
     )
-    tasks.shown(
-        task,
-        lambda result: _compare(view, result),
-        automatic_below=0,
-        button=f"Train {model} on them and compare",
-        key="features.train",
-    )
+    button = f"Train {model} on them and compare"
+    tasks.shown(task, lambda result: _compare(view, result), automatic_below=0, button=button, key="features.train")
 
 
 def _choose_training(view):
@@ -81,73 +82,31 @@ def _models(view):
 
 def _compare(view, result):
     values = result.measures.set_index(["features", "measure", "k"])["value"]
-
-    def percent(features, measure, k):
-        return 100 * float(values.get((features, measure, k), np.nan))
-
     lines = [
-        {
-            "measure": f"{measure[:-1]}{k}",
-            "all": percent("all", measure, k),
-            "selected": percent("selected", measure, k),
-        }
+        {"measure": f"{measure[:-1]}{k}"}
+        | {features: 100 * float(values.get((features, measure, k), np.nan)) for features in ("all", "selected")}
         for measure in measured.SHOWN_MEASURES
         if ("all", measure, 1) in values.index
         for k in results.ks(view.data.n_labels)
     ]
     table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
-    _sentence(result, percent("all", "P@k", 1), percent("selected", "P@k", 1))
-    left, right = st.columns(2, gap="large")
-    with left:
-        digits = {"format": "%.2f", "width": 100}
-        tables.show(
-            table.assign(difference=table["selected"] - table["all"]),
-            "features.reduced",
-            {
-                "measure": tables.text("Measure, %", 110),
-                "all": tables.number("All features", **digits),
-                "selected": tables.number("Selected", **digits),
-                "difference": tables.number("Difference", 100, "%+.2f"),
-            },
-            most=400,
-        )
-    with right:
-        _sizes(view, result)
-
-
-def _sentence(result, on_all, on_selected):
-    numbers = result.numbers
-    ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
-    points = on_selected - on_all
-    against = "the same as" if abs(points) < 0.005 else f"{abs(points):.2f} points {'above' if points > 0 else 'below'}"
-    st.markdown(
-        f"On the selected features **{format.plain(result.model)}** has a P@1 of **{on_selected:.2f}\u00a0%**, "
-        f"{against} that on all features ({on_all:.2f}\u00a0%), with a model **{ratio:.2g} times** as large."
+    st.markdown(sentence(reduced(result, table)))
+    _cards(result)
+    digits = {"format": "%.2f", "width": 100}
+    tables.show(
+        table.assign(difference=table["selected"] - table["all"]),
+        "features.reduced",
+        {
+            "measure": tables.text("Measure, %", 110),
+            "all": tables.number("All features", **digits),
+            "selected": tables.number("Selected", **digits),
+            "difference": tables.number("Difference", 100, "%+.2f"),
+        },
+        most=400,
     )
-
-
-def _sizes(view, result):
-    rows = (
-        ("Features", lambda n: f"{int(n['n_features']):,}"),
-        ("Training", lambda n: format.duration(n["fit_s"])),
-        ("Prediction", lambda n: f"{format.duration(n['predict_ms_per_row'] / 1000)}/row"),
-        ("Model", lambda n: format.size(n["model_bytes"])),
-        ("Weights", lambda n: f"{int(n['n_weights']):,}"),
-    )
-    lines = ["| | All features | Selected |", "|:--|--:|--:|"]
-    for name, text in rows:
-        lines.append(f"| **{name}** | {text(result.numbers.loc['all'])} | {text(result.numbers.loc['selected'])} |")
-    st.markdown("\n".join(lines))
-    if result.per_label:
-        own = format.count(result.n_per_label, "feature")
-        which = f"Each label learned from its own {own}; together they are {result.n_used:,}."
-    elif result.n_per_label == 1:
-        which = "The selected are the union of each label’s best one."
-    else:
-        which = f"The selected are the union of each label’s {result.n_per_label:,} best."
     st.caption(
-        f"{which} The selection itself took {format.duration(result.select_s)} before. Times on this machine, in one "
-        "worker process."
+        f"Each label contributes its {format.count(result.n_per_label, 'best feature')}. The selection itself took "
+        f"{format.duration(result.select_s)} before. Times on this machine, in one worker process."
     )
     charts.csv_button(
         "Both results, CSV",
@@ -155,3 +114,29 @@ def _sizes(view, result):
         f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}",
         "All measures at 1 to 5 on all and on selected features",
     )
+
+
+def reduced(result, table) -> Reduced:
+    """Return P@1 and size; ``table`` has measures in percent."""
+    first = table.set_index("measure").reindex(["P@1"]).iloc[0]
+    sizes = result.numbers["model_bytes"]
+    return Reduced(result.model, first["selected"], first["all"], sizes["selected"] / max(1, sizes["all"]))
+
+
+def sentence(found: Reduced) -> str:
+    return (
+        f"On the selected features **{format.plain(found.model)}** has P@1 = **{found.selected:.2f}\u00a0%**, on all "
+        f"{found.all:.2f}\u00a0%; its model is **{found.size:.2g} times** as large."
+    )
+
+
+def _cards(result):
+    texts = {
+        "Features": lambda n: f"{int(n['n_features']):,}",
+        "Training": lambda n: format.duration(n["fit_s"]),
+        "Prediction": lambda n: f"{format.duration(n['predict_ms_per_row'] / 1000)}/row",
+        "Model": lambda n: format.size(n["model_bytes"]),
+        "Weights": lambda n: f"{int(n['n_weights']):,}",
+    }
+    of = result.numbers.loc
+    tables.cards([(name, text(of["selected"]), None, f"all: {text(of['all'])}") for name, text in texts.items()])

@@ -1,5 +1,7 @@
 """Would another seed keep the same features? How far a selection stays the same when it is made with other seeds."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -19,11 +21,6 @@ def seeds(view) -> None:
     if "random_state" not in selection.params:
         st.caption(f"{selection.title} involves no chance: it always keeps the same features.")
         return
-    st.markdown(
-        "With another seed, the network begins with other random weights and sees the rows in another order."
-        if selection.method == "FALS"
-        else "With another seed, the trees of the forest see other samples of rows."
-    )
     left, right = st.columns([1, 3], vertical_alignment="bottom")
     n_seeds = fields.whole(f"Seeds, 2 to {MOST_SEEDS}", 2, MOST_SEEDS, "features.stability.seeds", 5, place=left)
     params = {"method": selection.method, "params": selection.params, "seeds": list(range(int(n_seeds)))}
@@ -35,22 +32,44 @@ def seeds(view) -> None:
 
 
 def _show(view, result):
-    table = _labels(view, result)
-    compare.warnings(view, result.warnings)
-    st.markdown(_shared_text(result, view.selection.shared))
+    table, shared = _labels(view, result), view.selection.shared
+    compare.warnings(result.warnings)
+    st.markdown(sentence(stability(result)))
     left, right = st.columns(2, gap="large")
     with left:
         charts.show_figure(
             figures.stability_boxes(table, result.chance),
             table,
             f"{view.files}-stability-{len(result.seeds)}seeds",
-            _caption(table, view.selection.shared),
+            "Agreement between two seeds, "
+            f"{'one point' if shared else 'a point per label'}, means over {format.count(len(result.pairs), 'pair')}: "
+            "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores over those that "
+            f"either seed keeps, where labels keep {LEAST_RANKED} or more.",
             key="features.stability.boxes",
         )
     with right:
         _cards(table, result)
-        if not view.selection.shared:
+        if not shared:
             _least_stable(view, table)
+
+
+class Stability(NamedTuple):
+    """How much of a selection another seed keeps."""
+
+    n_selected: int  # features that a label keeps
+    share: float  # of them, mean over pairs of seeds
+    by_chance: float
+
+
+def stability(result) -> Stability:
+    return Stability(result.n_selected, result.share, result.n_selected / result.n_features)
+
+
+def sentence(found: Stability) -> str:
+    return (
+        f"Of {format.count(found.n_selected, 'feature')} that a label keeps, another seed keeps "
+        f"**{100 * found.share:.0f}\u00a0%** as well; by chance it would be {100 * found.by_chance:.0f}\u00a0%."
+    )
 
 
 def _labels(view, result) -> pd.DataFrame:
@@ -68,29 +87,13 @@ def _labels(view, result) -> pd.DataFrame:
     return table if result.n_selected >= LEAST_RANKED else table.drop(columns="spearman")
 
 
-def _caption(table, shared) -> str:
-    between = f"between two seeds: {'one point' if shared else 'a point per label'}, means over pairs."
-    jaccard = f"Jaccard similarity of the kept features {between}"
-    if "spearman" not in table:
-        return (
-            f"{jaccard} Spearman’s rank correlation of their scores is left out: it is taken over the features that "
-            f"either seed keeps, and of fewer than {LEAST_RANKED} kept it says little but how many are shared."
-        )
-    if not np.isfinite(table["spearman"].mean()):
-        return f"{jaccard} Spearman’s correlation of their scores could not be taken: they were not kept."
-    return (
-        "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores, taken over the "
-        f"features that either seed keeps. Those that only one seed keeps count against it; {between}"
-    )
-
-
 def _cards(table, result):
     about = f"Features that both seeds keep, divided by those that either keeps; by chance {result.chance:.2f}."
     cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", about)]
     if "spearman" in table:
         about = (
             "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the same "
-            "order. Features that only one seed keeps count against it, so seeds that share little give values below 0."
+            "order. Seeds that share little give values below 0."
         )
         cards.append(("Spearman", format.number(table["spearman"].mean()), about))
     tables.cards(cards)
@@ -111,17 +114,3 @@ def _least_stable(view, table):
         most=230,
     )
     st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
-
-
-def _shared_text(result, shared) -> str:
-    keep = "all labels keep" if shared else "a label keeps"
-    share = f"**{100 * result.share:.0f}\u00a0%**"
-    text = (
-        f"The feature that {keep} is the same with another seed in {share} of cases"
-        if result.n_selected == 1
-        else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
-    )
-    return (
-        f"{text}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
-        f"{100 * result.n_selected / result.n_features:.0f}\u00a0%."
-    )

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from pages.features import words
-from pages.features.view import plan
-from pages.shared import actions, fields, first_results, format, forms, fragments, jobs, settings, tasks
+from pages.features.view import few_steps, plan
+from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
 from pages.shared.begin import NOTHING_TO_LEARN
 from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
@@ -13,15 +12,9 @@ from xmlcore import experiment
 
 def begin(data, fingerprint, name) -> None:
     method = next(iter(experiment.SELECTORS))
-    nothing = data.Y_train.nnz == 0
-    task = tasks.select_task(fingerprint, method, params=None)
-    later, runs = first_results.waiting(), bool(jobs.active("select", fingerprint=fingerprint))
-    waits = later is not None and later.key == task.key
-    state = "will be selected once no other job runs" if waits else "are not selected in this workspace yet"
-    st.markdown(
-        "Which features matter for which label, and which labels depend on the same? "
-        f"Features of **{format.plain(name)}** {'are being selected' if runs else state}."
-    )
+    task, nothing = tasks.select_task(fingerprint, method, params=None), data.Y_train.nnz == 0
+    runs = bool(jobs.active("select", fingerprint=fingerprint))
+    st.markdown("Which features matter for which label, and which labels depend on the same?")
     if not runs:
         actions.button(
             f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
@@ -77,36 +70,27 @@ def _controls(data, fingerprint, shown):
             elif running:
                 st.caption("This selection is being made.")
             else:
-                _what_select_does(task, problems, shown, pressed)
+                _cost(task, problems, shown, pressed)
 
 
 def _n_features(data):
+    """Show the fields of how many features; without bounds, as a browser does not send a value out of bounds."""
     d = data.n_features
     left, right = st.columns(2, vertical_alignment="bottom")
     way = fields.choice(
         "Features per label",
-        ("share", "count"),
+        {"share": "A share", "count": "A number"},
         "features.way",
         "share",
         place=left,
-        format_func={"share": "A share", "count": "A number"}.get,
         help="How many features each label keeps. Published results keep a tenth of all.",
     )
-    with right:
-        if way == "share":
-            # No bounds: a browser does not send a value out of bounds. The message below the button says what is wrong.
-            st.number_input(
-                "Share, k/D",
-                step=0.05,
-                format="%g",
-                **workspace.keep("features.share", 0.1, lambda v: isinstance(v, float)),
-            )
-        else:
-            st.number_input(
-                f"Number, 1 to {d:,}",
-                step=1,
-                **workspace.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int)),
-            )
+    if way == "share":
+        kept = workspace.keep("features.share", 0.1, lambda v: isinstance(v, float))
+        right.number_input("Share, k/D", step=0.05, format="%g", **kept)
+    else:
+        kept = workspace.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int))
+        right.number_input(f"Number, 1 to {d:,}", step=1, **kept)
 
 
 def _params(data, method) -> dict:
@@ -140,16 +124,21 @@ def _task(data, fingerprint, method):
     return None if problems else tasks.select_task(fingerprint, method, params), problems
 
 
-def _what_select_does(task, problems, shown, pressed):
+def _cost(task, problems, shown, pressed):
     if problems:
         intro = "**The selection was not started.** " if pressed else ""
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
     elif task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption("Selected already: pressing the button shows the selection at once.")
+        st.caption("Selected already: it is shown at once.")
     else:
-        st.caption(words.expected_cost(task))
+        planned = plan(task.fingerprint, task.params["method"], task.params["params"])
+        scoring = f", scores are {planned['scoring']}" if "scoring" in planned else ""
+        takes = (
+            f"Takes {format.size(planned['bytes'])} of memory{tasks.time_in_brackets(task, unknown=False)}{scoring}."
+        )
+        st.caption(f"{takes} {few_steps(planned)}")
 
 
 def _select(data, fingerprint, method):
