@@ -1,5 +1,7 @@
 """The answer of the Sampling page: a sentence and cards."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -28,19 +30,28 @@ def _of_own_q(view, study, column) -> float:
     return view.run.times.get(column, float("nan"))
 
 
+class Answer(NamedTuple):
+    """How often the first label is right, and from how many pairs that was learnt."""
+
+    p_at_1: float
+    n_test: int
+    n_copies: int  # rows drawn
+    n_others: float  # other labels that each is compared with, mean
+
+
+def of(view) -> Answer:
+    others = view.model.n_pairs_ / max(1, view.n_copies)
+    return Answer(view.p_at_1, view.data.n_test, view.n_copies, others)
+
+
 def sentence(view, title) -> None:
-    mean = view.model.n_pairs_ / max(1, view.n_copies)
-    about, more = "about " * (mean != view.kappa), ""
-    if view.near:
-        more = f"About {view.n_expected:,} rows were drawn; those whose label is no candidate are left out. "
-    if about:
-        more += f"A row was compared with {mean:.1f} other labels on average, {view.kappa:,} at most."
-    name, title = f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
-    right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
-    silent = measured.silent(view.data, view.name)
-    answer = f"{silent} {title}" if silent else f"On {name}, {title} ranks a true label first for {right}. It"
-    rows, others = format.count(view.n_copies, "sampled row"), format.count(round(mean), "other label")
-    st.markdown(f"{answer} learned from {rows}, each against {about}{others}.", help=more or None)
+    found, name, title = of(view), f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
+    learned = f"{format.count(found.n_copies, 'sampled row')}, each against {found.n_others:.3g} other labels"
+    right = f"**{format.percent(found.p_at_1)}** of the {format.count(found.n_test, 'test row')}"
+    if measured.silent(view.data, view.name):
+        st.markdown(f"{title} learned from {learned}.")
+    else:
+        st.markdown(f"On {name}, {title} ranks a true label first for {right}, learnt from {learned}.")
 
 
 def cards(view, study) -> None:

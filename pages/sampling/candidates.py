@@ -6,10 +6,10 @@ import streamlit as st
 
 from pages.sampling import values
 from pages.sampling.answer import most_accurate
-from pages.sampling.measured import if_kept, measured
-from pages.sampling.view import one_class
+from pages.sampling.view import if_kept, one_class
+from pages.shared import tasks
 from pages.shared.figures import charts
-from xmlcore import experiment, figures
+from xmlcore import figures
 
 
 def candidates(view):
@@ -25,14 +25,8 @@ def candidates(view):
         most=view.n_present,
     )
     study_of_own_q = if_kept(view.task(candidates=view.first_candidates))
-    numbers = values.with_own(typed, view.q)
-    most = max(numbers)
-    needed = experiment.candidate_bytes(view.data.n_test, most)
-    remedy = f"Choose fewer than {most:,} candidates, or free memory."
-    if most == view.q:
-        remedy = "Free memory, or train with fewer candidates, q: the result’s own number is always measured."
-    task = view.task(candidates=numbers)
-    study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
+    task, button = view.task(candidates=values.with_own(typed, view.q)), "Measure other numbers of candidates"
+    study = tasks.ready(task, button=button, key="sampling.measure.candidates")
     table = _as_trained(view) if study is None else study.candidates
     table = table.assign(attainable=table["recall"].clip(upper=most_accurate(view.data)))
     with place:

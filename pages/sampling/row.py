@@ -1,5 +1,7 @@
 """Why a test row gets its label: its candidates, their features, and what each adds to f."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -15,6 +17,17 @@ DRAWN_MISSED = 4  # most true classes that are no candidates in the figure
 LISTED = 100  # most lines of the table
 
 
+class Winner(NamedTuple):
+    """The candidate of largest f, and how many true labels could not win."""
+
+    row: str
+    n_candidates: int
+    label: str
+    is_true: bool
+    n_true: int
+    n_missed: int  # true labels that are no candidates
+
+
 def row(view) -> None:
     data, model = view.data, view.model
     answer = st.empty()
@@ -25,10 +38,25 @@ def row(view) -> None:
     with left:
         row_text.show(data, "test", i)
         _features(data, ranking, i)
-    answer.markdown(_sentence(view, ranking, i))
+    answer.markdown(sentence(winner(data, ranking, i)))
     with right:
         _contributions(view, ranking, i)
     _table(view, ranking, i)
+
+
+def winner(data, ranking, i) -> Winner:
+    names = tables.part(data, "test")[2]
+    name = f"test row {i:,}" + (f" ({names[i]})" if names is not None else "")
+    return Winner(name, ranking.q, ranking.names[0], bool(ranking.right[0]), ranking.true.size, ranking.missed.size)
+
+
+def sentence(found: Winner) -> str:
+    text = (
+        f"Of {format.count(found.n_candidates, 'candidate')} for {format.plain(found.row)}, "
+        f"**{format.plain(found.label)}** has the largest f: {'a' if found.is_true else 'not a'} true label."
+    )
+    missed = f" **{found.n_missed} of {format.count(found.n_true, 'true label')}** not among the candidates."
+    return text + (missed if found.n_missed else "")
 
 
 def _features(data, ranking, i):
@@ -64,33 +92,6 @@ def _contributions(view, ranking, i):
     )
 
 
-def _sentence(view, ranking, i) -> str:
-    names = tables.part(view.data, "test")[2]
-    which = f"test row {i:,}" + (f" ({format.plain(names[i])})" if names is not None else "")
-    best = f"**{format.plain(ranking.names[0])}**"
-    largest = format.number(ranking.f[0])
-    text = f"Of {format.count(ranking.q, 'candidate')} for {which}, {best} has the largest f, {largest}"
-    if ranking.q > 1:
-        more = format.number(ranking.f[0] - ranking.f[1])
-        text += f", {more} more than **{format.plain(ranking.names[1])}**"
-    if ranking.true.size == 0:
-        return f"{text}. The row has no true label."
-    text += f". It is {'a' if ranking.right[0] else 'not a'} true label of the row."
-    if ranking.missed.size == 0:
-        if not ranking.right[0]:
-            text += f" The true label is a candidate, in place {int(ranking.rank[ranking.right].min())}."
-        return text
-    missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in ranking.missed[:3])
-    if ranking.true.size == 1:
-        text += f" The true label, {missed}, is **not among the candidates**, so it cannot be found"
-        return text + (
-            "; its f would have won." if ranking.f[-1] > ranking.f[0] else "; its f would not have won either."
-        )
-    more = f" and {ranking.missed.size - 3} more" if ranking.missed.size > 3 else ""
-    of = f"{ranking.missed.size} of {ranking.true.size} true labels"
-    return f"{text} **Not among the candidates**: {missed}{more}, {of}."
-
-
 def _table(view, ranking, i):
     whole = ranking.wide()
     shown = whole.head(LISTED)
@@ -121,9 +122,8 @@ def _table(view, ranking, i):
         first=("rank", "name", "true", "f", "share", "nearness"),
         most=560,
     )
-    count = format.count(len(whole), "line")
-    of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
-    st.caption(f"Candidates by f, with the values of their features, which f weights. {of}")
+    shown = format.showing(len(shown), len(whole), "candidate")
+    st.caption(f"{shown}, by f, with the values of their features, which f weights.")
     charts.csv_button(
         "Candidates of the row, CSV",
         whole,

@@ -1,19 +1,42 @@
 """Accuracy against training time, with other numbers of adversaries, κ, and of examples per label, π."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.sampling import tradeoff, values
-from pages.sampling.measured import if_kept, measured, too_large
-from pages.sampling.view import MODEL, one_class
+from pages.sampling import values
+from pages.sampling.view import MODEL, if_kept, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.metrics.calibration import wilson
+from xmlcore.metrics.statistics import mean_intervals
 
 MOST_REPEATS = 20  # trainings per value
-LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
+SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
+LEAST = 1e-3  # processor seconds: what the clocks of all systems tell
+KAPPA_HELP = (
+    "Other labels that each copy of an example is compared with, with commas between them; the result’s own is always "
+    "measured. Published results use 5 to 122."
+)
+EXAMPLES_HELP = (
+    "Copies of examples drawn per label, with commas between them; the result’s own is always measured. Published "
+    "results use 1 or 2."
+)
+
+
+class Tradeoff(NamedTuple):
+    """Accuracy and time at the least and at the most value of κ or π."""
+
+    sign: str
+    least: float
+    most: float
+    at_least: float  # micro R@1
+    at_most: float
+    by_chance: bool  # whether other test rows or seeds might change which is larger
+    times: float | None  # processor time at the most value by that at the least; None if the times are not known
 
 
 def sweep(view, name) -> None:
@@ -21,51 +44,52 @@ def sweep(view, name) -> None:
     place = st.container()
     kappas, examples, n_repeats = _choose(view)
     kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
-    expected = values.estimate(view, kappas, examples, (), n_repeats)
-    if expected.bytes > LARGE and too_large(expected.bytes) is None:
-        st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
     # The own settings are in both; before all, one training warms up.
     button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}, varying κ, then π"
     task = view.task(kappas, examples, (), n_repeats)
-    study = measured(
-        task,
-        expected.bytes,
-        "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
-        button,
-        "sweep",
-    )
-    free = ("n_adversarial", "examples_per_class", "n_repeats")
-    is_before = study is None and (study := if_kept(task, *free)) is not None  # while others are trained, they stay
+    study = tasks.ready(task, button=button, key="sampling.measure.sweep")
+    is_before = study is None and (study := if_kept(task, *SIGNS, "n_repeats")) is not None  # it stays meanwhile
     frame = _as_trained(view) if study is None else study.sweep
     frame = frame.assign(margin=_margin(view.data, frame["accuracy"]))
     with place:
         for text in failures(study) if study else ():
             st.warning(text)
-        figure = figures.sampling_sweep(frame, (view.kappa, view.examples))
         charts.show_figure(
-            figure,
+            figures.sampling_sweep(frame, (view.kappa, view.examples)),
             frame,
             f"{view.files}-sweep",
-            _caption(format.plain(name), study, figure.layout.meta["processor_time"]),
+            f"One of κ, labels that each row is compared with, and π, examples per label, is varied; the other is that "
+            f"of {format.plain(name)} (dotted), which is trained anew with the others. Bars of micro R@1 are "
+            "95\u00a0% intervals: what other test rows would change, or seeds if that is more; those of the time are "
+            "least and most of the seeds.",
             key="sampling.sweep",
         )
         if is_before:
             st.caption("These settings are not trained together yet, so earlier ones are shown.")
-        if study and (answer := tradeoff.in_words(frame)):
-            st.markdown(answer)
+        for found in tradeoffs(frame) if study else ():
+            st.markdown(sentence(found))
 
 
-def _caption(name, study, processor_time) -> str:
-    text = f"The settings of {name} (dotted) are trained and measured anew with the others."
-    if not study:
-        text = f"{name} is alone until others are trained."
-    text += " One of κ, labels that each row is compared with, and π, examples per label, is varied; the other stays as"
-    text += " trained. Bars of micro R@1 are 95\u00a0% intervals: what other test rows would change"
-    is_repeated = bool(study) and study.n_repeats > 1
-    text += ", or seeds if that is more; those of the time are least and most of the seeds." if is_repeated else "."
-    if processor_time:
-        text += " Processor time adds up over threads, and other work hardly changes it."
-    return text
+def tradeoffs(frame) -> list[Tradeoff]:
+    """Return what more of κ and of π brings, for each that was varied."""
+    trained = frame[frame["failed"] == ""]
+    by_axis = ((axis, trained[trained["axis"] == axis].groupby(axis)) for axis in SIGNS)
+    return [_tradeoff(groups, axis) for axis, groups in by_axis if groups.ngroups > 1]
+
+
+def _tradeoff(groups, axis) -> Tradeoff:
+    mean, _, high = mean_intervals(groups["accuracy"], groups["margin"]).T.to_numpy()[:, [0, -1]]
+    seconds = groups["cpu_s"].mean().clip(lower=LEAST).to_numpy() if "cpu_s" in groups.obj else np.full(2, np.nan)
+    times, given = seconds[-1] / seconds[0], [*groups.groups]
+    by_chance = bool(abs(mean[1] - mean[0]) <= np.hypot(*(high - mean)))
+    return Tradeoff(SIGNS[axis], given[0], given[-1], *mean, by_chance, times if np.isfinite(times) else None)
+
+
+def sentence(found: Tradeoff) -> str:
+    ends = ((found.at_least, found.least), (found.at_most, found.most))
+    least, most = (f"**{format.percent(mean)} at {found.sign} = {value:,.10g}**" for mean, value in ends)
+    time = "" if found.times is None else f", for {found.times:.2g} times the processor time"
+    return f"Micro R@1 is {least} and {most}{time}{', perhaps by chance' if found.by_chance else ''}."
 
 
 def _margin(data, accuracy) -> np.ndarray:
@@ -82,69 +106,30 @@ def _as_trained(view):
     times = view.run.times
     own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": times["fit_s"], "cpu_s": times.get("fit_cpu_s", np.nan)}
     own |= {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}
-    return pd.DataFrame([own | {"axis": axis} for axis in tradeoff.SIGNS])
+    return pd.DataFrame([own | {"axis": axis} for axis in SIGNS])
 
 
 def failures(study) -> list[str]:
     """Return a sentence for each value with which trainings failed, with the reason."""
-    failed = study.sweep[study.sweep["failed"] != ""]
-    text = []
-    for axis, sign in tradeoff.SIGNS.items():
-        for (value, why), n in failed[failed["axis"] == axis].groupby([axis, "failed"]).size().items():
-            some = f" ({n} of {study.n_repeats} trainings)" if n < study.n_repeats else ""
-            why = format.plain(settings.in_form(MODEL, why).rstrip("."))
-            text.append(f"No result with {sign} = {value:,g}{some}: {why}.")
+    failed, text = study.sweep[study.sweep["failed"] != ""], []
+    for axis, sign in SIGNS.items():
+        for value, why in failed[failed["axis"] == axis].groupby([axis, "failed"]).groups:
+            text.append(f"Failed with {sign} = {value:,g}: {format.plain(settings.in_form(MODEL, why))}")
     return text
 
 
 def _choose(view):
-    short = view.key[:8]
-
-    def seconds(kappas, examples, n_repeats):
-        return values.estimate(view, kappas, examples, (), n_repeats).seconds
-
-    first = values.first_sweep(seconds, (view.kappa, view.examples), view.most_kappa, tasks.AUTOMATIC_BELOW)
+    short, most = view.key[:8], view.most_kappa
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="top")
     with left:
-        kappas = values.field(
-            f"Other κ, up to {view.most_kappa:,}",
-            f"sampling.kappa {short}",
-            first[0],
-            _kappa_help(view),
-            whole=True,
-            least=1,
-            most=view.most_kappa,
-        )
+        first = values.with_own(values.ADVERSARIAL, view.kappa, most)
+        help = KAPPA_HELP + (f" The result has κ = {view.kappa:,}{view.fewer}." if view.fewer else "")
+        bounds = {"whole": True, "least": 1, "most": most}
+        kappas = values.field(f"Other κ, up to {most:,}", f"sampling.kappa {short}", first, help, **bounds)
     with middle:
-        examples = values.field(
-            "Other π, examples per label",
-            f"sampling.examples {short}",
-            first[1],
-            "Copies of examples drawn per label, with commas between them; the result’s own is always measured. "
-            "Published results use 1 or 2.",
-            whole=False,
-            least=0.01,
-            most=1000,
-        )
-    n_repeats = fields.whole(
-        "Repeats",
-        1,
-        MOST_REPEATS,
-        f"sampling.repeats {short}",
-        first[2],
-        place=right,
-        help="Trainings per value, each with its own seed.",
-    )
+        first, bounds = values.with_own(values.EXAMPLES, view.examples), {"whole": False, "least": 0.01, "most": 1000}
+        label = "Other π, examples per label"
+        examples = values.field(label, f"sampling.examples {short}", first, EXAMPLES_HELP, **bounds)
+    about = "Trainings per value, each with its own seed."
+    n_repeats = fields.whole("Repeats", 1, MOST_REPEATS, f"sampling.repeats {short}", 1, place=right, help=about)
     return kappas, examples, int(n_repeats)
-
-
-def _kappa_help(view) -> str:
-    text = (
-        "Other labels that each copy of an example is compared with, with commas between them; the result’s own is "
-        "always measured. Published results use 5 to 122."
-    )
-    if view.near:
-        text += f" Here adversaries are other candidates: {view.most_kappa:,} at most, and all of them from there on."
-    if view.fewer:
-        text += f" The result has κ = {view.kappa:,}{view.fewer}."
-    return text

@@ -5,19 +5,12 @@ import math
 import streamlit as st
 
 from pages.shared import fields, format
-from xmlcore.experiment.engine import estimates
 
 # First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
-ADVERSARIAL = (1, 2, 5, 10, 20, 50)
-EXAMPLES = (0.5, 1.0, 2.0, 5.0, 10.0)
-FEWER = 2  # how many of the largest values are left out when all would take too long, as they take most of the time
+ADVERSARIAL = (1, 2, 5, 10, 20)
+EXAMPLES = (0.5, 1.0, 2.0, 5.0)
 MOST_VALUES = 12  # values of one setting measured at once
-REPEATS = 3  # trainings per value at first
-
-
-def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
-    return estimates.sampling(view.run, view.data, view.task(kappas, examples, candidates, n_repeats).params)
 
 
 def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
@@ -46,24 +39,6 @@ def written(values) -> str:
     return ", ".join(f"{value:.10g}" for value in values)
 
 
-def with_own(values, own) -> tuple:
-    return tuple(sorted({*values, own}))
-
-
-def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
-    """Return first numbers of candidates: the largest are left out until measuring takes at most ``within`` seconds."""
-    values = [value for value in CANDIDATES if value <= most]
-    while values and seconds(with_own(values, own)) > within:
-        values.pop()
-    return with_own(values, own)
-
-
-def first_sweep(seconds, own: tuple, most_adversarial: int, within: float) -> tuple[tuple, tuple, int]:
-    """Return first values of κ, of examples per label and of repeats that take no longer than ``within`` seconds."""
-    adversarial = tuple(value for value in ADVERSARIAL if value <= most_adversarial)
-    for left_out, n_repeats in ((0, REPEATS), (0, 1), (1, 1), (FEWER, 1)):
-        kept = adversarial[: len(adversarial) - left_out], EXAMPLES[: len(EXAMPLES) - left_out]
-        numbers = tuple(with_own(values, value) for values, value in zip(kept, own))
-        if seconds(*numbers, n_repeats) <= within:
-            return *numbers, n_repeats
-    return with_own(adversarial, own[0]), with_own(EXAMPLES, own[1]), 1
+def with_own(values, own, most=math.inf) -> tuple:
+    """Return the values up to the most and that of the result, in order."""
+    return tuple(sorted({*(value for value in values if value <= most), own}))

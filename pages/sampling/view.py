@@ -1,12 +1,10 @@
 """The result of double sampling that the page shows."""
 
-import functools
-
 import numpy as np
 
 from pages.sampling import values
 from pages.shared import format, server, tasks
-from xmlcore import experiment, metrics
+from xmlcore import experiment, metrics, store
 
 MODEL = "DoubleSampling"
 
@@ -59,12 +57,19 @@ class SampledRun:
         params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}
         return experiment.task("sampling", {"run": self.key}, params | {"n_repeats": n_repeats})
 
-    @functools.cached_property
+    @property
     def first_candidates(self) -> tuple:
-        def seconds(numbers):
-            return values.estimate(self, candidates=numbers).seconds
+        return values.with_own(values.CANDIDATES, self.q, self.n_present)
 
-        return values.first_candidates(seconds, self.q, self.n_present, tasks.AUTOMATIC_BELOW)
+
+def if_kept(task, *free):
+    """Return the result of a task, or the newest whatever the parameters in ``free`` were; None without one."""
+    try:
+        alike = sorted(tasks.made_alike(task, *free), key=lambda one: one.created) if free else ()
+        key = alike[-1].key if alike else task.key if task.exists() else task.earlier()
+        return key and server.loaded(task, key)
+    except (store.StoreError, OSError):
+        return None
 
 
 @server.shared()

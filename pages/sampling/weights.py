@@ -1,9 +1,8 @@
 """What f has learned: the weight of each feature of a row and a class."""
 
-import numpy as np
 import streamlit as st
 
-from pages.shared import format
+from pages.shared import format, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.explain import candidates
@@ -25,20 +24,13 @@ def weights(view) -> None:
             key="sampling.weights",
         )
     with right:
-        st.markdown("\n\n".join(_about(r) for r in table.itertuples()))
+        columns = {
+            "name": tables.text("Feature"),
+            "weight": tables.number("Weight", 90, "%.3g", "Of features of very different sizes; the CSV has scales."),
+            "meaning": tables.text("Meaning", 420),
+        }
+        tables.show(table, "sampling.weights.table", columns)
         st.caption(
-            f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Sums go over "
-            "the terms that both the row and the label have. In brackets are weights: they belong to features of very "
-            "different sizes; the figure’s CSV has the scales, too. Features are correlated, so a single weight does "
-            "not show a cause."
+            f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Features are "
+            "correlated, so a single weight does not show a cause."
         )
-
-
-def _about(r) -> str:
-    return f"**{format.plain(r.name)}** ({_plain_number(r.weight)}): {format.plain(r.meaning)}"
-
-
-def _plain_number(value) -> str:
-    """Return a number with three significant digits, never in powers of ten: ``−0.0000457``."""
-    text = np.format_float_positional(float(f"{value:.3g}"), trim="-")
-    return text.replace("-", "−")

@@ -1,9 +1,9 @@
-"""What more of κ or π brings and costs, in words."""
+"""The accuracy and the time that more of κ or π brings."""
 
 import pandas as pd
 import pytest
 
-from pages.sampling import tradeoff
+from pages.sampling import sweep as page
 from tests.pages.making import said_plainly
 
 
@@ -17,34 +17,30 @@ def sweep(accuracy, seconds, seeds=1, margin=0.01):
     return pd.DataFrame(lines).assign(examples_per_class=2.0, failed="", margin=margin)
 
 
-@pytest.mark.parametrize(("accuracy", "seconds", "seeds", "said"), [
-    ((0.261, 0.262, 0.264), (0.05, 0.05, 0.07), 1,
-     "Micro R@1 is **26.1 % at κ = 1**, **26.4 % at κ = 9**, which may be chance; no clear change of the time, by one "
-     "training each."),
-    ((0.20, 0.22, 0.25), (0.05, 0.08, 0.20), 1,
-     "Micro R@1 is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 4 times the processor time."),
-    ((0.20, 0.30, 0.25), (0.10, 0.11, 0.14), 3,
-     "Micro R@1 is **20.2 % at κ = 1**, **25.2 % at κ = 9**, with most at 5, 30.2 %; 1.4 times the processor time."),
-    ((0.20, 0.30, 0.20), (0.10, 0.11, 0.11), 3,
-     "Micro R@1 is **20.2 % at κ = 1**, **20.2 % at κ = 9**, which may be chance, with most at 5, 30.2 %; "
-     "no clear change of the time."),
-    ((0.20, 0.22, 0.25), (0.20, 0.15, 0.10), 1,
-     "Micro R@1 is **20.0 % at κ = 1**, **25.0 % at κ = 9**; 0.5 times the processor time."),
+@pytest.mark.parametrize(("accuracy", "seconds", "seeds", "by_chance", "times"), [
+    ((0.261, 0.262, 0.264), (0.05, 0.05, 0.07), 1, True, 1.4),
+    ((0.20, 0.22, 0.25), (0.05, 0.08, 0.20), 1, False, 4),
+    ((0.20, 0.30, 0.20), (0.10, 0.11, 0.11), 3, True, 1.1),
+    ((0.20, 0.22, 0.25), (0.20, 0.15, 0.10), 1, False, 0.5),
 ])  # fmt: skip
-def test_a_difference_is_said_as_sure_as_it_is(accuracy, seconds, seeds, said):
-    assert said_plainly(tradeoff.in_words(sweep(accuracy, seconds, seeds))) == said
+def test_a_difference_has_its_significance_and_its_time(accuracy, seconds, seeds, by_chance, times):
+    (found,) = page.tradeoffs(sweep(accuracy, seconds, seeds))
+    assert (found.sign, found.least, found.most, found.by_chance) == ("κ", 1, 9, by_chance)
+    mean = 0.001 * (seeds - 1)
+    assert (found.at_least, found.at_most) == pytest.approx((accuracy[0] + mean, accuracy[2] + mean))
+    assert found.times == pytest.approx(times)
+    assert f"% at κ = 9** for {times:.2g} times" in said_plainly(page.sentence(found)).replace("**,", "**")
 
 
-def test_seeds_that_differ_and_few_test_rows_both_make_a_difference_unsure():
+def test_seeds_and_few_test_rows_both_make_a_difference_unsure():
     frame = sweep((0.20, 0.21, 0.25), (0.1, 0.1, 0.1), seeds=3)
-    assert "chance" not in tradeoff.in_words(frame)
-    assert "chance" in tradeoff.in_words(frame.assign(margin=0.05))
     apart = frame.assign(accuracy=frame["accuracy"] + 0.05 * (frame.index % 3 == 0))
-    assert "chance" in tradeoff.in_words(apart)
+    unsure = [page.tradeoffs(one)[0].by_chance for one in (frame, frame.assign(margin=0.05), apart)]
+    assert unsure == [False, True, True]
 
 
-def test_times_of_an_earlier_version_and_values_that_failed_are_left_out():
+def test_values_that_failed_are_left_out():
     frame = sweep((0.20, 0.22, 0.25), (0.05, 0.08, 0.20))
-    assert "time" not in tradeoff.in_words(frame.drop(columns="cpu_s"))
-    assert "κ = 5" in said_plainly(tradeoff.in_words(frame.assign(failed=["", "", "too large"])))
-    assert tradeoff.in_words(frame.assign(failed="too large")) == ""
+    assert page.tradeoffs(frame.drop(columns="cpu_s"))[0].times is None
+    assert page.tradeoffs(frame.assign(failed=["", "", "too large"]))[0].most == 5
+    assert page.tradeoffs(frame.assign(failed="too large")) == []
