@@ -25,7 +25,7 @@ def test_all_selections_keep_columns():
 
 
 @every_selection
-def test_it_keeps_the_features_that_a_label_selected_in_their_order(case):
+def test_it_keeps_the_selected_features_in_their_order(case):
     X, Y = problem()
     selection = case.make(n_features=0.3).fit(X, Y)
     kept = sorted(set(selection.selected_.ravel().tolist()))

@@ -34,7 +34,7 @@ def of_scikit_learn(X, Y, selected, X_test, **params):
     "params", [{}, {"max_depth": 3}, {"max_leaf_nodes": 6}, {"class_weight": "balanced", "min_samples_leaf": 5}]
 )
 @pytest.mark.parametrize("density", [0.05, 0.5])
-def test_predictions_are_those_of_scikit_learns_trees_on_the_labels_features(params, density):
+def test_predictions_are_those_of_scikit_learns_trees(params, density):
     (X, Y), (X_test, _) = data(density=density), data(1, density=density)
     selected = np.array([np.random.default_rng(label).permutation(12)[:4] for label in range(5)])
     model = BRDT(selected, **params).fit(sp.csr_array(X), Y)
@@ -126,7 +126,7 @@ def test_the_repr_counts_the_selected_features():
 
 
 @pytest.mark.parametrize("harm", ["its parent", "another tree", "a feature beyond the last", "a share above 1"])
-def test_saved_trees_that_would_be_walked_for_ever_or_out_of_bounds_are_refused(harm, tmp_path):
+def test_saved_trees_with_circles_or_bad_ids_are_refused(harm, tmp_path):
     X = np.eye(6)
     model = BRDT().fit(X, np.eye(6, dtype=bool)[:, :3])
     folder = model.save(tmp_path / "model")

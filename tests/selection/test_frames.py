@@ -19,7 +19,7 @@ def jaccard(a, b):
     return len(set(a) & set(b)) / len(set(a) | set(b))
 
 
-def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
+def test_closest_pairs_do_not_depend_on_the_blocks(monkeypatch):
     selected, _ = some_selection()
     pairs = [(a, b) for a in range(12) for b in range(a + 1, 12)]
     common = sorted(((len(set(selected[a]) & set(selected[b])), -a, -b) for a, b in pairs), reverse=True)
@@ -67,7 +67,7 @@ def counted(selected, X, Y, labels):
     return [[X[Y[:, label], j].mean() if Y[:, label].any() else np.nan for j in selected[label]] for label in labels]
 
 
-def test_scores_are_weighted_by_the_share_of_the_labels_rows_whatever_the_blocks(monkeypatch):
+def test_scores_are_weighted_by_the_share_of_the_labels_rows(monkeypatch):
     selected, scores = some_selection()
     rng = np.random.default_rng(3)
     X = sp.csr_array(rng.random((40, 30)) * (rng.random((40, 30)) < 0.2))
@@ -88,7 +88,7 @@ def test_scores_are_weighted_by_the_share_of_the_labels_rows_whatever_the_blocks
             np.testing.assert_allclose(table["weighted_score"], values[at], rtol=1e-6)
 
 
-def test_the_frame_of_a_selection_is_complete_and_has_both_rankings():
+def test_the_frame_of_a_selection_has_both_rankings():
     selected, scores = np.array([[4, 1, 2], [3, 0, 1]]), np.array([[5.0, 4.0, 1.0], [3.0, 2.0, 1.0]])
     shares = np.array([[0.0, 0.5, 1.0], [np.nan, np.nan, np.nan]])
     table = frames.selection_frame(selected, scores, "label {}".format, "word {}".format, shares)
@@ -99,7 +99,7 @@ def test_the_frame_of_a_selection_is_complete_and_has_both_rankings():
     assert table["score"].tolist() == scores.ravel().tolist()
 
 
-def test_heat_frame_has_every_label_once_and_counts_the_kept_features():
+def test_heat_frame_has_every_label_once():
     selected, scores = some_selection()
     labels = [0, 1, 5, 7]
     table = frames.heat_frame(selected, scores, 30, labels, most_features=10)
@@ -140,7 +140,7 @@ def test_together_is_the_share_of_the_rarer_labels_rows():
     np.testing.assert_allclose(frames.together(Y, [0, 0], [1, 2]), [2 / 3, np.nan])
 
 
-def test_labels_of_the_most_alike_pairs_come_first_then_the_most_frequent():
+def test_labels_of_the_most_alike_pairs_come_first():
     pairs = pd.DataFrame({"a": [4, 2], "b": [1, 4]})
     assert frames.most_alike(pairs, [0, 1, 2, 3, 4], 2) == [4, 1]
     assert frames.most_alike(pairs, [0, 1, 2, 3, 4], 5) == [4, 1, 2, 0, 3]
@@ -153,8 +153,3 @@ def test_overlap_is_listed_for_each_pair_of_labels():
     values = found.set_index(["a", "b"])
     for column, common in (("jaccard", 1 / 3), ("share", 1 / 2)):
         assert [values[column][pair] for pair in ((0, 0), (0, 1), (1, 2))] == pytest.approx([1, common, 0])
-
-
-def test_rows_of_the_best_features_are_counted():
-    X = sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 0, 0]]))
-    assert frames.rows_of_best_features(np.array([[0, 2], [1, 2]]), X, 1) == 2.0

@@ -80,7 +80,7 @@ def test_forests_depend_on_the_seed(per_label):
     assert not np.array_equal(one.scores_, other.scores_)
 
 
-def test_lasso_is_scikit_learns_with_a_penalty_relative_to_the_least_that_leaves_nothing():
+def test_lasso_is_scikit_learns_with_a_relative_penalty():
     X, Y = data()
     found = LassoSelection(n_features=20, alpha=0.3).fit(X, Y)
     for label in range(4):
@@ -93,7 +93,7 @@ def test_lasso_is_scikit_learns_with_a_penalty_relative_to_the_least_that_leaves
         assert found.n_nonzero_[label] == np.count_nonzero(expected)
 
 
-def test_lassos_features_without_weight_follow_by_what_they_would_explain():
+def test_lassos_features_without_weight_follow_by_slope():
     X, Y = data()
     found = LassoSelection(n_features=20, alpha=1.0).fit(X, Y)  # no weights at all
     assert (found.n_nonzero_ == 0).all() and not found.scores_.any()
@@ -117,7 +117,7 @@ def test_chi_squared_is_scikit_learns():
         np.testing.assert_allclose(found.scores_[label], chi2(X, Y[:, label])[0], rtol=1e-5)
 
 
-def test_mutual_information_is_scikit_learns_for_features_above_their_medians():
+def test_mutual_information_is_scikit_learns():
     X, Y = data()
     X[:, 3] = np.random.default_rng(0).normal(size=150)  # all values differ
     X[:, 5] -= 2
@@ -154,7 +154,7 @@ def test_blocks_do_not_change_anything(selection, params, monkeypatch):
     assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
 
 
-def test_a_count_of_more_features_than_there_are_and_unknown_forest_parameters_are_named():
+def test_too_many_features_and_unknown_parameters_are_named():
     X, Y = data()
     with pytest.raises(ValueError, match="n_features is 21, but X has 20 features"):
         ChiSquaredSelection(n_features=21).fit(X, Y)
@@ -162,7 +162,7 @@ def test_a_count_of_more_features_than_there_are_and_unknown_forest_parameters_a
         RandomForestSelection(trees=3).fit(X, Y)
 
 
-def test_parameters_of_the_forest_are_parameters_of_the_selection():
+def test_parameters_of_the_forest_are_those_of_the_selection():
     forest = RandomForestSelection(n_estimators=3, max_depth=2)
     assert repr(forest) == "RandomForestSelection(n_estimators=3, max_depth=2)"
     assert clone(forest).set_params(max_depth=4, n_estimators=5).get_params()["max_depth"] == 4
@@ -170,7 +170,7 @@ def test_parameters_of_the_forest_are_parameters_of_the_selection():
 
 
 @pytest.mark.parametrize("estimator", [*(selection(**params) for selection, params in ALL), BRDT()])
-def test_more_columns_than_fit_into_memory_are_refused_before_they_are_made(estimator, monkeypatch):
+def test_more_columns_than_fit_into_memory_are_refused(estimator, monkeypatch):
     X, Y = data()
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 200)
     with pytest.raises(MemoryError, match="GB of memory for 20 features and 4 labels, but 0.0 GB are free"):

@@ -21,7 +21,7 @@ def test_jaccard_by_hand_and_for_sets_of_different_sizes():
     assert jaccard([[0, 1]], [[0, 1], [1, 2]]).tolist() == [1.0, 1 / 3]  # shared by all labels
 
 
-def test_spearman_is_the_papers_formula_without_ties_and_scipys_with_them():
+def test_spearman_is_the_papers_formula_and_scipys():
     a, b = scored(0), scored(1)
     found = spearman(a.scores_, a.selected_, b.scores_, b.selected_)
     for label in range(3):
@@ -37,14 +37,14 @@ def test_spearman_is_the_papers_formula_without_ties_and_scipys_with_them():
         assert found[label] == pytest.approx(expected)
 
 
-def test_spearman_without_ranks_is_nan_and_features_outside_the_union_do_not_matter():
+def test_spearman_without_ranks_is_nan():
     assert np.isnan(spearman([[1.0, 1.0, 0.0]], [[0, 1]], [[1.0, 0.5, 0.0]], [[0, 1]])).all()
     assert np.isnan(spearman([[1.0, 0.0]], [[0]], [[1.0, 0.0]], [[0]])).all()
     one = spearman([[3.0, 2.0, 1.0, 0.0]], [[0, 1]], [[3.0, 2.0, 0.0, 1.0]], [[0, 1]])
     assert one.tolist() == [1.0]
 
 
-def test_spearman_of_one_feature_each_says_only_whether_it_is_the_same():
+def test_spearman_of_one_feature_each_says_whether_it_is_equal():
     scores = np.array([[0.9, 0.8, 0.1]])
     found = spearman(scores, [[0]], scores[:, [1, 0, 2]], [[1]])
     assert found.tolist() == [-1.0] and np.isnan(spearman(scores, [[0]], scores, [[0]])).all()
@@ -64,7 +64,7 @@ def test_agreement_has_every_pair_once_with_means_over_labels():
     assert each["spearman"][:3].tolist() == both.tolist()
 
 
-def test_agreement_takes_fitted_selections_and_does_without_scores():
+def test_agreement_does_without_scores():
     random = np.random.default_rng(0)
     X, Y = random.integers(0, 3, (40, 20)), random.random((40, 3)) < 0.4
     own = ChiSquaredSelection().fit(X, Y)
@@ -94,7 +94,7 @@ def test_wilcoxon_takes_matrices_and_numbers_of_any_type():
         pd.testing.assert_frame_equal(wilcoxon(table), expected)
 
 
-def test_the_graph_joins_methods_that_do_not_differ_significantly():
+def test_the_graph_joins_methods_that_do_not_differ():
     p = pd.DataFrame([[1.0, 0.3, 0.07], [0.3, 1.0, 0.01], [0.07, 0.01, 1.0]], list("ABC"), list("ABC"))
     nodes, edges = significance_graph(p)
     assert edges.values.tolist() == [["A", "B", 0.3, "thick"], ["A", "C", 0.07, "thin"]]
@@ -114,7 +114,7 @@ def test_the_graph_joins_methods_that_do_not_differ_significantly():
     (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
     (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
     (lambda: spearman([["x", "y"]], [[1]], [[1.0, 2]], [[1]]), TypeError, "scores_a holds .*real numbers"),
-    (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is no matrix: its rows have different lengths"),
+    (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is not a matrix: its rows have different lengths"),
     (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
     (lambda: wilcoxon(np.zeros(3)), ValueError, r"frame is a ndarray of shape \(3,\): a DataFrame or rows"),
     (lambda: wilcoxon([[1, 2], [3]]), ValueError, r"frame is a list of shape \(2,\): .* rows of equal length"),

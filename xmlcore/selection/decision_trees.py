@@ -267,11 +267,11 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
 
 
 def _as_ids(selected) -> np.ndarray:
-    """Return a selection as an array of whole numbers; raise ValueError or TypeError if it is none."""
+    """Return a selection as an array of whole numbers; raise ValueError or TypeError otherwise."""
     try:
         ids = np.asarray(selected)
     except ValueError as error:
-        raise ValueError("selected is no matrix: its rows have different lengths") from error
+        raise ValueError("selected is not a matrix: its rows have different lengths") from error
     if ids.dtype.kind not in "iu":
         raise TypeError(f"selected holds {ids.dtype} values: feature ids are whole numbers")
     return ids

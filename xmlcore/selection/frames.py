@@ -280,9 +280,3 @@ def overlap_frame(selected, n_features: int, labels):
     share = 2 * values / (1 + values)  # all labels keep equally many features
     names = {"a": np.repeat(labels, labels.size), "b": np.tile(labels, labels.size)}
     return pd.DataFrame(names | {"share": share, "jaccard": values})
-
-
-def rows_of_best_features(selected, X, n: int = 3) -> float:
-    """Return the median, over the n best features of all labels, of the number of rows that have the feature."""
-    counts = np.bincount(X.indices, minlength=X.shape[1])
-    return float(np.median(counts[selected[:, :n]]))

@@ -121,7 +121,7 @@ def _matrix(values, name):
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} is no matrix: its rows have different lengths, but must have the same") from error
+        raise ValueError(f"{name} is not a matrix: its rows have different lengths, but must have the same") from error
 
 
 def _ids(selected, name):

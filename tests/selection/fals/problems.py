@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from xmlcore.progress import silent
 from xmlcore.selection.fals import blocks
 from xmlcore.selection.fals.network import Network, first_weights
-from xmlcore.selection.fals.workers import Workers
+from xmlcore.selection.fals.training import Workers
 
 VARIANTS = [
     {},

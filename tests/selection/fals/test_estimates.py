@@ -23,7 +23,7 @@ def test_estimates_need_no_fit():
         assert FALS(**params).estimate(X, 5)["seconds"] > 0
 
 
-def test_estimates_depend_on_weight_decay_draws_and_binary_networks():
+def test_estimates_depend_on_draws_and_binary_networks():
     X, Y = problem()
     large = ((10_000, 20_000), 50, 400_000)
     assert FALS(l2=1e-3).estimate(*large)["training_seconds"] > 3 * FALS().estimate(*large)["training_seconds"]
@@ -44,7 +44,7 @@ def test_impossible_shapes_are_refused(shape, nnz, message):
         FALS().estimate(shape, 4, nnz)
 
 
-def test_a_network_that_does_not_fit_into_memory_is_refused_before_anything_is_trained(monkeypatch):
+def test_a_network_that_does_not_fit_into_memory_is_refused(monkeypatch):
     X, Y = problem()
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1_000)
     with pytest.raises(MemoryError, match="about .* GB of memory for 12 features and 5 labels, but 0.0 GB are free"):

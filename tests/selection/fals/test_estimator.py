@@ -15,7 +15,7 @@ from xmlcore.selection.fals import training
 
 
 @pytest.mark.parametrize("params", VARIANTS, ids=str)
-def test_threads_that_share_the_slices_of_a_batch_do_not_change_the_selection_and_a_seed_does(params, monkeypatch):
+def test_threads_do_not_change_the_selection_and_a_seed_does(params, monkeypatch):
     X, Y = problem()
     monkeypatch.setattr(training, "SLICE_WORK", 100.0)
     first = FALS(4, n_epochs=3, random_state=3, n_jobs=1, **params).fit(X, Y)
@@ -44,7 +44,7 @@ def test_a_saved_selection_is_the_same_when_it_is_read(params, tmp_path):
         np.testing.assert_array_equal(back.attributions(X[:2]), model.attributions(X[:2]))
 
 
-def test_a_pattern_changed_after_fitting_does_not_change_what_is_saved(tmp_path):
+def test_a_pattern_changed_after_fitting_is_not_saved(tmp_path):
     X, Y = problem()
     for first, then in (("FALS", "FAMS"), ("FAMS", "FALS")):
         for kept in (0, 1 << 20):
@@ -93,7 +93,7 @@ def test_binary_networks_are_of_one_label_each():
     ({"learning_rate": 1e30}, "diverged"),
     ({"l2": 1e39}, "diverged"),
 ])  # fmt: skip
-def test_parameters_that_do_not_fit_together_or_the_data_are_named(params, message):
+def test_parameters_that_do_not_fit_together_are_named(params, message):
     X, Y = problem()
     with pytest.raises((ValueError, TypeError), match=message):
         FALS(**params).fit(X, Y)
@@ -110,7 +110,7 @@ def test_labels_and_names_that_do_not_exist_have_no_features():
         model.top_features(0, feature_names=["a", "b", "c"])
 
 
-def test_features_in_other_units_are_warned_of_and_networks_without_gradients_are_refused():
+def test_features_in_other_units_are_warned_of():
     X, Y = problem(n=200)
     year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
     with pytest.warns(UserWarning, match="feature 12 has absolute values up to 2,000, the median feature up to 1"):

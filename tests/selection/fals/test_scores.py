@@ -74,7 +74,7 @@ def test_sampled_scores_are_within_their_standard_errors(sizes, activation, fish
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
-def test_scores_from_sampled_rows_are_within_their_standard_errors(method, shared, monkeypatch):
+def test_scores_of_sampled_rows_have_standard_errors(method, shared, monkeypatch):
     """Those of a sum over labels, too, although all labels have the same rows."""
     X, _ = problem(n=300)
     task = task_of(random_network([12, 9, 5]), X, method)
@@ -132,7 +132,7 @@ def test_blocks_of_labels_features_and_rows_change_nothing(monkeypatch):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-9)
 
 
-def test_scores_beyond_the_limit_are_not_kept_but_the_selection_is_the_same():
+def test_scores_beyond_the_limit_are_not_kept():
     X, Y = problem()
     whole = FALS(4).fit(X, Y)
     less = FALS(4, max_score_bytes=100).fit(X, Y)
@@ -153,7 +153,7 @@ def test_best_features_are_those_of_a_full_sort():
     assert [best(scores, k, later).tolist() for k in (1, 3, 6)] == [[4], [4, 0, 2], [4, 0, 2, 5, 1, 3]]
 
 
-def test_auto_scoring_is_sampled_where_exact_scores_cost_too_much(monkeypatch):
+def test_auto_scoring_samples_where_exact_scores_cost_much(monkeypatch):
     X, Y = problem(n=500)
     monkeypatch.setattr(orders, "EXACT_UP_TO", 1e3)
     assert FALS(n_hidden=300, n_epochs=1).fit(X, Y).order_ == "drawn rows"

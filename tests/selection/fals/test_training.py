@@ -8,8 +8,7 @@ from selection.fals.problems import problem
 from xmlcore import FALS
 from xmlcore.selection.fals import training
 from xmlcore.selection.fals.network import layer_sizes
-from xmlcore.selection.fals.training import Settings, Training
-from xmlcore.selection.fals.workers import Workers
+from xmlcore.selection.fals.training import Settings, Training, Workers
 from xmlcore.validation import csr_parts
 
 
@@ -44,7 +43,7 @@ def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, mon
     ([12, 8, 7, 5], Settings("sigmoid", 3, 16, 1e-2, 0.05, 0.3, 1)),
     ([12, 5], Settings("relu", 3, 16, 1e-2, 0.0, 0.0, 2)),
 ])  # fmt: skip
-def test_sparse_and_dense_rows_and_any_number_of_slices_train_the_same_network(sizes, settings, monkeypatch):
+def test_sparse_and_dense_rows_train_the_same_network(sizes, settings, monkeypatch):
     X, Y = problem()
     found = []
     for dense, work, threads in ((0.0, 4e6, 1), (2.0, 4e6, 1), (2.0, 1.0, 3)):

@@ -34,7 +34,7 @@ class ScoringTask(NamedTuple):
     X: sp.csr_array
     method: str  # the method of attribution, see :data:`xmlcore.selection.fals.parameters.METHODS`
     fisher: bool  # whether squared gradients are divided by f (1 - f), with the output f, as in Fisher information
-    workers: object  # Workers or InCaller
+    workers: object  # Workers
     progress: Progress
     seed: int
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from xmlcore import system
 from xmlcore.selection.fals import blocks, sampled
-from xmlcore.selection.fals.checks import check_n_scored_rows
 from xmlcore.selection.fals.exact import rows_at_once
 from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.orders import CHOICE, DRAWN, PRESENT, PRESENT_SAMPLED, SLOPE, plan, training_cost
 from xmlcore.selection.fals.parameters import SHARED
 from xmlcore.selection.fals.scoring import network_size, score_bytes
+from xmlcore.selection.fals.selecting import check_n_scored_rows
 from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
 from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features

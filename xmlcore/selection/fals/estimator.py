@@ -18,15 +18,20 @@ from xmlcore.selection.fals import label_networks, saving
 from xmlcore.selection.fals.attribution import IG_STEPS, attributions
 from xmlcore.selection.fals.blocks import PHASE as SCORING
 from xmlcore.selection.fals.blocks import ROWS
-from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
 from xmlcore.selection.fals.estimates import check_memory, estimate
 from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import ABOUT, FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
-from xmlcore.selection.fals.selecting import best, selected_count
+from xmlcore.selection.fals.selecting import (
+    best,
+    check_finite,
+    check_n_scored_rows,
+    check_scores,
+    selected_count,
+    warn_of_scales,
+)
 from xmlcore.selection.fals.training import PHASE as TRAINING
-from xmlcore.selection.fals.training import Settings, Training, batch_size
-from xmlcore.selection.fals.workers import Workers
+from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 

@@ -7,8 +7,7 @@ from xmlcore._kernels import rng
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals import blocks, exact, present
 from xmlcore.selection.fals.network import DROPOUT, LABEL, ORDER, SEEDS_PER_SEED, Network, first_weights
-from xmlcore.selection.fals.training import step_sizes, steps_per_epoch
-from xmlcore.selection.fals.workers import InCaller
+from xmlcore.selection.fals.training import Workers, step_sizes, steps_per_epoch
 
 PHASE = "Training a network per label"
 
@@ -35,12 +34,8 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
         state = np.uint64(rng.stream(settings.seed * SEEDS_PER_SEED + DROPOUT, c))
         network = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
         kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, network)
-        into[c], bias[c], out_of[c, :, 0], out_bias[c] = (
-            network.into,
-            network.bias,
-            network.out_of,
-            network.output_bias[0],
-        )
+        into[c], bias[c], out_of[c, :, 0] = network.into, network.bias, network.out_of
+        out_bias[c] = network.output_bias[0]
 
     progress(PHASE, 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]
@@ -57,9 +52,10 @@ def of_label(network: Network, label: int) -> Network:
 def scores(task: blocks.ScoringTask):
     """Yield blocks of exact scores; each thread computes the scores of one label at a time."""
     n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
+    alone = Workers(1)
 
     def score_one(label, _):
-        task_of_label = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
+        task_of_label = task._replace(network=of_label(task.network, label), workers=alone, progress=silent)
         if task.method == "gradient":
             return next(exact.expanded_order(task_of_label, blocks.slopes(task_of_label)[0])).scores[0]
         return next(present.present_order(task_of_label, None)).scores[0]

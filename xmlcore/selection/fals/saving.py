@@ -5,10 +5,10 @@ import numbers
 import numpy as np
 
 from xmlcore.models.saving import ModelFormatError, check_types
-from xmlcore.selection.fals.checks import is_finite
 from xmlcore.selection.fals.network import Network
 from xmlcore.selection.fals.orders import ORDERS
 from xmlcore.selection.fals.parameters import ACTIVATIONS, SCORING
+from xmlcore.selection.fals.selecting import is_finite
 from xmlcore.validation import check_count
 
 # Fitted attributes that are saved as JSON.

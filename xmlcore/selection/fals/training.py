@@ -1,5 +1,7 @@
 """Training of the network by Adam on minibatches, in which sparse rows only change the weights of their features."""
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -8,12 +10,57 @@ import scipy.sparse as sp
 from xmlcore._kernels import fals_training as kernels
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals.network import DROPOUT, ORDER, Network, activate, first_weights, sigmoid, slope
+from xmlcore.system import effective_jobs
 
 PHASE = "Training the network"
 SLICE_WORK = 4e6  # smallest number of multiplications that are given to a thread
 STEPS_PER_EPOCH = 100  # number of steps per epoch, unless batch_size is given
 MAX_SLICES = 8  # largest number of parts that a layer is divided into
 DENSE = 0.2  # smallest share of non-zero values of X at which rows are multiplied as dense rows
+
+
+class Workers:
+    """Threads, in a ``with`` statement, for many short pieces of work; with ``n_jobs=1`` the caller does all."""
+
+    def __init__(self, n_jobs):
+        threads = effective_jobs(n_jobs)
+        self._ahead = 2 * threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._pool:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def each(self, function, parts):
+        """Call ``function(*part)`` for each part and wait until all are done."""
+        if self._pool is None or len(parts) == 1:
+            for part in parts:
+                function(*part)
+            return
+        futures = [self._pool.submit(function, *part) for part in parts]
+        for future in futures:
+            future.result()
+
+    def ordered(self, function, parts):
+        """Yield ``function(*part)`` for each part, in their order."""
+        if self._pool is None:
+            for part in parts:
+                yield function(*part)
+            return
+        waiting = deque()
+        try:
+            for part in parts:
+                waiting.append(self._pool.submit(function, *part))
+                if len(waiting) >= self._ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 class Settings(NamedTuple):
