@@ -1,15 +1,13 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
-This file says what is where. Files beside it: ``view`` (the result shown), ``answer`` (sentence and cards), ``sweep``
-(accuracy against seconds with other numbers of adversaries and of examples), ``tradeoff`` (the same in words),
-``candidates`` (other numbers of candidates), ``buckets`` (head, torso and tail classes), ``row`` (why a row gets its
-class), ``weights`` (what f has learned), ``class_sizes`` (what is drawn of each class), ``measured`` (tasks that need
-much memory), ``values`` (numbers as they are typed, and those to start with).
+Files beside this one: ``view`` (the result shown), ``answer`` (sentence and cards), ``studies`` (other numbers of
+adversaries, examples and candidates), ``buckets`` (head, torso and tail labels), ``row`` (why a row gets its label),
+``learned`` (what was drawn, and the weights of f).
 """
 
 import streamlit as st
 
-from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
+from pages.sampling import answer, buckets, learned, row, studies
 from pages.sampling.view import MODEL, SampledRun
 from pages.shared import begin, sections, server, settings
 from pages.shared.figures import examples
@@ -46,16 +44,16 @@ def main(used) -> None:
     if not measured.silent(data, name):
         left, right = st.columns(2, gap="large")
         with left:
-            sweep.sweep(view, names[key])
+            studies.sweep(view, names[key])
         with right:
-            study = candidates.candidates(view)
+            study = studies.candidates(view)
         further = {"Head, torso and tail": lambda: buckets.buckets(view, study, past, names)}
     with cards:
         answer.cards(view, study)
     further |= {
         "A test row": lambda: row.row(view),
-        "What f has learned": lambda: weights.weights(view),
-        "What is drawn": lambda: class_sizes.class_sizes(view),
+        "Weights of f": lambda: learned.weights(view),
+        "Drawn copies": lambda: learned.class_sizes(view),
     }
     sections.show("sampling", further)
 

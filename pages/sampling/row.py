@@ -75,19 +75,14 @@ def _features(data, ranking, i):
 
 def _contributions(view, ranking, i):
     drawn = ranking.tidy(DRAWN, DRAWN_MISSED)
-    some = f" Showing {min(DRAWN, ranking.q)} of {format.count(ranking.q, 'candidate')}." if ranking.q > DRAWN else ""
-    stars = min(ranking.missed.size, DRAWN_MISSED)
-    if stars:
-        some += " * is a true label that is no candidate"
-        some += f" ({stars} of {ranking.missed.size})." if stars < ranking.missed.size else "."
     charts.show_figure(
         figures.candidate_features(drawn),
         lambda: ranking.tidy(),
         f"{view.files}-row{i}-contributions",
-        "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up "
-        "to its last column, and the largest sum wins. Blue raises f, orange lowers it; full colour is half of the "
-        "largest contribution or more. "
-        f"✓ is a true label.{some}",
+        "Weight × feature, relative to the mean of the candidates. Each line adds up to its last column, and the "
+        "largest sum wins. Blue raises f, orange lowers it; full colour is half of the largest contribution or more. "
+        f"✓ is a true label, * one that is not a candidate. Showing {min(DRAWN, ranking.q)} of {ranking.q} candidates "
+        f"and {min(DRAWN_MISSED, ranking.missed.size)} of {ranking.missed.size} true labels that are not candidates.",
         key="sampling.contributions",
     )
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from pages.sampling import values
 from pages.shared import format, server, tasks
 from xmlcore import experiment, metrics, store
 
@@ -56,10 +55,6 @@ class SampledRun:
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
         params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}
         return experiment.task("sampling", {"run": self.key}, params | {"n_repeats": n_repeats})
-
-    @property
-    def first_candidates(self) -> tuple:
-        return values.with_own(values.CANDIDATES, self.q, self.n_present)
 
 
 def if_kept(task, *free):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.sampling import answer
+from pages.sampling import answer, studies
 from pages.sampling import row as row_part
 from pages.shared import format, style, tables
 from pages.shared.figures import charts
@@ -50,11 +50,9 @@ def train(session, model=MODEL, several=False, **params):
 @pytest.fixture(autouse=True)
 def few_values(monkeypatch):
     """Few trainings at first: what is measured is the same with more."""
-    from pages.sampling import values
-
-    monkeypatch.setattr(values, "CANDIDATES", (1, 5))
-    monkeypatch.setattr(values, "ADVERSARIAL", (2,))
-    monkeypatch.setattr(values, "EXAMPLES", (1.0,))
+    monkeypatch.setattr(studies, "CANDIDATES", (1, 5))
+    monkeypatch.setattr(studies, "ADVERSARIAL", (2,))
+    monkeypatch.setattr(studies, "EXAMPLES", (1.0,))
 
 
 @pytest.fixture
@@ -91,7 +89,7 @@ def study(key, **params):
     return experiment.task("sampling", {"run": key}, params).load()
 
 
-def test_data_with_negative_values_is_refused_before_training_and_the_remedy_named(ready):
+def test_negative_values_are_refused_before_training(ready):
     data = tailed_data()
     signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
     making.train(ready, "PLT", data=signed)
@@ -139,7 +137,7 @@ def test_figures_have_the_result_alone_before_others_are_trained(ready, monkeypa
     assert "κ, then π" in labels["sampling.measure.sweep"], "they are not combined"
 
 
-def test_earlier_trainings_stay_in_the_figure_while_more_are_asked_for(ready, monkeypatch):
+def test_earlier_trainings_stay_while_more_are_asked_for(ready, monkeypatch):
     key = train(ready)
     earlier = "These settings are not trained together yet, so earlier ones are shown."
     page = ready.go("sampling").until(lambda s: everything(s) and earlier not in s.text())
@@ -248,7 +246,7 @@ def by_bucket(ranking):
     return metrics.first_class_by_bucket(data.Y_test, ranking.labels[:, 0], buckets)
 
 
-def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
+def test_buckets_have_other_models_beside_them(ready):
     other, key = train(ready, "PLT"), train(ready)
     page = ready.go("sampling").until(everything)
     run = experiment.load("train", key)
@@ -312,7 +310,7 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert "cannot be 10" in page.set(field, "2, 10").at.error[0].value
 
 
-@pytest.mark.sections("What is drawn")
+@pytest.mark.sections("Drawn copies")
 @pytest.mark.parametrize("params", [{"examples_per_class": 0.3}, {"leave_one_out": True}, {"balanced": False}])
 def test_the_copies_drawn_are_counted(ready, params):
     model = experiment.load_run_model(train(ready, **params))

@@ -1,4 +1,4 @@
-"""What f has learned: the weight of each feature of a row and a class."""
+"""The labels and copies that double sampling drew, and the weights that f has learned from them."""
 
 import streamlit as st
 
@@ -6,6 +6,20 @@ from pages.shared import format, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.explain import candidates
+
+
+def class_sizes(view) -> None:
+    sizes = candidates.class_sizes(view.model, view.data)
+    figure = figures.sampled_classes(sizes)
+    meta, drawn = figure.layout.meta, "of each label" if view.balanced else "per label"
+    charts.show_figure(
+        figure,
+        sizes,
+        f"{view.files}-label-sizes",
+        f"{view.n_copies:,} copies of {format.count(view.n_examples, 'example')}; {view.examples:g} drawn {drawn} on "
+        f"average. {meta['shown']:,} of {meta['total']:,} labels are points, the CSV has all.",
+        key="sampling.class_sizes",
+    )
 
 
 def weights(view) -> None:

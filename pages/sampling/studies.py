@@ -1,12 +1,13 @@
-"""Accuracy against training time, with other numbers of adversaries, κ, and of examples per label, π."""
+"""Double sampling with other numbers of adversaries, κ, of examples per label, π, and of candidates, q."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.sampling import values
+from pages.sampling.answer import most_accurate
 from pages.sampling.view import MODEL, if_kept, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
@@ -14,6 +15,11 @@ from xmlcore import figures
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.statistics import mean_intervals
 
+# First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
+CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
+ADVERSARIAL = (1, 2, 5, 10, 20)
+EXAMPLES = (0.5, 1.0, 2.0, 5.0)
+MOST_VALUES = 12  # values of one setting measured at once
 MOST_REPEATS = 20  # trainings per value
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 LEAST = 1e-3  # processor seconds: what the clocks of all systems tell
@@ -43,7 +49,7 @@ def sweep(view, name) -> None:
     """Draw the result, called ``name``, among trainings with other settings, and let the user have these trained."""
     place = st.container()
     kappas, examples, n_repeats = _choose(view)
-    kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
+    kappas, examples = with_own(kappas, view.kappa), with_own(examples, view.examples)
     # The own settings are in both; before all, one training warms up.
     button = f"Train {format.count(n_repeats * (len(kappas) + len(examples) - 1), 'time')}, varying κ, then π"
     task = view.task(kappas, examples, (), n_repeats)
@@ -122,14 +128,83 @@ def _choose(view):
     short, most = view.key[:8], view.most_kappa
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="top")
     with left:
-        first = values.with_own(values.ADVERSARIAL, view.kappa, most)
+        first = with_own(ADVERSARIAL, view.kappa, most)
         help = KAPPA_HELP + (f" The result has κ = {view.kappa:,}{view.fewer}." if view.fewer else "")
         bounds = {"whole": True, "least": 1, "most": most}
-        kappas = values.field(f"Other κ, up to {most:,}", f"sampling.kappa {short}", first, help, **bounds)
+        kappas = field(f"Other κ, up to {most:,}", f"sampling.kappa {short}", first, help, **bounds)
     with middle:
-        first, bounds = values.with_own(values.EXAMPLES, view.examples), {"whole": False, "least": 0.01, "most": 1000}
+        first, bounds = with_own(EXAMPLES, view.examples), {"whole": False, "least": 0.01, "most": 1000}
         label = "Other π, examples per label"
-        examples = values.field(label, f"sampling.examples {short}", first, EXAMPLES_HELP, **bounds)
+        examples = field(label, f"sampling.examples {short}", first, EXAMPLES_HELP, **bounds)
     about = "Trainings per value, each with its own seed."
     n_repeats = fields.whole("Repeats", 1, MOST_REPEATS, f"sampling.repeats {short}", 1, place=right, help=about)
     return kappas, examples, int(n_repeats)
+
+
+# --- candidates ---
+
+
+def candidates(view):
+    """Show accuracy and candidate recall with other q; return the measurements of this result, or None."""
+    place, most, first = st.container(), view.n_present, with_own(CANDIDATES, view.q, view.n_present)
+    help = "Numbers with commas between them; the result’s own is always measured. Nothing is trained for this."
+    bounds = {"whole": True, "least": 1, "most": most}
+    label = f"Other q, candidates, up to {most:,}"
+    typed = field(label, f"sampling.candidates {view.key[:8]}", first, help, **bounds)
+    study_of_own_q = if_kept(view.task(candidates=first))
+    task, button = view.task(candidates=with_own(typed, view.q)), "Measure other numbers of candidates"
+    study = tasks.ready(task, button=button, key="sampling.measure.candidates")
+    table = _own_candidates(view) if study is None else study.candidates
+    table = table.assign(attainable=table["recall"].clip(upper=most_accurate(view.data)))
+    with place:
+        charts.show_figure(
+            figures.candidate_curves(table, view.q),
+            table,
+            f"{view.files}-candidates",
+            "The gap between micro R@1 and the attainable is the most that f gets wrong. Attainable is candidate "
+            "recall, or less where rows have several labels, as one is predicted for each. Choose q on held-out rows, "
+            "not here. Time is the mean over the test rows, by the clock, once.",
+            key="sampling.candidates",
+        )
+    return study_of_own_q or study
+
+
+def _own_candidates(view):
+    """Return what the result itself has told of its own q: all but the share of labels among the candidates."""
+    accuracy, macro = one_class(view.key)
+    own = {"n_candidates": view.q, "recall": np.nan, "accuracy": accuracy, "macro_f1": macro}
+    return pd.DataFrame([own | {"predict_ms_per_row": view.run.times["predict_ms_per_row"]}])
+
+
+# --- values as they are typed ---
+
+
+def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
+    typed = fields.text(label, widget, written(first), help=help)
+    values, problem = parse(typed, label.split(",")[0], **bounds)
+    if problem:
+        st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
+    return fields.read_or_last(widget, tuple(values), tuple(first), written)
+
+
+def parse(text: str, noun: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
+    """Read values such as ``1, 2, 5``, and say what is wrong with them."""
+
+    def fault(value):
+        if not math.isfinite(value) or (whole and value != int(value)):
+            return f"{noun} cannot be {{}}: it is a {'whole ' if whole else ''}number."
+        return "" if least <= value <= most else f"{noun} cannot be {{}}: it is from {least:,g} to {most:,g} here."
+
+    values, problem = fields.numbers_in(text, "values", "1, 2, 5", fault, MOST_VALUES)
+    if not values:
+        return [], problem or "At least one value is needed, such as 5."
+    return [int(value) for value in values] if whole else values, problem
+
+
+def written(values) -> str:
+    return ", ".join(f"{value:.10g}" for value in values)
+
+
+def with_own(values, own, most=math.inf) -> tuple:
+    """Return the values up to the most and that of the result, in order."""
+    return tuple(sorted({*(value for value in values if value <= most), own}))
