@@ -21,7 +21,7 @@ WITHOUT_TWIN = {
 }
 TWINS_OF_OTHERS = {
     "measures": "measures and their intervals in xmlcore/metrics, which use no kernel",
-    "bucket_measures": "measures of a bucket of labels in xmlcore/robustness/measures.py, which uses no kernel",
+    "bucket_measures": "measures of a bucket of labels in xmlcore/robustness/evaluation.py, which uses no kernel",
 }
 
 

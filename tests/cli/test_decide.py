@@ -34,7 +34,7 @@ def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path
     model = tmp_path / "model.zip"
     run("train", files / "train.txt", "-o", model, "--quiet")
     before = model.read_bytes()
-    assert "no measure to decide for" in run("decide", model, files / "test.txt", "--measure", "F1", status=2).err
+    assert "not a measure to decide for" in run("decide", model, files / "test.txt", "--measure", "F1", status=2).err
     assert "no cut can promise" in run("decide", model, files / "test.txt", "--recall", 0.9999, status=2).err
     assert "either" in run("decide", model, files / "test.txt", "--recall", 0.5, "--precision", 0.5, status=2).err
     assert "--at-most" in run("decide", model, files / "test.txt", "--recall", 0.5, "--at-most", status=2).err

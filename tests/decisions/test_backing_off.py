@@ -80,7 +80,7 @@ def test_what_is_no_taxonomy_is_said():
         decisions.back_off(decisions.learn(flat, X, Y, "P@6"), X)
 
 
-def test_a_taxonomy_may_have_groups_in_any_order_and_labels_that_it_does_not_name():
+def test_a_taxonomy_may_lack_labels_and_have_any_order():
     model, _, _ = parts()
     groups = _of_taxonomy([str(j) for j in range(40)], {"top": "all", "0": "low", "low": "top"})
     assert [entry.name for entry in groups.entries([0, 1, 2], 1)] == ["any label"]

@@ -91,8 +91,8 @@ def test_rows_without_candidates_get_no_label():
 @pytest.mark.parametrize(
     ("measure", "says"),
     [
-        ("macro F2@3", "'macro F2@3' is no measure to decide for: known are P@k"),
-        ("macro F1@0", "no measure"),
+        ("macro F2@3", "'macro F2@3' is not a measure to decide for: known are P@k"),
+        ("macro F1@0", "not a measure"),
         ({"P@3": 1, "macro F1@5": 1}, "the parts of a sum need the same k"),
         ({"macro F1@3": 1, "coverage@3": 1}, "at most one of"),
         ({"P@3": -1.0}, "the weight of P@3"),

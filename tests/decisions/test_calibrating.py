@@ -42,7 +42,7 @@ def test_a_score_is_worth_what_it_is_at_its_place():
     assert calibration.probabilities[4].tolist() == calibration.probabilities[3].tolist()  # no row had so many labels
 
 
-def test_rankings_stay_as_they_are_where_later_labels_of_the_same_score_are_right_more_often():
+def test_calibration_keeps_rankings():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.random((2000, 4)))[:, ::-1]
     calibration = calibration_of(rows(scores, rng.random(scores.shape) < [0.3, 0.5, 0.7, 0.9]))
@@ -50,7 +50,7 @@ def test_rankings_stay_as_they_are_where_later_labels_of_the_same_score_are_righ
 
 
 @pytest.mark.parametrize(("model", "expected"), [(PLT(max_leaf_labels=20), 800), (DoubleSampling(), 500)])
-def test_of_many_rows_few_have_all_candidates_and_a_model_of_a_sample_ranks_fewer(model, expected, monkeypatch):
+def test_few_of_many_rows_have_all_candidates(model, expected, monkeypatch):
     data = datasets.make_synthetic(n_train=300, n_test=800, n_features=100, n_labels=20, random_state=0)
     model, asked = model.fit(abs(data.X_train), data.Y_train), []
     rank = type(model).predict_topk
@@ -71,7 +71,7 @@ def test_the_place_is_that_in_the_ranking_of_the_row():
     np.testing.assert_array_equal(ranking.scores[found.row, found.place], found.scores.data.astype(np.float32))
 
 
-def test_parts_of_the_held_out_rows_have_their_own_numbers_of_candidates():
+def test_parts_of_rows_have_their_own_numbers_of_candidates():
     model, (X, Y), _ = parts()
     few, others = held_out_parts(model, X, Y, [(50, 10), (None, 3)])
     assert few.Y.shape == (50, 40) and few.place.max() == 9 and others.place.max() == 2
@@ -95,13 +95,13 @@ def test_probabilities_rise_from_above_0_to_at_most_1():
     assert calibration.probabilities.max() <= 1
 
 
-def test_a_few_labels_of_the_smallest_scores_do_not_lift_those_above():
+def test_a_few_smallest_scores_do_not_lift_those_above():
     scores = np.concatenate([[0.001], np.linspace(0.01, 0.02, 1000), np.linspace(0.8, 0.9, 100)])
     found = curve("isotonic", scores, (scores > 0.5).astype(float))
     assert found(0.015) < 0.001 < 0.9 < found(0.85)
 
 
-def test_where_shares_fall_with_the_score_beta_calibration_is_the_mean():
+def test_beta_calibration_of_falling_shares_is_the_mean():
     scores = np.linspace(0.01, 0.99, 500)
     found = curve("beta", scores, (scores < 0.2).astype(float))
     assert found(0.001) == pytest.approx(found(0.999)) == pytest.approx(0.194, abs=0.01)

@@ -14,7 +14,7 @@ from xmlcore.models import rules
 from xmlcore.models.saving import ModelFormatError
 
 
-def test_of_rows_of_the_same_source_about_one_draw_in_twenty_alarms():
+def test_about_one_draw_in_twenty_of_the_same_source_alarms():
     data = datasets.make_synthetic(n_train=500, n_test=8000, n_features=300, n_labels=20, random_state=1)
     model = PLT(C=1.0, max_leaf_labels=20, arity=2).fit(data.X_train, data.Y_train)
     rng, alarms = np.random.default_rng(0), 0

@@ -104,7 +104,7 @@ def test_a_k_beyond_all_labels_takes_no_memory():
 
 
 @pytest.mark.parametrize(("k", "fill"), [(0, False), (3, False), (3, True)])
-def test_a_label_is_predicted_where_its_probability_reaches_its_cut(k, fill):
+def test_a_label_is_predicted_from_its_cut_on(k, fill):
     rng = np.random.default_rng(0)
     calibration = Calibration(np.array([0.0, 1.0]), np.tile([0.01, 0.99], (5, 1)), "isotonic")
     rule = Rule(None, rng.uniform(0.5, 2, (2, 9)), rng.uniform(-1, 0, (2, 9)), k, fill, calibration, shares=(0.4, 0.6))
@@ -114,7 +114,7 @@ def test_a_label_is_predicted_where_its_probability_reaches_its_cut(k, fill):
         assert (taken == (rule.cuts(P) <= P.data)).all() and (not fill or taken.sum() == k)
 
 
-def test_a_label_that_no_probability_lets_be_predicted_has_no_cut():
+def test_a_label_that_is_never_predicted_has_no_cut():
     calibration = Calibration(np.array([0.0, 1.0]), np.tile([0.01, 1.0], (5, 1)), "isotonic")
     rule = Rule(None, np.ones((1, 2)), np.array([[-0.5, -1.2]]), 0, False, calibration)
     P = sp.csr_array([[1.0, 1.0]])
@@ -122,7 +122,7 @@ def test_a_label_that_no_probability_lets_be_predicted_has_no_cut():
     np.testing.assert_array_equal(rule.cuts(P), [0.5, np.nan])
 
 
-def test_a_label_beyond_the_candidates_of_a_rule_has_a_probability_and_no_cut():
+def test_a_label_beyond_the_candidates_has_no_cut():
     model, held_out, (X, _) = parts()
     rule = decisions.learn(copy(model), *held_out, "micro F1")
     wide, narrow = row_decided(rule.keep(), X[:1]), row_decided(replace(rule, n_candidates=2).keep(), X[:1])
@@ -132,7 +132,7 @@ def test_a_label_beyond_the_candidates_of_a_rule_has_a_probability_and_no_cut():
     np.testing.assert_array_equal(every.toarray()[0], np.nan_to_num(wide[0]))
 
 
-def test_coverage_is_best_by_a_mixture_whose_parts_decide_for_their_shares_of_rows(tmp_path):
+def test_coverage_is_best_by_a_mixture(tmp_path):
     model, held_out, (X, Y) = parts()
     rule = decisions.learn(model, *held_out, "coverage@1")
 
@@ -175,7 +175,7 @@ def test_one_class_for_each_row_is_read_as_fit_reads_it(names):
     assert one.about == other.about
 
 
-def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_path):
+def test_the_decision_is_saved_until_the_model_learns_anew(tmp_path):
     _, held_out, (X, Y) = parts()
     model = PLT(max_leaf_labels=10, C=1.0).fit(*held_out)
     before, cut = model.predict(X), model.predict(X, 0.5)
@@ -190,7 +190,7 @@ def test_the_decision_is_kept_and_saved_with_the_model_until_it_learns_anew(tmp_
 
 
 @pytest.mark.parametrize("of_texts", [False, True])
-def test_the_code_of_a_card_gives_the_deciding_probabilities_where_a_rule_is_kept(tmp_path, monkeypatch, of_texts):
+def test_the_code_of_a_card_gives_the_deciding_probabilities(tmp_path, monkeypatch, of_texts):
     monkeypatch.chdir(tmp_path)
     _, _, (X, Y) = parts()
     rows, names = ["A text to label", "Others"] * 20, [["one"], ["two"]] * 20
@@ -228,7 +228,7 @@ def test_a_damaged_rule_is_refused(tmp_path):
             load_model(path)
 
 
-def test_a_classifier_of_texts_predicts_the_names_that_its_rule_chooses(tmp_path):
+def test_a_classifier_of_texts_predicts_the_names_of_its_rule(tmp_path):
     texts = [f"word{i % 7} word{i % 5} filler" for i in range(140)]
     names = [[f"seven{i % 7}"] + ([f"five{i % 5}"] if i % 5 < 2 else []) for i in range(140)]
     model = TextClassifier(PLT(), TextVectorizer(min_df=1)).fit(texts[:80], names[:80])
@@ -240,7 +240,7 @@ def test_a_classifier_of_texts_predicts_the_names_that_its_rule_chooses(tmp_path
     assert load_model(model.save(tmp_path / "model")).predict(texts[:20]) == found
 
 
-def test_a_wrapped_model_keeps_the_rule_in_the_model_that_is_saved(tmp_path):
+def test_a_wrapped_model_keeps_the_rule_where_it_is_saved(tmp_path):
     _, held_out, (X, Y) = parts()
     model = DenseOutput(PLT(max_leaf_labels=10, C=1.0)).fit(*held_out)
     rule = decisions.learn(model, X, Y, "macro F1@2")
@@ -256,7 +256,7 @@ def test_a_wrapped_model_keeps_the_rule_in_the_model_that_is_saved(tmp_path):
         ({"Y": np.zeros((600, 3))}, "Y has 3 labels"),
         ({"measure": "micro P", "least": {"recall": 0.5}}, "least has 'recall'"),
         ({"measure": "macro F1@3", "least": {"micro P": 0.5}}, "goes with no bound"),
-        ({"measure": "F1"}, "'F1' is no measure to decide for"),
+        ({"measure": "F1"}, "'F1' is not a measure to decide for"),
         ({"measure": "P@1", "inv_ps": np.ones(40)}, "P@1 takes no inv_ps"),
         ({"measure": "macro F1@1" + "0" * 30}, "has a k above"),
         ({"measure": "macro F1", "at_most": True}, "at_most goes with a measure of k labels"),
@@ -276,7 +276,7 @@ def test_one_row_and_no_rows_are_decided():
     assert rule.predict(X[:0]).shape == (0, 40) and (rule.predict(X[:1]) != rule.predict(X)[:1]).nnz == 0
 
 
-def test_a_rule_does_not_decide_for_a_model_that_was_fitted_to_other_labels():
+def test_a_rule_does_not_decide_for_a_model_of_other_labels():
     _, (X, Y), (X_test, _) = parts()
     model = PLT(max_leaf_labels=10, C=1.0).fit(X, Y)
     rule = decisions.learn(model, X, Y, "macro F1@2")

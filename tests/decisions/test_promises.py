@@ -18,7 +18,7 @@ def kept(Y, sets, wanted):
 
 
 @pytest.mark.parametrize(("wanted", "level"), [("recall", 0.8), ("precision", 0.7)])
-def test_of_many_draws_of_held_out_rows_no_more_promises_fail_than_stated(wanted, level):
+def test_no_more_promises_fail_than_stated(wanted, level):
     data = datasets.make_synthetic(n_train=500, n_test=3000, n_features=300, n_labels=20, random_state=1)
     model = PLT(C=1.0, max_leaf_labels=20, arity=2, loss="logistic").fit(data.X_train, data.Y_train)
     rng = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def test_of_many_draws_of_held_out_rows_no_more_promises_fail_than_stated(wanted
     assert failed / promises <= 0.2
 
 
-def test_without_a_risk_the_share_is_kept_on_average_with_smaller_sets():
+def test_without_a_risk_sets_are_smaller():
     model, (X, Y), (X_test, Y_test) = parts()
     sure, average = (decisions.promise(model, X, Y, recall=0.8, risk=risk) for risk in (0.1, None))
     assert average.about["cut"] > sure.about["cut"] and average.about["labels"] < sure.about["labels"]
@@ -69,7 +69,7 @@ def test_p_values_are_those_of_mapie():
         np.testing.assert_allclose(p_values(losses, n, bound), np.minimum(theirs[:, column], 1), atol=1e-12)
 
 
-def test_the_cut_of_a_recall_on_average_is_that_of_conformal_risk_control():
+def test_the_cut_is_that_of_conformal_risk_control():
     model, (X, Y), _ = parts()
     rule = decisions.promise(model, X, Y, recall=0.8, risk=None)
     ranking = model.predict_topk(X, 40)
@@ -103,7 +103,7 @@ def test_what_cannot_be_promised_is_said(given, error, says):
         decisions.promise(model, X[:50], Y[:50], **given)
 
 
-def test_without_the_rows_that_the_model_is_least_sure_of_the_rest_is_better():
+def test_rows_that_the_model_is_sure_of_are_better():
     model, _, (X, Y) = parts()
     frame = decisions.abstention(model, X, Y)
     first, last = frame.iloc[0], frame.iloc[-1]

@@ -39,7 +39,7 @@ def test_weights_are_ordered_by_influence(model):
 
 
 @pytest.mark.parametrize("row", range(10))
-def test_candidates_have_the_order_and_the_shares_of_the_prediction(data, model, row):
+def test_candidates_have_the_order_of_the_prediction(data, model, row):
     found = CandidateRanking(model, data, row)
     ranked = model.predict_topk(data.X_test[[row]], 3)
     assert found.labels[: found.q].tolist() == ranked.labels[0].tolist()
@@ -51,7 +51,7 @@ def test_candidates_have_the_order_and_the_shares_of_the_prediction(data, model,
     np.testing.assert_allclose(found.contributions.sum(axis=1), found.f - found.f[: found.q].mean(), atol=1e-9)
 
 
-def test_a_true_class_that_is_no_candidate_comes_last_and_has_no_place(data, model):
+def test_a_true_class_that_is_no_candidate_comes_last(data, model):
     nearest = model.candidates(data.X_test)
     row = int(np.flatnonzero(~(nearest == data.Y_test.indices[:, None]).any(axis=1))[0])
     found = CandidateRanking(model, data, row)

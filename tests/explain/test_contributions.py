@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "igno
 @pytest.mark.parametrize("unlabelled", [False, True])
 @pytest.mark.parametrize("n_estimators", [1, 3])
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_contributions_of_a_label_tree_add_up_to_the_log_probability(loss, n_estimators, unlabelled):
+def test_contributions_of_a_label_tree_add_up_to_log_p(loss, n_estimators, unlabelled):
     model = plt(unlabelled, loss=loss, C=1.0, n_estimators=n_estimators)
     X, _ = data(1, n=12)
     proba = model.predict_proba(X).toarray()
@@ -102,7 +102,7 @@ def test_contributions_to_a_margin_are_exact(models):
 
 
 @pytest.mark.parametrize("arity", [2, 3])
-def test_contributions_to_a_share_add_up_to_the_probability_of_ldsm(arity):
+def test_contributions_to_a_share_add_up_to_p_of_ldsm(arity):
     model = ldsm(arity=arity, multiway_weight=0.1)
     X, Y = data(5, n=40)
     leaves = model.apply(X)
@@ -119,7 +119,7 @@ def test_contributions_to_a_share_add_up_to_the_probability_of_ldsm(arity):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_frame_has_each_feature_of_the_row_once_largest_first_with_its_value(models, name):
+def test_a_frame_has_each_feature_once_largest_first(models, name):
     X, _ = data(7, n=1)
     frame = explain.contributions(models[name], X, 1, feature_names=[f"f{j}" for j in range(D)])
     assert list(frame.columns) == ["feature", "name", "value", "contribution"]

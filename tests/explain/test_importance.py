@@ -82,7 +82,7 @@ def test_all_test_rows_with_the_label_are_explained(dataset, models):
     assert found.frame.equals(whole)
 
 
-def test_rows_are_a_sample_when_there_are_many_and_of_training_when_no_test_row_has_the_label(dataset, models):
+def test_rows_of_a_label_are_a_sample_of_test_or_training(dataset, models):
     found = explain.label_importance(models["PLT"], dataset, 1, at_most=3)
     assert found.n_rows == 3 < found.n_having
     assert explain.label_importance(models["PLT"], dataset, 3).part == "training"

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "igno
 
 
 @pytest.mark.parametrize("unlabelled", [False, True])
-def test_the_path_of_a_label_tree_ends_in_the_labels_log_probability(unlabelled):
+def test_the_path_of_a_label_tree_ends_in_log_p(unlabelled):
     model = plt(unlabelled, n_estimators=2)
     X, _ = data(10, n=1)
     names = [f"label {j}" for j in range(L)]

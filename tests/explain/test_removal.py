@@ -90,7 +90,7 @@ def test_invalid_arguments_of_removal_are_refused(models):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("k", [1, 3])
-def test_without_the_features_of_a_counterfactual_a_label_is_not_among_the_first_and_each_is_needed(models, name, k):
+def test_each_feature_of_a_counterfactual_is_needed(models, name, k):
     model, (X, _), sizes = models[name], data(16, n=20), []
 
     def stays(row, features):
@@ -111,7 +111,7 @@ def test_without_the_features_of_a_counterfactual_a_label_is_not_among_the_first
     assert len(sizes) > 10 and (k == 1 or max(sizes) > 1)
 
 
-def test_a_counterfactual_tries_so_many_features_and_refuses_what_has_none(models):
+def test_a_counterfactual_tries_at_most_so_many_features(models):
     model, (X, _) = models["PLT"], data(16, n=30)
     first = model.predict_topk(X, 1).labels[:, 0].tolist()
     sets = [explain.counterfactual(model, X[[i]], label, 3) for i, label in enumerate(first)]

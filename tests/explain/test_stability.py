@@ -68,7 +68,7 @@ def test_explanations_agree_without_noise_and_less_with_noise(models, name):
     assert noisy[1]["overlap"].mean() < noisy[0]["overlap"].mean() <= 1
 
 
-def test_stability_is_agreement_with_the_explanation_of_each_perturbed_row(models):
+def test_stability_is_agreement_with_perturbed_rows(models):
     X, _ = data(13, n=1)
     noise, model = Noise(0.3), models["PLT"]
     found = explain.stability(model, X, 2, noise, n_repeats=4, n=3, seed=1)

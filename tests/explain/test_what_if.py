@@ -11,7 +11,7 @@ from xmlcore import explain
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_values_of_labels_are_the_probabilities_that_explanations_add_up_to(models, name):
+def test_values_of_labels_are_what_explanations_add_up_to(models, name):
     X, _ = data(3, n=4)
     for i in range(4):
         totals = [explain.contributions(models[name], X[[i]], j).attrs for j in range(L)]
@@ -20,7 +20,7 @@ def test_values_of_labels_are_the_probabilities_that_explanations_add_up_to(mode
         assert explain.label_values(models[name], X[[i]], np.array([], int)).size == 0
 
 
-def test_values_of_labels_of_a_linear_function_of_pairs_are_its_values(models):
+def test_values_of_labels_of_pairs_are_f(models):
     X, _ = data(3, n=1)
     wanted = [explain.contributions(models["pairs"], X, j).attrs["total"] for j in (4, 0)]
     np.testing.assert_allclose(explain.label_values(models["pairs"], X, np.array([4, 0])), wanted)
@@ -47,7 +47,7 @@ def frame(**parts):
     return pd.DataFrame({"feature": [ord(n) for n in names], "name": names, "contribution": list(parts.values())})
 
 
-def test_what_one_of_two_explanations_lacks_contributes_nothing_to_it():
+def test_a_feature_of_one_explanation_adds_0_to_the_other():
     found = explain.side_by_side(frame(a=3.0, b=-2.0, c=0.5), frame(b=-4.0, d=1.0), 2)
     assert found[["name", "first", "second"]].values.tolist() == [["b", -2, -4], ["a", 3, 0], ["d", 0, 1]]
     assert len(explain.side_by_side(frame(a=3.0, b=-2.0, c=0.5), frame(b=-4.0, d=1.0))) == 4

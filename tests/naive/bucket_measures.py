@@ -1,4 +1,4 @@
-"""Measures of buckets of labels: twin of xmlcore/robustness/measures.py."""
+"""Measures of buckets of labels: twin of xmlcore/robustness/evaluation.py."""
 
 import math
 

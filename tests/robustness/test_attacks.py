@@ -89,7 +89,7 @@ def test_features_without_influence_keep_their_values(problem):
 
 
 @pytest.mark.parametrize("norm, epsilon", [(2, 0.3), (INF, 0.06)])
-def test_many_steps_are_at_least_as_strong_as_one_and_never_worse_than_none(problem, norm, epsilon):
+def test_many_steps_are_at_least_as_strong_as_one(problem, norm, epsilon):
     X, Y, model = problem.X, problem.Y, problem.model
     clean = objective(model, X, Y, "margin")
     one = objective(model, FGSM(epsilon, norm).apply(X, model=model, Y=Y), Y, "margin")
@@ -99,7 +99,7 @@ def test_many_steps_are_at_least_as_strong_as_one_and_never_worse_than_none(prob
     assert (wild >= clean - 1e-6).all()
 
 
-def test_rows_without_labels_are_attacked_for_the_label_ranked_first(problem):
+def test_rows_without_labels_are_attacked_for_the_first(problem):
     X, model = problem.X, problem.model
     first = model.predict_topk(X, k=1).labels[:, 0]
     own = sp.csr_array((np.ones(60, bool), (np.arange(60), first)), shape=(60, 12))

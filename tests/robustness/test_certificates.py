@@ -151,7 +151,7 @@ def test_rows_without_a_sure_first_label_have_radius_zero():
     assert not found.radius.any()
 
 
-def test_the_radius_grows_with_the_row_and_stays_below_its_length():
+def test_the_radius_stays_below_the_length_of_the_row():
     X, model = next(models(1))
     one, ten = certified_radius(model, X), certified_radius(model, 10 * X)
     np.testing.assert_allclose(ten.radius, 10 * one.radius, rtol=1e-3)
@@ -214,7 +214,7 @@ def test_the_largest_value_within_an_angle_is_found():
         assert found == pytest.approx(naive.certificate_bounds.cap_maximum(c, u, angle), rel=1e-9, abs=1e-9)
 
 
-def test_the_share_of_rows_that_no_change_can_turn_falls_with_its_size():
+def test_the_certified_share_falls_with_the_size():
     X, Y = problem(1)
     model = PLT(random_state=0).fit(X, Y)
     radius = certified_radius(model, X).radius

@@ -95,7 +95,7 @@ def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
                 assert value(own, bucket=bucket, measure="micro R@k") == pytest.approx(r, abs=1e-12)
 
 
-def test_a_bucket_without_any_label_in_the_test_rows_has_no_recall():
+def test_a_bucket_without_a_test_row_has_no_recall():
     Y_train = np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0]])
     Y = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 0]])  # a row without labels; label 2, the tail, is nowhere
 
@@ -156,7 +156,7 @@ def test_rows_are_perturbed_a_bounded_part_at_a_time(data, monkeypatch):
     np.testing.assert_array_equal(np.vstack([X.toarray() for X in noisy[1:]]), expected)
 
 
-def test_labels_are_ranked_once_at_the_largest_place_and_level_0_is_always_measured(data):
+def test_labels_are_ranked_once_at_the_largest_k(data):
     recorder = Recorder()
     found = evaluate(recorder, data.X_test, data.Y_test, (0.3, 0.1), (3, 1), n_repeats=2)
     assert {k for _, k in recorder.asked} == {3}
@@ -269,7 +269,7 @@ def test_summaries_have_the_intervals_of_students_t(model, data):
     assert summary[summary["measure"] == "predict_s"]["drop_mean"].isna().all()
 
 
-def test_a_summary_of_one_repeat_has_no_interval_and_further_columns_are_keys(frame):
+def test_a_summary_of_one_repeat_has_no_interval(frame):
     once = frame[frame["repeat"] == 0]
     both = pd.concat([once.assign(run="a"), once.assign(run="b", value=once["value"] / 2)])
     summary = summarise(both)

@@ -7,7 +7,7 @@ from xmlcore.robustness import ValueScale, default_levels, training_sigma
 from xmlcore.robustness.perturbations import KINDS
 
 
-def test_levels_are_the_papers_unless_values_are_much_larger_or_smaller():
+def test_levels_are_the_papers_unless_values_are_far_off():
     assert default_levels("gaussian", "2", ValueScale(0.3, 1, 10)) == (0.01, 0.05, 0.1)
     assert default_levels("gaussian", "2", ValueScale(40, 200, 10)) == (1.0, 5.0, 10.0)
     assert default_levels("fgsm", "2", ValueScale(0.3, 1, 10)) == (0.05, 0.1, 0.2)
@@ -27,6 +27,6 @@ def test_the_scale_is_of_what_is_there():
         assert not any(map(row.fault, default_levels(kind, 2, huge)))
 
 
-def test_noise_in_training_is_the_papers_unless_values_are_much_larger_or_smaller():
+def test_training_noise_is_the_papers_unless_values_are_far_off():
     assert training_sigma(ValueScale(0.3, 1, 10)) == 0.05
     assert training_sigma(ValueScale(40, 200, 10)) == 5.0

@@ -18,14 +18,14 @@ def counts(n, *lost):
 
 
 @pytest.mark.parametrize("n", [30, 200, 5000])
-def test_a_loss_is_sure_from_about_as_many_rows_as_for_the_sign_test(n):
+def test_a_loss_is_sure_from_as_many_rows_as_in_the_sign_test(n):
     lines = [next(losses({"A": counts(n, lost)}).itertuples()) for lost in range(1, 12)]
     np.testing.assert_allclose([line.lost for line in lines], np.arange(1, 12) / n)
     first = 1 + next(at for at, line in enumerate(lines) if line.low > 0)
     assert first in (5, 6, 7) and binomtest(6, 6).pvalue < 0.05 < binomtest(5, 5).pvalue
 
 
-def test_intervals_hold_the_true_loss_as_often_as_they_say_and_equal_models_are_seldom_told_apart():
+def test_intervals_hold_the_true_loss_as_often_as_stated():
     rng, held, told = np.random.default_rng(0), 0, 0
     for _ in range(400):
         clean = rng.random((2, 300)) < 0.7
@@ -38,14 +38,14 @@ def test_intervals_hold_the_true_loss_as_often_as_they_say_and_equal_models_are_
     assert 0.92 < held / 400 < 0.98 and 0.02 < told / 400 < 0.08
 
 
-def test_models_that_fail_on_the_same_rows_are_compared_more_sharply_than_their_intervals_tell():
+def test_losses_of_the_same_rows_are_compared_sharply():
     a, b = counts(400, 80), counts(400, 100)
     first, second = losses({"A": a, "B": b}).itertuples()
     assert first.high > second.low and second.more == pytest.approx(0.05) and second.p_more < 0.001
     assert losses({"A": a, "B": b[:, ::-1]})["p_more"].iloc[1] > 0.05
 
 
-def test_what_is_not_known_is_nan_and_what_does_not_change_is_not_lost():
+def test_unknown_losses_are_nan():
     wrong = np.zeros((2, 5), int)
     frame = losses({"A": counts(5, 0), "B": wrong})
     assert frame["lost"].iloc[0] == 0 and (frame["low"].iloc[0], frame["high"].iloc[0]) == (0, 0)

@@ -28,7 +28,7 @@ def test_level_0_leaves_rows_as_they_are(kind):
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_every_kind_is_measured_at_its_default_levels_and_has_words(kind):
+def test_every_kind_is_measured_at_its_default_levels(kind):
     X = rows_of_words(8)
     Y = np.arange(8)[:, None] % 3 == np.arange(3)
     row, model = KINDS[kind], PLT(tol=1.0).fit(X, Y)

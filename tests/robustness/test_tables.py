@@ -11,7 +11,7 @@ X = sp.csr_array(np.array([[3.0, 0, -4, 1, 0, 0], [0, 0, 0, 0, 0, 0]], np.float3
 NOISY = sp.csr_array(np.array([[2.0, 0.1, -4, 0, 0.9, -0.2], [0, 0, 0, 0, 0, 1]], np.float32))
 
 
-def test_values_under_noise_are_the_largest_and_some_that_noise_made():
+def test_values_under_noise_are_the_largest_and_some_new():
     found = robustness.values_under_noise(X, NOISY, 4)
     assert found.to_numpy().tolist() == [
         [0, 2, -4, -4],

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*splits separated nothing", "ig
     "model, kind",
     [(PLT(max_leaf_labels=3), "gaussian"), (LdSM(n_estimators=2, max_nodes=20), "gaussian"), (PLT(), "words")],
 )
-def test_every_model_is_trained_on_clean_and_noisy_rows_whose_words_are_those_of_the_training_rows(model, kind):
+def test_every_model_is_trained_on_clean_and_noisy_rows(model, kind):
     X, Y = problem()
     wrapped = AdversarialTraining(model, sigma=0.2, kind=kind, random_state=5).fit(X, Y)
     both = augment(X, Y, GaussianNoise(0.2) if kind == "gaussian" else WordNoise(0.2, reference=X), 1.0, 5)
@@ -40,7 +40,7 @@ def test_adversarial_training_of_a_plt_is_the_extended_plt():
     np.testing.assert_array_equal(ours.predict_topk(X, 7).scores, other.predict_topk(X, 7).scores)
 
 
-def test_attacks_follow_the_surrogate_or_else_the_model_fitted_to_the_clean_rows():
+def test_attacks_follow_the_surrogate_or_the_clean_model():
     X, Y = problem()
     attacked = AdversarialTraining(PLT(), sigma=0.3, kind="fgsm").fit(X, Y)
     given = AdversarialTraining(PLT(), sigma=0.3, kind="fgsm", surrogate=PLT().fit(X, Y)).fit(X, Y)
@@ -60,7 +60,7 @@ def test_a_cut_is_that_of_the_model_which_is_trained_now():
     assert wrapped.threshold_ == wrapped.model_.threshold_ == 0.5
 
 
-def test_the_wrapper_is_cloned_with_its_model_and_sets_the_models_parameters(tmp_path):
+def test_the_wrapper_is_cloned_with_its_model(tmp_path):
     X, Y = problem()
     wrapped = AdversarialTraining(PLT(C=3.0), sigma=0.2)
     again = clone(wrapped).set_params(model__C=2.0, sigma=0.1)
@@ -72,14 +72,14 @@ def test_the_wrapper_is_cloned_with_its_model_and_sets_the_models_parameters(tmp
     np.testing.assert_array_equal(saved.predict_topk(X).scores, again.predict_topk(X).scores)
 
 
-def test_a_fitted_wrapper_has_the_gradient_of_its_model_in_another_process_too():
+def test_a_fitted_wrapper_has_the_gradient_of_its_model():
     wrapped = AdversarialTraining(PLT()).fit(*problem())
     for model in (wrapped, pickle.loads(pickle.dumps(wrapped))):
         assert hasattr(model, "log_proba_gradient")
     assert not hasattr(AdversarialTraining(PLT()), "log_proba_gradient")
 
 
-def test_a_model_that_refuses_negative_values_reads_those_of_the_noise_as_zero():
+def test_negative_values_of_the_noise_are_read_as_zero():
     X, Y = problem()
     first = [[row[0]] for row in np.split(Y.indices, Y.indptr[1:-1])]
     with pytest.warns(UserWarning, match="negative"):

@@ -55,7 +55,7 @@ def back_off(
     Raises
     ------
     ValueError
-        The taxonomy has a circle, or shares no name with the labels; or there is none and the model has no label tree
+        The taxonomy has a circle, or shares no name with the labels; or it is missing and the model has no label tree
         of more than one level.
     """
     at_most = check_count(at_most, "at_most")

@@ -1,10 +1,12 @@
-"""Calibration: what scores are worth as probabilities, found on held-out rows."""
+"""Calibration: what scores are worth as probabilities, found on held-out rows, and which rows to leave to people."""
 
 import numpy as np
 
-from xmlcore.decisions.held_out import HeldOut, held_out_parts
+from xmlcore.decisions.held_out import HeldOut, held_out, held_out_parts
+from xmlcore.first_use import pd
+from xmlcore.metrics.calibration import wilson
 from xmlcore.models.rules import CANDIDATES, PLACES, Calibration, innermost
-from xmlcore.typing import Labels, Matrix, Ranker
+from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_count
 
 ROWS = 5000  # more held-out rows change the error by less than its noise
@@ -18,6 +20,7 @@ BINS = 700  # of log odds, to which curves are fitted
 BETA_KNOTS = 200
 RIDGE = 1e-3  # a weak penalty, so that weights are found where all scores are alike
 MOST_STEPS, LARGEST_STEP = 50, 4.0  # of Newton's method; in log odds
+SHARES = 50  # of rows left to people, at which the precision of the others is told
 
 
 def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> Calibration:
@@ -58,6 +61,40 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     examples = getattr(innermost(model), "sampled_size_", None)
     rows = ROWS if examples is None else min(ROWS, max(FEWEST, int(examples.sum()) // EXAMPLES))
     return calibration_of(*held_out_parts(model, X, Y, [(FULL, most), (rows - FULL, min(FEW, most))]))
+
+
+def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates: int = CANDIDATES) -> "DataFrame":
+    """Return how precise the first k labels are when the rows that the model is least sure of are left to people.
+
+    Parameters
+    ----------
+    model : Ranker
+        A fitted model, whose scores are in [0, 1].
+    X, Y : rows and labels, as the model's ``fit`` takes them
+        Rows that the model was not fitted to.
+    k : int
+    n_candidates : int
+        On how many labels of each row scores are calibrated.
+
+    Returns
+    -------
+    DataFrame
+        A line for each share of rows left to people, from 0: ``by hand``; ``expected``, the smallest expected precision
+        of a row that is kept, by which later rows are told apart; ``P@k`` of the rows that are kept, with ``low`` and
+        ``high``, Wilson's 95 % interval (of k labels of n rows as if of n rows); ``rows``, that are kept.
+    """
+    k, n_candidates = check_count(k, "k"), check_count(n_candidates, "n_candidates")
+    found = held_out(model, X, Y, max(k, n_candidates))
+    p = found.probabilities(calibration_of(found)).data
+    n, (order, place) = found.Y.shape[0], found.ranked(p)
+    first = order[place < k]
+    hits, expected = (np.bincount(found.row[first], part[first], minlength=n) / k for part in (found.right, p))
+    surest = np.argsort(-expected, kind="stable")
+    kept = np.unique(np.maximum(1, np.round(n * (1 - np.arange(SHARES) / SHARES)).astype(int)))[::-1]
+    precision = np.cumsum(hits[surest])[kept - 1] / kept
+    low, high = wilson(precision, kept)
+    columns = {"by hand": 1 - kept / n, "expected": expected[surest][kept - 1], f"P@{k}": precision}
+    return pd.DataFrame(columns | {"low": low, "high": high, "rows": kept})
 
 
 def calibration_of(*parts: HeldOut) -> Calibration:

@@ -1,4 +1,4 @@
-"""What decisions can be best for: measures as gains of labels."""
+"""Measures that decisions can be best for, as gains of labels."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def read_goal(measure: str | Mapping[str, float]) -> Goal:
     for name, weight in given.items():
         plain, at, k = name.rpartition("@") if isinstance(name, str) and "@" in name else (name, "", "")
         if not (plain in AT_K and k.isdecimal() and len(k) < 1000 and int(k) if at else plain in FREE):
-            raise ValueError(f"{name!r:.60} is no measure to decide for: known are {known}")
+            raise ValueError(f"{name!r:.60} is not a measure to decide for: known are {known}")
         parts[plain] = float(check_weights([weight], f"the weight of {name:.60}")[0])
         ks.add(int(k) if at else 0)
     if max(ks) > INT32_MAX:

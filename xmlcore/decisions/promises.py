@@ -82,7 +82,7 @@ def promise(
 
 
 def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
-    """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError if there is none."""
+    """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError without one."""
     p = found.probabilities(calibration).data
     tried = np.unique(np.quantile(p, np.linspace(0, 1, MOST_CUTS)))
     losses, labels, empty = losses_at(found, p, tried, wanted)

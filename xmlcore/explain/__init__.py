@@ -12,8 +12,7 @@
 
 from xmlcore.documented import document
 from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features, kind_of
-from xmlcore.explain._contrast import contrast
-from xmlcore.explain._contributions import contributions, magnitude
+from xmlcore.explain._contributions import contrast, contributions, magnitude
 from xmlcore.explain._importance import LabelImportance, importance, label_importance
 from xmlcore.explain._paths import path
 from xmlcore.explain._removal import counterfactual, deletion_curve, label_scores

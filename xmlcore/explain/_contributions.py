@@ -1,15 +1,15 @@
-"""The contributions of a row's features to a label's score, and the row's largest values."""
+"""The contributions of a row's features to a label's score, or to one minus another, and the row's largest values."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.arrays import largest_values
-from xmlcore.explain._attribution import attributions, kind_of
-from xmlcore.explain._names import names_of, with_names
+from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
-from xmlcore.validation import check_count, check_row
+from xmlcore.validation import check_count, check_features, check_row
 
 
 def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -70,20 +70,88 @@ def contributions(
     x = check_row(x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
-    attributed = attributions(model, x, np.array([label]))
-    parts = attributed.contributions
-    order = np.lexsort((parts.indices, -np.abs(parts.data)))
-    frame = pd.DataFrame(
-        {
-            "feature": parts.indices[order].astype(np.int64),
-            "value": attributed.values.data[order],
-            "contribution": parts.data[order],
-        }
-    )
-    frame = with_names(frame, names if attributed.names is None else attributed.names)
-    frame.attrs = {
-        "baseline": float(attributed.baseline[0]),
-        "total": float(attributed.total[0]),
-        "kind": attributed.kind,
-    }
+    found = attributions(model, x, np.array([label]))
+    parts = found.contributions
+    about = {"baseline": float(found.baseline[0]), "total": float(found.total[0]), "kind": found.kind}
+    return _frame(parts.indices, found.values.data, parts.data, names if found.names is None else found.names, about)
+
+
+def contrast(
+    model: Ranker,
+    x: Matrix,
+    label: int,
+    other: int,
+    *,
+    dataset: "Dataset | None" = None,
+    feature_names: Sequence[str] | None = None,
+) -> "DataFrame":
+    """Return what each feature of a row adds to the score of one label minus the score of another.
+
+    Parameters
+    ----------
+    {model, x}
+    label, other : int
+        Positive contributions speak for ``label``, negative ones for ``other``.
+    {dataset_names}
+
+    Returns
+    -------
+    DataFrame
+        A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
+        ``name`` (if names are known), ``value`` and ``contribution``. ``attrs`` has ``kind`` (as in
+        :func:`xmlcore.explain.contributions`), ``baseline`` and ``total`` (the difference of the scores without
+        features, and for x). The baseline and the contributions add up to the total.
+
+    {explained_raises}
+    ValueError
+        x is not one row or does not fit the model or the names; or there is no such label.
+
+    Notes
+    -----
+    A contribution is the feature's contribution to ``label`` minus that to ``other``
+    (:func:`xmlcore.explain.attributions`), so they add up: to log P(label) - log P(other) for label trees, where nodes
+    that both paths share cancel out; to the difference of the margins, or of P for LdSM; and to the difference of f,
+    with the difference of the two pairs' features as ``value``.
+    """
+    kind = kind_of(model)
+    model = unwrapped(model)
+    x = check_features(check_row(x), model.n_features_in_)
+    most = model.n_labels_ - 1
+    labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])
+    names = names_of("feature", dataset, feature_names, model.n_features_in_)
+    both = attributions(model, sp.vstack([x, x], format="csr"), labels)
+    names = names if both.names is None else both.names
+    values, parts = both.values, both.contributions
+    n = parts.indptr[1]  # both rows have the same features
+    features = parts.indices[:n]
+    values = values.data[:n] - values.data[n:] if kind == "score" else values.data[:n]
+    parts = parts.data[:n] - parts.data[n:]
+    with np.errstate(invalid="ignore"):  # two labels that are impossible have no difference
+        baseline, total = both.baseline[0] - both.baseline[1], both.total[0] - both.total[1]
+    about = {"kind": kind, "baseline": float(baseline), "total": float(total)}
+    return _frame(features, values, parts, names, about)
+
+
+def _frame(features, values, parts, names, about):
+    """Return the table of an explanation, largest contribution first, with what is said of it in its ``attrs``."""
+    order = np.lexsort((features, -np.abs(parts)))
+    columns = {"feature": features.astype(np.int64), "value": values, "contribution": parts}
+    frame = with_names(pd.DataFrame({name: values[order] for name, values in columns.items()}), names)
+    frame.attrs = about
+    return frame
+
+
+def names_of(what, dataset, names, count):
+    """Return the given names of features or labels, or else those of the data set; None if there are none."""
+    if names is None and dataset is not None:
+        names = getattr(dataset, f"{what}_names")
+    if names is not None and len(names) != count:
+        raise ValueError(f"{what}_names has {len(names)} names, but there are {count} {what}s")
+    return names
+
+
+def with_names(frame, names, ids="feature", column="name"):
+    """Insert a column of names after the column of ids; the id -1 has an empty name."""
+    if names is not None:
+        frame.insert(frame.columns.get_loc(ids) + 1, column, [names[i] if i >= 0 else "" for i in frame[ids].tolist()])
     return frame

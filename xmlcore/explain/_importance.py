@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
-from xmlcore.explain._names import names_of, with_names
+from xmlcore.explain._contributions import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker

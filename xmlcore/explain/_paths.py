@@ -7,7 +7,7 @@ import numpy as np
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
-from xmlcore.explain._names import names_of, with_names
+from xmlcore.explain._contributions import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS

@@ -1,4 +1,4 @@
-"""What removing features does: to a label's probability, and to its place among the labels of the row."""
+"""Removing features: the label's probability without them, and its place among the labels of the row."""
 
 from collections.abc import Sequence
 

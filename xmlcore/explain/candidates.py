@@ -1,4 +1,4 @@
-"""What a DoubleSampling model has learned, and why it ranks a row's candidates as it does."""
+"""The weights that a DoubleSampling model has learned, and why it ranks a row's candidates as it does."""
 
 import numpy as np
 

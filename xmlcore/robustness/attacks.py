@@ -38,7 +38,7 @@ LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms
 
 
 class _Attack(RowPerturbation):
-    """What attacks have in common; a subclass says with ``_moved`` where the rows of a block go."""
+    """The common part of attacks; a subclass says with ``_moved`` where the rows of a block go."""
 
     @property
     def level(self) -> float:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from xmlcore import metrics
 from xmlcore.first_use import pd
+from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.metrics.statistics import student_reach
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.certificates import certified_radius
-from xmlcore.robustness.measures import ALL, Measures
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
@@ -30,6 +31,7 @@ from xmlcore.validation import (
 PHASE = "Changing rows and predicting again"
 ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
 TIMES = ("predict_s", "perturb_s")
+ALL = "all"  # the bucket of all labels
 COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value", "drop"]
 
 
@@ -135,7 +137,7 @@ def evaluate(
     if KINDS[perturbation].needs == CERTIFICATE:
         return pd.DataFrame(_certified(model, X, levels, n_jobs, progress), columns=COLUMNS)
     changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # raises before the work
-    measures = Measures(Y, Y_train, ks)
+    measures = _Measures(Y, Y_train, ks)
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
     entries = changes[-1].entries(X) if changes else X.shape[1]
     blocks = blocks_of_noisy_rows(X, entries, ATTACK_ROWS if KINDS[perturbation].is_attack else None)
@@ -307,3 +309,45 @@ def _check_attacked(model, kind, surrogate):
             "give a fitted PLT as surrogate="
         )
     return attacked
+
+
+class _Measures:
+    """The measures of rankings of the same rows, of all labels and of each bucket of labels."""
+
+    def __init__(self, Y, Y_train, ks):
+        self.Y, self.ks = Y, ks
+        self.weights = None
+        if Y_train is not None:
+            self.weights = metrics.inverse_propensity(Y_train), metrics.inverse_log_frequency(Y_train)
+            bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
+            self.members = {name: bucket == name for name in BUCKETS}
+            self.n_true = {name: np.count_nonzero(inside[Y.indices]) for name, inside in self.members.items()}
+
+    def of(self, ranking: Ranking) -> dict:
+        """Return the value of every measure by (bucket, measure, k)."""
+        values = {}
+        for name, at in self._of_all_labels(ranking).items():
+            values |= {(ALL, name, k): float(at[k - 1]) for k in self.ks}
+        return values if self.weights is None else values | self._of_buckets(ranking)
+
+    def _of_all_labels(self, ranking):
+        most = self.ks[-1]
+        if self.weights is None:
+            return metrics.measures(self.Y, ranking, most, names=["P@k", "nDCG@k"])
+        jain, logarithmic = self.weights
+        names = ["P@k", "nDCG@k", "PSDCG@k", "PSP@k"]
+        values = metrics.measures(self.Y, ranking, most, jain, names)
+        values["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, most, inv_ps=logarithmic)
+        return {name: values[name] for name in (*names[:2], "PSDCG@k (1/log)", *names[2:])}
+
+    def _of_buckets(self, ranking):
+        values = {}
+        right = metrics.hits(self.Y, ranking)
+        for bucket in BUCKETS:
+            # A place without a label, -1, selects the last label's bucket. That is harmless: it is never a hit.
+            n_right = np.cumsum((right & self.members[bucket][ranking.labels]).sum(axis=0))
+            n_true = self.n_true[bucket]
+            for k in self.ks:
+                values[bucket, "P@k", k] = float(n_right[k - 1] / (k * right.shape[0]))
+                values[bucket, "micro R@k", k] = float(n_right[k - 1] / n_true) if n_true else np.nan
+        return values

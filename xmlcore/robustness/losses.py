@@ -1,4 +1,4 @@
-"""What share of P@1 models lose under perturbation, and whether one loses a larger share than another."""
+"""The share of P@1 that models lose under perturbation, and whether one loses a larger share than another."""
 
 from collections.abc import Mapping
 
@@ -60,7 +60,7 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
     Raises
     ------
     ValueError, TypeError
-        The arrays are not of the same shape, or ``reference`` is none of the names.
+        The arrays are not of the same shape, or ``reference`` is not one of the names.
 
     Notes
     -----
