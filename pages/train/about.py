@@ -1,4 +1,4 @@
-"""What a result is: its size, times and settings, how they were chosen, its name, and the code that repeats it."""
+"""About a result: its size, times and settings, how they were chosen, its name, and the code that repeats it."""
 
 import pandas as pd
 import streamlit as st
@@ -47,7 +47,7 @@ def _links(run, record) -> None:
         if run.model in TREE_MODELS:
             addresses.link("Trees", "Look at the trees", "account_tree")
         if run.model == "DoubleSampling":
-            addresses.link("Sampling", "What was sampled", "filter_alt")
+            addresses.link("Sampling", "Look at what was sampled", "filter_alt")
         addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
 
 

@@ -12,7 +12,7 @@ _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen 
 
 
 def show(data, fingerprint, shown) -> None:
-    model, shown_key = listed.choose_model(fingerprint, shown), shown["key"] if shown else None
+    model, shown_key = listed.choose_model(shown), shown["key"] if shown else None
     info = experiment.MODELS[model]
     buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
     button = buttons.container()

@@ -1,6 +1,5 @@
 """The results on the data set: which one is shown, which model is trained next, and what all of them cost."""
 
-from datetime import UTC, datetime
 from functools import partial
 
 import pandas as pd
@@ -14,11 +13,11 @@ from xmlcore import experiment, figures
 from xmlcore.metrics.calibration import wilson
 
 COST, WORK = "training s", "training processor s"
-NEXT = "train.model"  # in the workspace's "widgets": the model chosen last, data set and result it was beside, and when
+NEXT = "train.model"  # in the workspace's "widgets": the model chosen last
 
 
 def to_show(fingerprint: str, runs: list) -> dict | None:
-    """Return the record of the run to show, as the other pages do; None when there is none."""
+    """Return the record of the run to show, as the other pages do; None without any."""
     key = results.chosen("train.shown", fingerprint, runs) if runs else None
     return next((r for r in runs if r["key"] == key), None)
 
@@ -27,12 +26,11 @@ def choose(runs, shown) -> None:
     """Show a choice of the run shown; the model to train next becomes its model."""
     if len(runs) < 2:
         return
-    by_key = {r["key"]: r for r in runs}
+    models = {r["key"]: r["model"] for r in runs}
 
     def reopen(key):
         results.take(shown["fingerprint"], key)
-        if not results.is_given(by_key[key]):
-            take_model(shown["fingerprint"], by_key[key], by_key[key]["model"])
+        workspace.remember(NEXT, models[key])
 
     titles = run_names.names(runs)
     help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
@@ -41,29 +39,14 @@ def choose(runs, shown) -> None:
     fields.pick("Result shown", titles, "train.shown", shown["key"], reopen, help=help)
 
 
-def choose_model(fingerprint: str, shown: dict | None) -> str:
-    """Show the choice of the model to train next, and return it; ``shown`` is the record of the result shown."""
+def choose_model(shown: dict | None) -> str:
+    """Show the choice of the model to train next, at first that of the result shown, and return it."""
     models = experiment.MODELS
     help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
-    options, value = dict(zip(models, models)), _next_model(fingerprint, shown)
-    return fields.pick("Model to train", options, NEXT, value, partial(take_model, fingerprint, shown), help=help)
-
-
-def take_model(fingerprint: str, shown: dict | None, model: str) -> None:
-    """Choose the model to train next beside a result that is shown."""
-    now = datetime.now(UTC).isoformat(timespec="microseconds")  # as records of results say when they were made
-    workspace.remember(NEXT, [model, fingerprint, shown["key"] if shown else "", now])
-
-
-def _next_model(fingerprint, shown):
-    kept = workspace.get("widgets").get(NEXT)
-    is_whole = isinstance(kept, list) and [*map(type, kept)] == 4 * [str]
-    model, data, beside, when = kept if is_whole else 4 * [""]
-    if shown is not None and not results.is_given(shown):
-        # A result that comes after a choice does not change it.
-        if data != fingerprint or beside != shown["key"] and when >= str(shown["created"]):
-            model = shown["model"]
-    return model if model in experiment.MODELS else next(iter(experiment.MODELS))
+    wanted = [workspace.get("widgets").get(NEXT), shown and shown["model"], *models]
+    value = next(model for model in wanted if isinstance(model, str) and model in models)
+    take = partial(workspace.remember, NEXT)
+    return fields.pick("Model to train", dict(zip(models, models)), NEXT, value, take, help=help)
 
 
 def frontier(runs, n_test, name) -> None:

@@ -2,9 +2,8 @@
 
 answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
 that trains a model (next_model.py has the choice of it), listed.py the choice of the run shown. In sections stand
-labels.py (each label), confusions.py (which label is predicted where another is missed), rows.py (single predictions),
-every.py (all measures), more_data.py (what more rows would give), calibration.py (whether its probabilities are right)
-and about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
+labels.py (labels, pairs of them, single rows), measures.py (all measures, calibration, what more data would give) and
+about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
 """
 
 import streamlit as st
@@ -13,20 +12,7 @@ from pages.shared import actions, begin, format, fragments, jobs, sections, swee
 from pages.shared.figures import examples
 from pages.shared.results import measured, results, run_names
 from pages.shared.workspaces import workspace
-from pages.train import (
-    about,
-    answer,
-    calibration,
-    confusions,
-    controls,
-    every,
-    labels,
-    listed,
-    more_data,
-    rows,
-    tried,
-    trying,
-)
+from pages.train import about, answer, controls, labels, listed, measures, tried, trying
 from xmlcore import experiment
 
 
@@ -85,14 +71,14 @@ def _of_result(data, run, record, data_file, file_name):
     key = record["key"]
     of_result = {
         "Label by label": lambda: labels.show(data, run, key, file_name),
-        "Confusions": lambda: confusions.show(data, run, key, file_name),
-        "Single predictions": lambda: rows.show(data, run, key, data_file),
-        "Measures": lambda: every.show(run, key, file_name),
+        "Confusions": lambda: labels.confusions(data, run, key, file_name),
+        "Single predictions": lambda: labels.row(data, run, key, data_file),
+        "Measures": lambda: measures.every(run, key, file_name),
     }
     if run.has_model:
-        of_result["More data"] = lambda: more_data.show(run, file_name)
+        of_result["More data"] = lambda: measures.more_data(run, file_name)
     if run.model in experiment.MODELS:
-        of_result["Calibration"] = lambda: calibration.show(run, key, file_name)
+        of_result["Calibration"] = lambda: measures.calibration(run, key, file_name)
     if measured.silent(data, ""):
         of_result = {"Single predictions": of_result["Single predictions"]}
     return of_result | {"About this result": lambda: about.show(run, record, file_name)}

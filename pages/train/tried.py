@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
-from pages.shared.results import results, trials
+from pages.shared.results import trials
 from pages.shared.workspaces import workspace
 from pages.train import listed, trying
 from xmlcore import experiment, store
@@ -172,7 +172,7 @@ def _buttons(record, found, chosen, state):
             if result.lost:
                 lost = f"Try {format.count(result.lost, 'lost training')} again"
                 actions.button(lost, key=again, on_click=sweeping.start, args=(found.task,))
-            actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(record, result))
+            actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
 
 
 def _train(finals):
@@ -180,10 +180,9 @@ def _train(finals):
         tasks.start(task)
 
 
-def _use(record, result):
+def _use(result):
     presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
-    fingerprint = record["fingerprint"]
-    listed.take_model(fingerprint, listed.to_show(fingerprint, results.kept("runs", fingerprint)), result.model)
+    workspace.remember(listed.NEXT, result.model)
     workspace.notify("The form has the chosen settings.")
 
 

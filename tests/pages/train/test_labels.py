@@ -20,7 +20,7 @@ def data():
     return small_data()
 
 
-def test_rows_of_a_label_are_those_that_have_it_and_those_where_it_is_predicted(data):
+def test_rows_of_a_label_have_it_or_its_prediction(data):
     random = np.random.default_rng(0)
     labels = np.array([random.permutation(data.n_labels)[:5] for _ in range(data.n_test)], dtype=np.int32)
     scores = np.sort(random.random(labels.shape).astype(np.float32), axis=1)[:, ::-1]
@@ -62,7 +62,7 @@ def two_runs(session):
 
 
 @pytest.mark.sections("About this result")
-def test_a_result_is_named_deleted_brought_back_shown_again_and_trained_from_the_cache(ready, session, monkeypatch):
+def test_a_result_is_named_deleted_and_brought_back(ready, session, monkeypatch):
     page = two_runs(ready)
     newer = page.at.session_state["train.shown"]
     assert figure(page, "P@1 against processor time"), "what a result is beside the others of this data set"
@@ -105,7 +105,7 @@ def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
     assert asked == [{"row": row, "label": 0, "other": None}]
 
 
-def test_the_file_of_predictions_has_their_scores_and_the_true_labels_of_each_row_also_those_that_are_missed(data):
+def test_the_file_of_predictions_has_scores_and_true_labels(data):
     random = np.random.default_rng(0)
     predicted = np.array([random.permutation(data.n_labels)[:3] for _ in range(data.n_test)], dtype=np.int32)
     predicted[:, 2] = -1  # no further label

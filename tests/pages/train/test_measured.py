@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.train import calibration, every, listed
+from pages.train import listed, measures
 from tests.pages.making import figure, train, word_data
 from xmlcore import datasets, experiment, metrics
 
@@ -11,15 +11,15 @@ from xmlcore import datasets, experiment, metrics
 def found(*bins):
     """The worst of bins: (low, high, predictions, mean probability, share that is right)."""
     frame = pd.DataFrame(bins, columns=["low", "high", "n", "predicted", "observed"])
-    return calibration.worst(frame, metrics.calibration_error(frame))
+    return measures.worst(frame, metrics.calibration_error(frame))
 
 
-def test_the_worst_bin_has_most_of_the_error_and_some_predictions():
+def test_the_worst_bin_has_most_of_the_error():
     sure = found((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
     assert (sure.low, sure.high, sure.observed) == (0.8, 0.9, 0.71) and sure.expected == pytest.approx(0.067, abs=1e-3)
-    assert "Too sure" in calibration.sentence(sure, "score")
-    assert "Not sure enough" in calibration.sentence(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
-    assert found((0.4, 0.5, 100, 0.45, 0.46)).expected <= calibration.RIGHT
+    assert "Too sure" in measures.in_words(sure, "score")
+    assert "Not sure enough" in measures.in_words(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
+    assert found((0.4, 0.5, 100, 0.45, 0.46)).expected <= measures.RIGHT
 
 
 @pytest.mark.sections("Calibration")
@@ -36,12 +36,12 @@ def test_measures_are_lines_of_text_with_their_meaning():
         {"bucket": ["all"] * 4 + ["tail"], "measure": ["P@k"] * 4 + ["macro F1@k"], "k": [1, 2, 3, 5, 1],
          "value": [0.5, 0.4, 0.3, 0.2, float("nan")], "low": 0.1, "high": 0.9}
     )  # fmt: skip
-    lines = every.lines(frame, "all")
+    lines = measures.lines(frame, "all")
     assert lines["k = 1"].tolist() == ["50.00 (10.0–90.0)"] and "k = 2" not in lines
     assert lines["meaning"].tolist() == [metrics.MEASURES["P@k"].meaning]
-    assert every.lines(frame, "tail")["k = 1"].tolist() == ["–"]
+    assert measures.lines(frame, "tail")["k = 1"].tolist() == ["–"]
     small = pd.Series({"value": 0.00024681, "low": 0.00023681, "high": 0.00025681})
-    assert every.in_percent(small) == "0.0247 (0.0237–0.0257)", "three significant digits"
+    assert measures.in_percent(small) == "0.0247 (0.0237–0.0257)", "three significant digits"
 
 
 @pytest.mark.sections("all")
@@ -82,7 +82,7 @@ def test_intervals_all_measures_and_calibration(ready, model):
     assert len(page.run().frame("measure", "meaning")) == len(experiment.kinds.measures.OF_BUCKETS)
 
 
-def test_the_interval_of_a_result_that_is_always_right_is_not_empty(monkeypatch):
+def test_the_interval_of_a_perfect_result_is_not_empty(monkeypatch):
     frame, drawn = (
         pd.DataFrame({"run": ["a"], "model": ["PLT"], "P@1": [100.0], listed.COST: [1.0], listed.WORK: [None]}),
         [],

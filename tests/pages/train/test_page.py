@@ -4,14 +4,13 @@ import re
 
 import pytest
 
-from pages.shared.process import job_queue
-from tests.pages.making import fields_of, train, trained, use, word_data, written
+from tests.pages.making import fields_of, train, trained, use
 from tests.pages.small import small_data
-from xmlcore import LdSM, datasets, experiment, store, system
+from xmlcore import LdSM, datasets, experiment, store
 
 
 @pytest.mark.sections("Single predictions", "About this result")
-def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_answered_from_the_cache(ready, server):
+def test_training_shows_measures_and_predictions(ready, server):
     page = trained(ready)
     assert page.metrics().keys() >= {"P@1", "P@5", "PSP@5", "macro F1@5", "Training", "Model in memory"}
     p_at_1 = float(page.metrics()["P@1"].split()[0])
@@ -40,45 +39,17 @@ def test_training_shows_measures_times_and_predictions_of_the_chosen_row_and_is_
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
 
 
-def test_a_busy_machine_is_said_of_the_shortest_training_too(ready, monkeypatch):
-    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 5.0)
-    monkeypatch.setattr(job_queue, "compiling_seconds", lambda task=None: 0.0)
-    assert "stays as busy" in ready.go("train").text()
-
-
-def test_a_result_that_a_link_opens_gives_its_model_to_the_form_until_the_user_chooses_another(ready, session):
-    ready.go("train").set("train.model", "OneVsRest").press("train.OneVsRest.submit")
-    ready.until(lambda s: "Training" in s.metrics())
-    data = word_data()
-    links = [f"data-{data.fingerprint[:12]}.result-{train(ready, m, data)[:12]}" for m in ("LdSM", "PLT")]
-    before = written(ready)["widgets"]
-    for link, model in zip(links, ("LdSM", "PLT")):
-        page = session(ready.token, link).go("train")
-        assert page.at.selectbox(key="train.model").value == model
-        assert page.at.button(key=f"train.{model}.submit")
-    assert written(ready)["widgets"].get("train.model") == before["train.model"], "a visit chooses nothing"
-    page.set("train.model", "DoubleSampling")
-    for one, model in ((page.run(), "DoubleSampling"), (session(ready.token, links[0]).go("train"), "LdSM"),
-                       (session(ready.token, links[1]).go("train"), "DoubleSampling")):  # fmt: skip
-        assert one.at.selectbox(key="train.model").value == model
-
-
-def test_a_result_that_comes_after_a_choice_of_the_model_to_train_next_does_not_change_it(ready, held):
-    page = ready.go("train").press("train.PLT.submit").set("train.model", "OneVsRest")
-    held("PLT")
-    page.until(lambda s: "PLT ranks" in s.text().replace("**", ""))
-    assert page.at.selectbox(key="train.model").value == "OneVsRest", "chosen before the first result came"
-    page.press("train.OneVsRest.submit").set("train.model", "LdSM")
-    held()
-    page.until(lambda s: "OneVsRest ranks" in s.text().replace("**", ""))
-    assert page.at.selectbox(key="train.model").value == "LdSM"
-
-
-@pytest.mark.parametrize("damaged", [7, [], "LdSM", ["LdSM"], [1, 2, 3, 4]])
-def test_damaged_choices_of_the_model_to_train_next_are_left_out(ready, damaged):
-    with fields_of(ready) as fields:
-        fields["widgets"]["train.model"] = damaged
-    assert ready.go("train").set("train.model", "LdSM").at.selectbox(key="train.model").value == "LdSM"
+def test_the_model_to_train_is_chosen_or_of_the_result(ready):
+    for damaged in (7, [], ["LdSM"], "no model"):
+        with fields_of(ready) as fields:
+            fields["widgets"]["train.model"] = damaged
+        assert ready.go("train").at.selectbox(key="train.model").value == "PLT"
+    train(ready, "LdSM")
+    assert ready.run().at.selectbox(key="train.model").value == "LdSM"
+    assert (
+        ready.set("train.model", "OneVsRest").go("data").go("train").at.selectbox(key="train.model").value
+        == "OneVsRest"
+    )
 
 
 @pytest.mark.sections("all")
@@ -90,7 +61,7 @@ def test_every_model_is_trained_and_its_result_shown(ready, model):
     assert "Training" in page.metrics() and "Model in memory" in page.metrics()
 
 
-def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, session):
+def test_result_and_settings_survive_a_reload(ready, session):
     ready.go("train").at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
     ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
     sentence = next(line for line in ready.text().splitlines() if "ranks a true label first" in line)
@@ -102,7 +73,7 @@ def test_result_and_settings_typed_survive_page_switches_and_a_reload(ready, ses
         assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
 
 
-def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready, monkeypatch):
+def test_a_failed_training_shows_the_reason(ready, monkeypatch):
     ready.go("train")
     monkeypatch.setattr(datasets, "save_dataset", lambda *_, **how: None)  # a page would save what is in memory
     for entry in store.entries("datasets"):
@@ -113,7 +84,7 @@ def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready, monk
     assert not page.click("Dismiss").at.error
 
 
-def test_settings_that_are_not_allowed_start_nothing_and_empty_fields_say_what_they_mean(ready, server):
+def test_settings_that_are_not_allowed_start_nothing(ready, server):
     ready.go("train")
     before = len(server.jobs())
     ready.at.number_input(key="form.PLT.n_estimators").set_value(101)
@@ -146,7 +117,7 @@ def test_data_that_cannot_be_trained_on_says_so(ready):
     assert not page.set("train.model", "PLT").at.error
 
 
-def test_published_settings_fill_the_fields_an_edit_makes_them_own_and_trained_ones_keep_their_name(ready, session):
+def test_published_settings_fill_the_fields(ready, session):
     assert chosen(ready.go("train").set("train.model", "LdSM"), "LdSM") == "Recommended"
     assert menu(ready, "LdSM").options == ["Paper's", "Authors' program"], "there are no own settings yet"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
@@ -187,7 +158,7 @@ def chosen(session, model):
     return menu(session, model).label.removeprefix("Settings: ")
 
 
-def test_a_result_with_a_stored_setting_that_is_no_number_is_left_out_and_no_page_fails(ready):
+def test_a_result_with_a_damaged_setting_is_left_out(ready):
     train(ready)
     with fields_of(ready) as fields:
         fields["runs"][0]["params"] |= dict.fromkeys(("noise_sigma", "n_estimators", "random_state"), "many")

@@ -46,7 +46,7 @@ def test_what_is_typed_wrongly_is_named(parameter, text, said):
     assert parameter.label in str(raised.value)
 
 
-def test_a_setting_of_which_no_value_is_chosen_is_called_as_in_the_form(monkeypatch):
+def test_a_setting_without_a_value_is_called_as_in_the_form(monkeypatch):
     parameter = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "normalize")
     monkeypatch.setattr(trying.st, "session_state", {"try.PLT.normalize": []})
     with pytest.raises(trying.ValuesError, match=parameter.label):
@@ -91,7 +91,7 @@ def sweep(model, **grid):
 
 
 @pytest.mark.sections("Several settings")
-def test_settings_are_tried_the_best_is_shown_put_into_the_form_and_trained(page, session):
+def test_the_best_setting_goes_into_the_form_and_is_trained(page, session):
     page.press("try.open")
     start(page).until(lambda s: "the best of 2 settings" in s.text())
     assert page.at.session_state["train.section"] == "Several settings"
@@ -129,7 +129,7 @@ def test_the_default_setting_stands_beside_the_best():
 
 
 @pytest.mark.sections("Several settings")
-def test_the_table_has_what_trials_chose_for_settings_on_automatic(page):
+def test_the_table_has_what_trials_chose(page):
     keep(sweep("PLT", C=[0.1, 1.0, 10.0], arity=[4, 8]), page)  # of so few labels automatic makes one level
     chosen = page.run().frame("C", "mean", "chosen")["chosen"]
     assert len(chosen) == 6 and chosen.str.startswith("one level").all()
@@ -140,16 +140,14 @@ def test_the_table_has_what_trials_chose_for_settings_on_automatic(page):
     ({"max_leaf_labels": ["auto", 100]}, "**Max labels per leaf** and **Arity**", True),
     ({"max_leaf_labels": [100], "loss": ["squared_hinge"], "normalize": ["l2"]}, "**Arity**", False),
 ])  # fmt: skip
-def test_what_trials_chose_is_not_said_of_a_setting_without_a_difference_where_some_did_not_choose(
-    page, grid, names, anew
-):
+def test_a_setting_without_a_difference_may_matter_elsewhere(page, grid, names, anew):
     keep(sweep("PLT", C=[0.1, 1.0, 10.0], arity=[4, 8], **grid), page)
     for of_page in (page.run(), page.go("compare")):
         assert f"{names} made no difference in any." in of_page.text()
         assert (f"is chosen anew, and {names} may matter" in of_page.text()) == anew
 
 
-def test_that_two_settings_matter_only_together_is_said_with_their_share_and_drawn(monkeypatch):
+def test_two_settings_that_matter_only_together_have_a_share(monkeypatch):
     drawn = []
     monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: drawn.append(figure))
     monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
@@ -175,7 +173,7 @@ def test_that_two_settings_matter_only_together_is_said_with_their_share_and_dra
     assert sum(map(float, re.findall(r"([\d.]+).%", told))) == pytest.approx(100, abs=0.2)
 
 
-def test_of_settings_that_were_drawn_only_an_influence_that_the_test_finds_has_a_share(monkeypatch):
+def test_of_drawn_settings_only_found_influences_have_shares(monkeypatch):
     drawn, rng = [], np.random.default_rng(0)
     monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: drawn.append(figure))
     monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
@@ -190,7 +188,7 @@ def test_of_settings_that_were_drawn_only_an_influence_that_the_test_finds_has_a
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_of_all_combinations_every_share_is_said_whatever_the_method(monkeypatch, seed):
+def test_shares_of_all_combinations_add_up(monkeypatch, seed):
     drawn, rng = [], np.random.default_rng(seed)
     monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: None)
     monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
@@ -209,7 +207,7 @@ def test_of_all_combinations_every_share_is_said_whatever_the_method(monkeypatch
 @pytest.mark.parametrize(
     ("model", "grid"), [("DoubleSampling", {"n_adversarial": [1, 2]}), ("PLT", {"C": [1.0, 3.0], "beam": [None, 2]})]
 )
-def test_trials_of_models_without_a_depth_and_of_settings_that_are_empty_are_listed(page, model, grid):
+def test_trials_of_any_model_and_empty_settings_are_listed(page, model, grid):
     task = sweep(model, **grid)
     keep(task, page)
     table = page.run().frame("mean", "state")
@@ -261,7 +259,7 @@ def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
     assert len(server.jobs()) == before and "trainings done" not in page.text()
 
 
-def test_of_sweeps_that_ended_those_without_a_result_are_remembered(own_cache):
+def test_ended_sweeps_without_a_result_are_remembered(own_cache):
     running, done, failed = "a" * 32, "b" * 32, "c" * 32
     store.save("sweeps", done, {})
     drivers = {key: SimpleNamespace(active=key == running) for key in (running, done, failed)}

@@ -1,0 +1,240 @@
+"""How good a result is: all measures, whether its probabilities are right, and what more data would give."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import fields, format, server, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.results import measured, predictions, results
+from pages.train import answer
+from xmlcore import experiment, figures, metrics
+from xmlcore.experiment.kinds.decide import MEASURES, can_decide
+from xmlcore.metrics.buckets import BUCKETS, MEANING
+
+SHOWN = {"all": "all labels", "head": "head", "torso": "torso", "tail": "tail"}
+BINS = {"equal width": "of equal width", "equal count": "of equal count"}
+BINS_HELP = (
+    "Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions in each, "
+    "which shows more where most predictions are."
+)
+RIGHT = 0.02  # mean error of probabilities that are called right
+LEAST = 20  # predictions in a bin that the sentence is about
+CAPTION = (
+    "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
+    "say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% intervals of the "
+    "share that is right; bars count the predictions. Calibrated probabilities are learnt from training rows that "
+    "another training of the model did not see; test rows decide nothing. *Decide*, on the Predict page, predicts by "
+    "them."
+)
+HELP = {
+    "Expected error": "Difference between the mean probability and the share that is right, mean over all predictions "
+    "(ECE). It depends on the bins.",
+    "Largest error": "The largest such difference of a bin (MCE). A bin with few predictions makes it large by chance.",
+    "Brier score": "Mean squared difference between the probability and 1 for a right or 0 for a wrong prediction; "
+    "smaller is better. 0.25 is what a probability of 50\u00a0% everywhere gives.",
+}
+BY_BUCKET = "Recall@5 by label frequency"
+VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
+FORECAST = (
+    " The dotted curve follows their means; the open mark is its forecast for twice the rows, with a 95\u00a0% "
+    "interval, supposing that new rows would be like these."
+)
+
+
+def every(run, key: str, file_name: str) -> None:
+    left, right = st.columns([6, 5], gap="medium")
+    with left:
+        headline = measured.headline(key).assign(bucket="all")
+        tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=600)
+    with right:
+        answer.measures(run, file_name, "train.every.measures")
+    task = experiment.task("measures", {"run": key})
+    tasks.shown(
+        task,
+        lambda found: _table(found, file_name),
+        automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
+        button="Take all measures, of head, torso and tail labels too",
+        key="train.every",
+    )
+
+
+def _table(found, file_name) -> None:
+    bucket = fields.radio("Labels", SHOWN, "train.every.bucket", "all", help=MEANING)
+    frame = lines(found.measures, bucket)
+    tables.show(frame, "train.every.table", _columns() | {"meaning": tables.text("Meaning", 530)}, most=420)
+    st.caption(
+        f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
+        "test rows. Larger is better, unless the meaning says otherwise.",
+        help=measured.INTERVAL,
+    )
+    charts.csv_button(
+        "All measures, CSV",
+        found.measures,
+        f"{file_name}-measures-all",
+        f"{format.count(len(found.measures), 'line')}: each bucket, measure and k with value, low and high",
+    )
+
+
+def _columns():
+    ks = {f"k = {k}": tables.text(f"k = {k}", 150) for k in results.KS}
+    return {"measure": tables.text("Measure, %", 125, help=measured.INTERVAL, pinned=True)} | ks
+
+
+def lines(measures, bucket: str):
+    """Return a line per measure of a bucket: ``measure``, a text for each k, ``meaning``."""
+    mine = measures[(measures["bucket"] == bucket) & measures["k"].isin(results.KS)]
+    texts = []
+    for measure, rows in mine.groupby("measure", sort=False):
+        line = {"measure": measure} | {f"k = {row.k}": in_percent(row) for row in rows.itertuples()}
+        texts.append(line | {"meaning": metrics.MEASURES[measure].explained})
+    return pd.DataFrame(texts)
+
+
+def in_percent(row) -> str:
+    """Return a measure with its interval in percent: ``83.21 (81.9–84.4)``; a dash where it is not defined."""
+    if row.value != row.value:
+        return "–"
+    value, low, high = 100 * row.value, 100 * row.low, 100 * row.high
+    if not 0 < value < 1:
+        return f"{value:.2f} ({low:.1f}–{high:.1f})"
+    digits = 2 - math.floor(math.log10(value))
+    return f"{value:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
+
+
+# --- calibration ---
+
+
+class Worst(NamedTuple):
+    """How far probabilities are from the share that is right, and the bin with the largest part of that."""
+
+    expected: float  # mean difference over all predictions
+    low: float
+    high: float
+    predicted: float  # mean probability of the bin
+    observed: float  # share of it that is right
+
+
+def calibration(run, key: str, file_name: str) -> None:
+    meaning = predictions.meaning(run)
+    left, right = st.columns([3, 2], gap="large")
+    data = server.dataset(run.fingerprint)
+    ks = results.ks(data.n_labels)
+    with right:
+        k = fields.radio("Labels predicted", ks, "train.calibration.k", ks[-1])
+        bins = fields.radio("Bins", BINS, "train.calibration.bins", "equal width", help=BINS_HELP)
+        found = _probabilities(run, key, data)
+        frames = {name: metrics.reliability(data.Y_test, each, k, bins=bins) for name, each in found.items()}
+        if frames["as they are"].empty:
+            st.caption("The model predicts no label, so there are no probabilities to check.")
+            return
+        errors = {name: metrics.calibration_error(frame) for name, frame in frames.items()}
+        noun = "score" if meaning else "probability"
+        st.markdown(in_words(worst(frames["as they are"], errors["as they are"]), noun), help=meaning or None)
+        _errors(errors, {name: metrics.brier_score_at_k(data.Y_test, each, k)[-1] for name, each in found.items()})
+    with left:
+        asked = "Are scores right as probabilities" if meaning else "Are probabilities right"
+        calibrated = frames.get("calibrated")
+        figure = figures.reliability_curve(frames["as they are"], f"{asked}? Top {k}", calibrated=calibrated)
+        if meaning:
+            figure.update_layout(xaxis_title_text="Score, taken as a probability, %")
+        charts.show_figure(
+            figure,
+            pd.concat(frames, names=["probabilities"]).reset_index(level=0),
+            f"{file_name}-reliability-{k}",
+            CAPTION,
+            key="train.reliability",
+        )
+
+
+def _probabilities(run, key, data) -> dict:
+    """Return the ranking of a run, and one with calibrated probabilities, or else a button that has them learnt."""
+    found = {"as they are": run.ranking}
+    if run.has_model and can_decide(data):
+        task = experiment.task("decide", {"run": key})
+        learnt = tasks.ready(task, button="Calibrate", key="train.calibrate")
+        if learnt is not None:
+            scores = learnt.rule(MEASURES[0]).calibration(run.ranking.scores).astype(np.float32)
+            found["calibrated"] = run.ranking._replace(scores=scores)
+    return found
+
+
+def worst(frame, error) -> Worst:
+    """Return what the sentence is about: of bins with some predictions the one with the largest part of the error."""
+    gap = (frame["predicted"] - frame["observed"]).abs() * frame["n"]
+    line = frame.loc[gap.where(frame["n"] >= LEAST, -1.0).idxmax()]
+    return Worst(error.expected, line["low"], line["high"], line["predicted"], line["observed"])
+
+
+def in_words(found: Worst, noun: str) -> str:
+    off = f"{100 * found.expected:.1f} points off on average"
+    if found.expected <= RIGHT:
+        return f"**Right as probabilities**: {off}."
+    return (
+        f"**{'Too sure' if found.predicted > found.observed else 'Not sure enough'}**: of labels predicted with a "
+        f"{noun} of {100 * found.low:.3g} to {100 * found.high:.3g}\u00a0%, **{100 * found.observed:.0f}\u00a0% are "
+        f"right**. It is {off}."
+    )
+
+
+def _errors(errors, brier):
+    texts = {
+        "Expected error": {name: f"{100 * error.expected:.1f} points" for name, error in errors.items()},
+        "Largest error": {name: f"{100 * error.maximal:.1f} points" for name, error in errors.items()},
+        "Brier score": {name: f"{value:.4f}" for name, value in brier.items()},
+    }
+    tables.cards([
+        (name, of["as they are"], HELP[name], f"{of['calibrated']} calibrated" if "calibrated" in of else None)
+        for name, of in texts.items()
+    ])  # fmt: skip
+
+
+# --- more data ---
+
+
+def more_data(run, file_name: str) -> None:
+    params = {name: value for name, value in run.params.items() if name != "random_state"}
+    try:
+        task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
+    except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
+        st.caption(f"This cannot be measured: {format.plain(error)}")
+        return
+    tasks.shown(
+        task,
+        lambda curve: _draw(curve, file_name, task.key),
+        automatic_below=0,  # some twenty trainings: few readers of a result want them
+        button="See whether more data would help",
+    )
+
+
+def _draw(curve, file_name, key):
+    view = fields.radio(
+        "Measure on the test rows",
+        VIEWS,
+        "train.more_data.view",
+        help=f"Recall@5: the share of the true labels that are among the first five of their rows. {MEANING}",
+    )
+    measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
+    for bucket in buckets:
+        st.markdown(format.plain(curve.sentence(measure, bucket)))
+    figure = figures.learning_curve(curve.frame, curve.forecasts, measure, buckets)
+    forecast = any(trace.line.dash == "dot" for trace in figure.data)
+    charts.show_figure(
+        figure,
+        curve.frame,
+        f"{file_name}-learning-curve-{key[:6]}",
+        f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
+        f"measured on all test rows.{FORECAST if forecast else ''}",
+        key="train.more_data",
+    )
+    for note in curve.notes:
+        st.caption(f"Not trained: {format.plain(note)}")
+    charts.csv_button(
+        "All forecasts, CSV",
+        lambda: pd.DataFrame(curve.forecasts),
+        f"{file_name}-forecasts-{key[:6]}",
+        "Forecasts of all measures for twice the rows, with the fitted curves",
+    )
