@@ -1,9 +1,12 @@
-"""Labels beside each other: which features matter to which of them, and how much of that is the same."""
+"""Labels beside each other: which features matter to which, how much of that is the same, and all that is kept."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from pages.features.view import selection_groups, selection_heat
-from pages.shared import fields, format, server, tables
+from pages.features import choices
+from pages.features.view import best_names, selection_groups, selection_heat
+from pages.shared import fields, format, selectors, server, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.selection import frames
@@ -11,6 +14,8 @@ from xmlcore.selection import frames
 FIRST_LABELS = 40  # labels of the heat map at first
 MOST_LABELS = 60  # labels of the heat map at most
 MOST_FEATURES = 60  # features of the heat map at most
+LISTED_LABELS = 200  # most lines of the table of all labels
+NAMES = 8  # features named there for each label
 GROUPS = 40  # groups of labels, and of features, at most
 NARROW = "A narrow screen has no room for all names of features: point at a cell, or tap it, to read its own."
 FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common", "All labels, in groups"
@@ -124,3 +129,45 @@ def _pairs(view):
         f"{format.count(n_compared, 'most frequent label')}, those with most in common first."
     )
     charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")
+
+
+# --- all that is kept ---
+
+
+def all_labels(view) -> None:
+    selection, data = view.selection, view.data
+    names = server.label_names(view.fingerprint)
+    listed = tables.find_labels(names, st.session_state.get(selectors.query_key(choices.QUERY, view.data), ""))
+    listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
+    labels = listed["label"].to_numpy()
+    counts = np.bincount(data.Y_train.indices, minlength=selection.n_labels)
+    names = best_names(view.key, tuple(labels.tolist()), view.weighted, NAMES)
+    about = {"name": listed["name"].to_numpy(), "label": labels, "rows": counts[labels], "features": names}
+    table, by = pd.DataFrame(about), "score × occurrence" if view.weighted else "score"
+    tables.show(
+        table,
+        "features.labels",
+        {
+            "name": tables.text("Label"),
+            "label": tables.number("Id", 60, "%d"),
+            "rows": tables.number("Rows", 70, "localized", "Training rows."),
+            "features": tables.text(f"Features of largest {by}", 600),
+        },
+        most=360,
+    )
+    st.caption(f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first.")
+    charts.csv_button(
+        "All selected features, CSV",
+        lambda: _everything(view),
+        f"{view.files}-selected",
+        f"{format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, name and score of "
+        "everything that is kept",
+    )
+
+
+def _everything(view):
+    selection, data, shares = view.selection, view.data, None
+    if view.by_gradient:
+        shares = frames.shares_with_label(selection.selected, range(selection.n_labels), data.X_train, data.Y_train)
+    parts = (selection.selected, selection.selected_scores)
+    return frames.selection_frame(*parts, data.label_name, data.feature_name, shares)

@@ -1,15 +1,14 @@
 """Features: which features matter for which label, and is it worth selecting them?
 
-This file says what is where. Files beside it: ``view`` (the selection shown, and what is computed from it), ``select``
-(the form that makes a selection), ``choices`` (which selection, which label), ``answer`` (sentence, cards, features of
-a label), ``labels`` (labels beside each other), ``compare`` (selections
-compared by decision trees), ``seeds`` (the selection with other seeds), ``reduced`` (a model on the selected features),
-``everything`` (all selected features).
+Files beside this one: ``view`` (the selection shown, and what is computed from it), ``select`` (the form that makes a
+selection), ``choices`` (which selection, which label), ``answer`` (sentence, cards, features of a label), ``labels``
+(labels beside each other, and all that is kept), ``compare`` (other methods, other seeds), ``reduced`` (a model on the
+selected features).
 """
 
 import streamlit as st
 
-from pages.features import answer, choices, compare, everything, labels, reduced, seeds, select
+from pages.features import answer, choices, compare, labels, reduced, select
 from pages.features.view import ShownSelection
 from pages.shared import begin, fields, sections
 from pages.shared.results import results
@@ -46,9 +45,9 @@ def main(used) -> None:
     further = {
         "Labels and features": lambda: labels.labels_and_features(view),
         "Other methods": lambda: compare.compare(view),
-        "Other seeds": lambda: seeds.seeds(view),
+        "Other seeds": lambda: compare.seeds(view),
         "Train on them": lambda: reduced.show(view),
-        "All features": lambda: everything.all_labels(view),
+        "All features": lambda: labels.all_labels(view),
     }
     if selection.shared:
         del further["Labels and features"]

@@ -43,7 +43,7 @@ class ShownSelection:
 
     @property
     def closest(self):
-        """What :func:`closest_labels` returns; None where there are no two labels with features of their own."""
+        """The value of :func:`closest_labels`; None where there are no two labels with features of their own."""
         if self.selection.shared or self.selection.n_labels < 2:
             return None
         return closest_labels(self.key)

@@ -219,7 +219,7 @@ def test_heat_maps_are_wide_enough_on_a_phone(page):
 
 
 @pytest.mark.sections("Labels and features")
-def test_heat_maps_show_labels_and_groups_and_what_two_labels_share(page, found):
+def test_heat_maps_show_labels_groups_and_overlap(page, found):
     pairs = [(a, b) for a in range(8) for b in range(a)]
     share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
     assert page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %"
@@ -246,7 +246,7 @@ def test_compared_methods_have_all_measures_and_warnings(page, monkeypatch):
 
 @pytest.mark.parametrize("n_features", [1, 5])
 @pytest.mark.sections("Other seeds")
-def test_stability_is_measured_and_has_spearman_from_five_features_on(ready, monkeypatch, n_features):
+def test_stability_has_spearman_from_five_features_on(ready, monkeypatch, n_features):
     key = select(ready, n_features=n_features)
     noisy_fit(monkeypatch)
     page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))  # starts by itself
@@ -286,7 +286,7 @@ def test_methods_equal_at_the_digits_shown_are_all_best(values, best, methods):
     assert (found and found.methods) == methods
 
 
-def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
+def test_a_model_is_trained_on_the_union_and_compared(page, found):
     union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
     page.press("features.train").until(lambda s: "On the selected features **PLT** has P@1" in s.text(), seconds=300)
