@@ -176,7 +176,7 @@ def line_up(options, versions, settings):
         meant = [name for name in options.data if contestant.kind in kinds_on(name)]
         without = [name for name in meant if params_on(contestant, name, settings) is None]
         if without:
-            missing[contestant.name] = f"no setting chosen for {', '.join(without)} (python -m benchmarks.choose)"
+            missing[contestant.name] = f"no setting for {', '.join(without)} in {SETTINGS.name}"
         if len(without) < len(meant):
             taking_part.append((key, contestant))
     return taking_part, missing

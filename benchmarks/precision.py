@@ -23,13 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.choose import held_out
 from benchmarks.compare import Contestant, add_model, ask_versions, quality, run_once, say
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES, PRECISIONS
 from benchmarks.library.contestant import SUMMED
 from benchmarks.library.data import described, prepare, read_real
-from xmlcore import metrics
+from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, read_text_dataset
 from xmlcore.system import kernel_cache_root
 
@@ -40,6 +39,7 @@ DATA = (  # what is in results/precision.json
 )  # fmt: skip
 LARGE = ("delicious", "wordnet-class", "aloi", "wordnet-hyper", "yso-finna-en")  # settings are tried with one tree
 TEXT_ROWS = 60_000  # a sample of the training rows, where rows are texts
+HELD_OUT = 0.2  # of the training rows
 TREES, WIDE_BEAM, SEED = 3, 50, 0
 MOST_LABELS = 1000  # for one-vs-rest of scikit-learn
 DEFAULT, THREE, CHOSEN = "default", f"{TREES} trees", "chosen"
@@ -182,7 +182,8 @@ def measure(data, found, folder, options, keep):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="xmlcore-precision-") as work:
         if choosing and options.choice_seconds:
-            parts = [(data.X_train[rows], data.Y_train[rows]) for rows in held_out(data.n_train, SEED)]
+            kept, held_out = experiment.held_out(data.n_train, HELD_OUT, SEED)
+            parts = [(data.X_train[rows], data.Y_train[rows]) for rows in (np.sort(kept), held_out)]
             part = Ranker(Dataset(data.name, *parts[0], *parts[1]), Path(work) / "part", options)
             for library in choosing:
                 try_settings(library, part, found["trees_tried"], tried[library], options.choice_seconds, keep)

@@ -1,8 +1,8 @@
 """Draw the figures of the pages about methods: ``python docs/make_figures.py [NAME ...]``.
 
-Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs`` or from the results of
-``benchmarks.frontier``, and is saved as ``images/NAME.svg``. The SVG comes from plotly.js in a headless Chromium, as
-the button above every figure of the dashboard makes it.
+Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs`` or from
+``benchmarks/results/frontier.json``, and is saved as ``images/NAME.svg``. The SVG comes from plotly.js in a headless
+Chromium, as the button above every figure of the dashboard makes it.
 """
 
 import json
@@ -136,7 +136,7 @@ def from_precise_to_complete():
 
 
 def frontier_on(name):
-    """Return a function that draws what precision costs on a data set, from the results of ``benchmarks.frontier``."""
+    """Return a function that draws what precision costs on a data set, from ``benchmarks/results/frontier.json``."""
 
     def draw():
         results = json.loads(FRONTIER.read_text(encoding="utf-8"))

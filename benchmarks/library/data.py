@@ -10,23 +10,6 @@ import scipy.sparse as sp
 from benchmarks.library import machine, processes
 from xmlcore.datasets import Dataset, load, make_synthetic, read_dataset, write_matrix
 
-
-def read_rows(job, which):
-    """Return X, Y of the rows "train" or "test" of a job's data; in a trial only the first rows."""
-    X, Y = read_part(job, f"X_{which}"), read_part(job, f"Y_{which}")
-    return (X, Y) if job["rows"] is None else (X[: job["rows"]], Y[: job["rows"]])
-
-
-def source(name, options):
-    """Return what :func:`make` takes for a data set of the folder, or one that comes with xmlcore."""
-    return {"load": name} if name == "api-docs" else {"read": str((options.folder / name).resolve())}
-
-
-def there(one):
-    """Return whether the data of a point can be made: its files are there, or it needs none."""
-    return "read" not in one.make or (Path(one.make["read"]) / "train.txt.gz").is_file()
-
-
 TOY_ROWS = 500  # what everybody trains on once before anything is measured
 
 

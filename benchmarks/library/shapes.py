@@ -1,9 +1,9 @@
-"""Data sets of different shapes, made and real ones, to compare estimates with."""
+"""Data sets of different shapes, to compare estimates with."""
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets import Dataset, make_synthetic, read_dataset
+from xmlcore.datasets import Dataset, make_synthetic
 
 
 def one_label(dataset):
@@ -27,14 +27,6 @@ SYNTHETIC = {
     "few": (6000, 1000, 1500, 20, 20, 1.5),
     "long": (12000, 3000, 300, 60, 8, 1.5),
 }
-
-
-def shaped(name, real_folder=None):
-    """Return a data set of a shape of :data:`SYNTHETIC`, or read one from the folder of real data sets."""
-    if name not in SYNTHETIC:
-        folder = real_folder / name
-        return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
-    return made(name, SYNTHETIC[name])
 
 
 def made(name, sizes):

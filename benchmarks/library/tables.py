@@ -4,7 +4,6 @@ import math
 import statistics
 
 import numpy as np
-from scipy import stats
 
 from benchmarks.library import machine
 
@@ -38,17 +37,6 @@ def spread(values, middle=statistics.median, form=number):
         return "–"
     text, low, high = form(middle(values)), form(min(values)), form(max(values))
     return text if low == high else f"{text} ({low}–{high})"
-
-
-def interval(values, form=lambda value: f"{value:.2f}"):
-    """Return the mean of the values, one per seed, and half the width of its 95 % interval, as text."""
-    values = [value for value in values if value is not None and math.isfinite(value)]
-    if not values:
-        return "–"
-    if len(values) == 1:
-        return form(statistics.fmean(values))
-    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return f"{form(statistics.fmean(values))} ± {form(half)}"
 
 
 def points(value):

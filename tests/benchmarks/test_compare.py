@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose, compare, precision
+from benchmarks import compare, precision
 from benchmarks.library import contestant, files, machine
 from benchmarks.library import data as library_data
 from tests.benchmarks.making import write_data
@@ -133,18 +133,7 @@ def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it
     assert machine.blas() and "Prescott" not in machine.blas()
 
 
-def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
-    return {"P@1": p1, "P@3": p3, "P@5": p5, "fit_s": fit_s, "ms_per_row": ms}
-
-
-def test_the_fastest_near_the_best_is_chosen_of_quiet_runs_on_a_fifth_held_out():
-    slow, quick = measured(60, 40, 30, fit_s=9), measured(59.95, 40, 29.9, fit_s=3)
-    quickest_but_worse = measured(59, 39, 29, fit_s=0.1)
-    assert choose.choose([slow, quick, quickest_but_worse]) == 1
-    train, rest = choose.held_out(101, split=3)
-    assert len(rest) == 20 and sorted([*train, *rest]) == list(range(101))
-    assert not np.array_equal(rest, choose.held_out(101, split=4)[1])
-
+def test_of_repeated_runs_the_quietest_counts():
     def once(*runs):
         waiting = iter([({"failed": None} | run, number) for number, run in enumerate(runs)])
         return lambda: next(waiting)

@@ -1,4 +1,4 @@
-"""What all studies keep, and small studies: a cluster, cold starts, the dashboard, texts, readers and partial fits."""
+"""Committed tables, and the steps of reading texts, reading matrices and comparing precision."""
 
 import json
 import sys
@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import frontier, one_vs_rest, partial_fit, precision, readers, texts
-from benchmarks.library import calibrating, comparison, files, reading, scaling_tables, studies
+from benchmarks import precision, readers, texts
+from benchmarks.library import comparison, files, reading, scaling_tables
 from tests.benchmarks import making
-from xmlcore import PLT, Ranking, metrics
-from xmlcore.datasets import make_synthetic, read_matrix, read_texts
-from xmlcore.decisions.held_out import HeldOut
+from xmlcore import metrics
+from xmlcore.datasets import read_matrix, read_texts
 
-STUDIES = ("ldsm", "fals", "double_sampling", "robustness")
-SMALL = ("annif", "cluster", "cold_start", "dashboard", "decisions", "estimates", "frontier", "load", "many_results",
-         "one_vs_rest", "partial_fit", "precision", "readers", "serving", "soak", "texts")  # fmt: skip
+COMMANDS = ("annif", "cluster", "cold_start", "dashboard", "load", "many_results", "precision", "readers", "serving",
+            "soak", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
     "scaling": scaling_tables.markdown,
@@ -26,14 +24,11 @@ LIBRARY = {
 }
 
 
-@pytest.mark.parametrize("name", [*STUDIES, *SMALL, *LIBRARY])
+@pytest.mark.parametrize("name", [*COMMANDS, *LIBRARY])
 def test_committed_tables_are_those_of_the_committed_results(name):
-    results = files.read_json(files.RESULTS / f"{name}.json")
-    if name in STUDIES:
-        made = studies.markdown(import_module(f"benchmarks.{name}").STUDY, results)
-    else:
-        made = (LIBRARY.get(name) or import_module(f"benchmarks.{name}").markdown)(results)
-    assert (files.RESULTS / f"{name}.md").read_text(encoding="utf-8") == made
+    made = LIBRARY.get(name) or import_module(f"benchmarks.{name}").markdown
+    text = (files.RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert text == made(files.read_json(files.RESULTS / f"{name}.json"))
 
 
 DOCUMENTS = ["one, text", 'a "second" one', "third"], [["a", "b"], ["b"], ["c d"]]
@@ -68,72 +63,6 @@ def test_a_reader_that_loses_rows_ends_the_study(monkeypatch, tmp_path):
     options = SimpleNamespace(largest=0, rivals=None, rivals_mb=0.001, attempts=1, out=tmp_path / "a.json")
     with pytest.raises(SystemExit, match="xmlcore read 3 rows of"):
         readers.study(options)
-
-
-@pytest.mark.parametrize("name, params", [("LdSM", {"n_estimators": 2, "max_nodes": 9}), ("DoubleSampling", {})])
-def test_the_three_models_are_measured_on_the_test_rows(name, params):
-    data = make_synthetic(n_train=330, n_test=40, n_features=200, n_labels=8, random_state=0)
-    found = partial_fit.measured(partial_fit.MODELS[name], data, 1, params)
-    for which in partial_fit.NAMES:
-        assert found[which]["seconds"] >= 0 and 5 < found[which]["P@1"] <= 100
-    first, rest = partial_fit.divided(330, 1)
-    assert (first.size, rest.size) == (300, 30) and np.array_equal(np.sort([*first, *rest]), np.arange(330))
-
-
-def test_the_chosen_C_is_measured_beside_1_and_the_best_of_a_grid(monkeypatch):
-    data = make_synthetic(n_train=700, n_test=10, n_features=60, n_labels=8)
-    monkeypatch.setattr(one_vs_rest, "GRID", (1.0, 8.0))
-    found = one_vs_rest.measure(data.X_train, data.Y_train)
-    assert (found["rows"], found["labels"]) == (560, 8) and found["C"] > 0
-    assert found["chosen"]["fit_s"] > 0 and found["fixed"]["fit_s"] > 0
-    # A label tree of one level with C = 1 is the model with C = 1, so the grid has that, too.
-    assert all(best >= fixed - 0.02 for best, fixed in zip(found["best"], found["fixed"]["P"]))
-    text = one_vs_rest.markdown({"data": {"small": found}, "date": "today"})
-    gained = 100 * (found["chosen"]["P"][0] - found["fixed"]["P"][0])
-    assert f"| small | 560 | 8 | {found['C']:.3g} | {gained:.2f} / " in text
-
-
-@pytest.mark.parametrize("name", one_vs_rest.DATA)
-def test_the_chosen_C_is_at_most_0_7_points_worse_than_1(name):
-    """What the documentation says of the committed figures."""
-    found = files.read_json(one_vs_rest.RESULTS)["data"][name]
-    assert all(chosen >= fixed - 0.007 for chosen, fixed in zip(found["chosen"]["P"], found["fixed"]["P"]))
-
-
-def test_shares_add_up_to_one_and_weights_are_those_of_the_best_member():
-    ranking = Ranking(np.array([[2, 0], [1, -1], [0, 1]], np.int32), np.array([[3, 1], [2, 0], [0, 0]], np.float32))
-    assert frontier.shares(ranking, 3).toarray().tolist() == [[0.25, 0, 0.75], [0, 1, 0], [0, 0, 0]]
-    Y = sp.csr_array(np.eye(6, dtype=bool))
-    right, wrong = sp.csr_array(np.eye(6)), sp.csr_array(np.roll(np.eye(6), 1, axis=1))
-    weights = frontier.best_weights([wrong, right], Y, metrics.inverse_propensity(Y))
-    assert weights[1] > weights[0] and sum(weights) == pytest.approx(1)
-
-
-def test_methods_and_their_mixture_are_measured_and_slow_ones_are_left_out(monkeypatch):
-    data = make_synthetic(n_train=400, n_test=60, n_features=60, n_labels=8)
-    monkeypatch.setattr(frontier, "METHODS", {"a": PLT(n_jobs=1), "b": PLT(n_estimators=2, n_jobs=1)})
-    monkeypatch.setattr(frontier, "MEMBERS", ("a", "b"))
-    lines = frontier.measure(data, 100.0, say=lambda text: None)
-    assert [line["run"] for line in lines] == ["a", "b", "Mixture"]
-    assert lines[2]["fit_s"] > lines[0]["fit_s"] + lines[1]["fit_s"] and sum(lines[2]["weights"].values()) == 1
-    assert list(frontier.frame_of(lines)["run"]) == ["a", "b", "Mixture"]
-    slow = frontier.measure(data, 0.0, say=lambda text: None)
-    assert [line["run"] for line in slow] == ["a", "b"] and all("left out" in line["failed"] for line in slow)
-    text = frontier.markdown({"data": {"small": {"date": "2026-01-01", "runs": [*lines, *slow]}}})
-    assert "left out" in text and "**" in text
-
-
-@pytest.mark.parametrize("n", [200, 5000])
-def test_the_floor_of_the_calibration_error_is_what_chance_leaves(n):
-    """The sum of a bin is off by a normal number, whose mean size is sqrt(2 / pi) times its standard deviation."""
-    p = np.random.default_rng(1).random((n, 10))
-    place = np.tile(np.arange(10), n)
-    found = HeldOut(None, place, np.zeros(10 * n), None)
-    for k, floor in zip((1, 5), calibrating.floor(p.ravel(), found)):
-        bins = np.array_split(np.sort(p[:, :k].ravel()), 15)
-        assert floor == pytest.approx(
-            100 * sum(np.sqrt(2 / np.pi * (part * (1 - part)).sum()) for part in bins) / (k * n), rel=0.1
-        )
 
 
 def test_settings_are_tried_until_the_time_is_over_and_the_first_of_the_best_is_chosen(monkeypatch):

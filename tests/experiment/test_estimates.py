@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.estimates import estimate, is_far, markdown, measured
-from benchmarks.library.shapes import shaped
 from xmlcore import experiment
 from xmlcore._kernels._jit import CACHE_FOLDER
 from xmlcore.datasets import save_dataset
@@ -146,31 +144,6 @@ def test_trainings_trials_and_selections_are_learned_from(words):
 
 
 # --- against the clock
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["dense", *(pytest.param(name, marks=pytest.mark.long) for name in ("long", "corel5k"))]
-)
-def test_estimates_are_of_the_right_size(name, request):
-    """Within a factor of ten, as other programs share the machine; benchmarks/estimates.py shows how close they are."""
-    real = request.getfixturevalue("real_data") if name == "corel5k" else None
-    experiment.warm_up()
-    runs = measured(shaped(name, real))
-    estimate(runs)
-    assert not [run for run in runs if is_far(run, "estimated", 10.0)]
-
-
-def test_estimates_that_are_far_too_long_or_short_are_counted():
-    work = {"group": "train PLT", "seconds": 2.5, "features": {}}
-    right = {"data": "toy", "settings": {}, "work": work, "taken": 2.0, "estimated": 2.5, "after_two": 2.5}
-    long, short = right | {"estimated": 6.4}, right | {"estimated": 0.2}
-    assert not is_far(right, "estimated", 3.0)
-    assert is_far(long, "estimated", 3.0) and is_far(short, "estimated", 3.0) and not is_far(long, "estimated", 4.0)
-    machine = {"cpu": "a processor", "cores": 2, "memory_gib": 8.0, "system": "Linux"}
-    results = {"date": "2025-01-01", "machine": machine, "versions": {"numba": "1"}, "threads": 2, "xmlcore_code": "a"}
-    text = markdown(results | {"runs": [right, right | {"estimated": 40.0}]})
-    assert "| train PLT | 2 | 20.0 | 1 | 1.2 | 0 |" in text and "| 2.00 | 40.00 | 2.50 |" in text
 
 
 def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_per_label(words):

@@ -105,7 +105,7 @@ def levels_of(n_labels: int, arity: int, max_leaf_labels: int) -> int:
 def relative_cost(data: Sizes, arity: int, max_leaf_labels: int) -> float:
     """Return how many times as long a balanced tree takes to train as a binary one with 100 labels in last nodes."""
     # Time is about in proportion to :func:`vectors`. But nodes of few rows per label, r, need fewer passes: a
-    # difference in vectors counts by r / (r + 5); 5 was fitted to the seconds of ``benchmarks.settings_rule``.
+    # difference in vectors counts by r / (r + 5); 5 was fitted to seconds of trainings on 25 data sets.
     ratio = vectors(data, arity, max_leaf_labels) / vectors(data, *BINARY.values())
     return 1.0 + (ratio - 1.0) * data.rows_per_label / (data.rows_per_label + 5.0)
 

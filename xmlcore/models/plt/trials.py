@@ -20,7 +20,7 @@ class TrialRule(NamedTuple):
     """The numbers by which settings are chosen.
 
     ``sample_least``, ``largest_share``, ``most_cost``, ``shape_gain``, ``C_power`` and ``C_trust`` were compared on
-    held-out training rows of thirteen data sets and parts of them by ``benchmarks.settings_rule``, which also shows
+    held-out training rows of thirteen data sets and parts of them. ``benchmarks/results/settings_rule.md`` also has
     what they give on a data set that had no part in the comparison. The others are round numbers, set by hand.
     """
 
