@@ -27,8 +27,6 @@ PUNCTUATION = "\n,;:|/\\'\"{}[]()<>=+-_#%@~"
 LOCAL = {
     "pages/data/forms/uploads.py": lambda module: [{"pattern": pattern} for pattern, _ in module._ON_PAGE],
     "pages/features/words.py": lambda module: [{"noun": "feature"}],
-    "pages/jobs/ended.py": lambda module: [{"name": "a (1)"}],
-    "pages/predict/many.py": lambda module: [{"pattern": pattern} for pattern, _ in module._ON_PAGE],
     "pages/shared/figures/charts.py": lambda module: [{"drawn": "12 of 1,000 labels"}],
     "pages/shared/figures/figure_files.py": lambda module: [{"mark": mark} for mark in (r"\*\*", r"\*", "`")],
     "pages/shared/settings.py": lambda module: [{"p": MODELS["PLT"].parameters[0]}],

@@ -3,7 +3,6 @@
 import functools
 import html
 import math
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -31,17 +30,6 @@ DIFFERENCE = {  # what contributions add up to, by the kind of score
 }
 
 
-class Contrast(NamedTuple):
-    """Two labels of a row, and their scores."""
-
-    labels: tuple[str, str]
-    scores: tuple[str, str]
-
-    def sentence(self) -> str:
-        first, second = (f"**{format.plain(label)}** has {score}" for label, score in zip(*self))
-        return f"{first}, {second}."
-
-
 def another_label(view) -> None:
     """Show what each feature adds to the difference of the scores of two labels."""
     with st.columns([3, 2])[0]:
@@ -51,9 +39,9 @@ def another_label(view) -> None:
         return
     raw = contrast_of(view.key, view.row, view.label, other)
     found = explaining.named(raw, view.data, view.kind)
-    names = tuple(view.data.label_name(j) for j in (view.label, other))
+    names = [view.data.label_name(j) for j in (view.label, other)]
     values = explain.label_values(view.model, view.x, [view.label, other])
-    st.markdown(Contrast(names, tuple(explaining.score(view.kind, value) for value in values)).sentence())
+    tables.cards([(format.plain(name), explaining.score(view.kind, value), None) for name, value in zip(names, values)])
     if not found["contribution"].any():
         st.caption("No feature speaks for one of them.")
         return

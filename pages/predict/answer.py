@@ -1,23 +1,43 @@
-"""The answer of the Predict page: a sentence, and a table of the labels with their scores."""
+"""The answer of the Predict page: the labels of a row with their scores, and why the model gives one of them."""
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.predict import why
-from pages.shared import format
+from pages.shared import fields, format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
+from pages.shared.view import look, now
 from xmlcore import explain
 from xmlcore.models.rules import cuts_another_number, decided_scores, row_decided, rule_of
 
-NAMED = 3  # labels in the sentence
 MORE_NAMED = 20  # predicted labels that are named below the table
+LABEL = "predict.label"  # key of the select box
+CHOSEN = "predict.label chosen"  # key of st.session_state: (the model, the label chosen for its texts)
 
 
-class Answer:
+class Answer(NamedTuple):
+    """Facts of the first sentence: the first label with its score, and which labels are predicted."""
+
+    title: str  # of the model
+    what: str  # is predicted, in Markdown
+    label: str
+    score: str
+    n_predicted: int
+    decision: str  # see xmlcore.models.rules.decision_of
+
+    def sentence(self) -> str:
+        plain = format.plain
+        first = (
+            f"ranks **{plain(self.label)}** first for {self.what} ({self.score})" if self.label else "ranks no label"
+        )
+        return f"**{plain(self.title)}** {first}. It predicts {plain(self.decision)}, here {self.n_predicted:,}."
+
+
+class Prediction:
     """What a model predicts for a row: ``k`` labels for a ``Question``."""
 
     def __init__(self, predictor, question, k: int):
@@ -58,80 +78,118 @@ class Answer:
     def name(self, label: int) -> str:
         return self.predictor.packed.label_name(int(label))
 
+    def contributions(self, label: int) -> pd.DataFrame:
+        """Return what each feature of the row contributes to the score of a label."""
+        frame = explain.contributions(self.predictor.model, self.x, label)
+        return explaining.named(frame, self.predictor.packed, self.kind)
 
-def sentence(answer: Answer) -> str:
-    """Return the first labels with their scores, and whether the first one is right, for Markdown."""
-    title, question = f"**{format.plain(answer.predictor.title)}**", answer.question.what
-    if answer.problem:
-        return f"{title} cannot predict {question}: {format.plain(answer.problem)}"
-    if not answer.ranked.size:
-        return f"{title} predicts no label for {question}."
-    parts = [
-        f"**{format.plain(answer.name(label))}** ({explaining.score(answer.scale, score)})"
-        for label, score in zip(answer.ranked[:NAMED], answer.scores)
-    ]
-    these = "this label" if len(parts) == 1 else "these labels"
-    text = f"{title} ranks {these} first for {question}: {format.listed(parts)}."
-    true = answer.question.true
-    if true:
-        right = len(true & set(answer.ranked.tolist()))
-        text += f" {right} of {format.count(len(true), 'true label')} {'is' if right == 1 else 'are'} among the first "
-        text += f"{answer.ranked.size:,}."
-    predicted = f"{len(answer.decided):,}" if answer.decided else "none"
-    text += f" It predicts {format.plain(answer.predictor.decision)}, here {predicted}."
-    if answer.question.text is not None and not answer.x.nnz:
-        text += " No word of the text is known to the model, so any such text gets this answer."
-    return text
+    def answer(self) -> Answer:
+        about = Answer(self.predictor.title, self.question.what, "", "", len(self.decided), self.predictor.decision)
+        if not self.ranked.size:
+            return about
+        score = explaining.score(self.scale, self.scores[0])
+        return about._replace(label=self.name(self.ranked[0]), score=score)
 
 
-def show(answer: Answer, explained: int | None) -> None:
-    """Show why a label, beside the labels."""
+def say(prediction: Prediction) -> None:
+    """Say which label comes first and which are predicted, or why nothing can be predicted."""
+    if prediction.problem:
+        st.warning(f"This cannot be predicted: {format.plain(prediction.problem)}")
+        return
+    st.markdown(prediction.answer().sentence())
+    if prediction.question.text is not None and not prediction.x.nnz:
+        st.caption("No word of the text is known to the model, so any such text gets this answer.")
+
+
+def choose_label(prediction: Prediction) -> int | None:
+    """Show the choice of the label that is explained, and return it; None when there is none to explain."""
+    predictor, row = prediction.predictor, prediction.question.row
+    options = explaining.label_options(predictor.packed, prediction.ranked, prediction.question.true)
+    if not options or not explain.can_explain(predictor.model):
+        return None
+    if row is None:
+        model, label = st.session_state.get(CHOSEN, (None, None))
+        label = label if model == predictor.key else None
+    else:  # the Explain page explains the same label of the same row
+        label = now().label
+    label = label if label in options else next(iter(options))
+
+    def remember(picked):
+        if row is None:
+            st.session_state[CHOSEN] = predictor.key, picked
+        else:
+            look(label=picked)
+
+    fields.pick("Label explained", options, LABEL, label, remember)
+    return label
+
+
+def show(prediction: Prediction, label: int | None) -> None:
+    """Show why a label, beside the labels: the text with its words marked, or else what each feature contributes."""
     left, right = st.columns(2, gap="medium")
     with left:
-        why.show(answer, explained)
+        text, kind = prediction.question.text, prediction.kind
+        if label is not None and explaining.marks_words(text, kind):
+            vectorizer = prediction.predictor.packed.vectorizer
+            explaining.show_text(text, vectorizer, prediction.contributions(label), prediction.name(label), kind)
+        else:
+            bars(prediction, label)
     with right:
-        _labels(answer, explained)
+        _labels(prediction, label)
 
 
-def _labels(answer, explained) -> None:
-    if not answer.ranked.size:
+def marks_words(predictor, question) -> bool:
+    """Return whether words are marked, also in a text that is still to come, so that bars are drawn elsewhere."""
+    text = question.text if question is not None else "" if predictor.packed.is_text else None
+    return explaining.marks_words(text, predictor.kind)
+
+
+def bars(prediction: Prediction | None, label: int | None) -> None:
+    """Draw what each feature contributes."""
+    frame = None if label is None else prediction.contributions(label)
+    if frame is None or frame.empty:
+        st.caption("There are no features, so nothing contributes." if label is not None else "No label to explain.")
+        return
+    file = f"{prediction.predictor.files}-{prediction.question.file}-label{label}"
+    explaining.show_contributions(frame, frame.attrs, prediction.name(label), file, "predict.contributions")
+
+
+def _labels(prediction, explained) -> None:
+    if not prediction.ranked.size:
         st.caption("There is no label to show.")
         return
-    true = answer.question.true
+    true, ranked = prediction.question.true, prediction.ranked
     frame = pd.DataFrame(
         {
-            "rank": np.arange(1, answer.ranked.size + 1),
-            "name": [answer.name(label) for label in answer.ranked],
-            "decided": ["yes" if j in answer.decided else "no" for j in answer.ranked.tolist()],
-            "cut": explaining.column(answer.scale, answer.deciding[1][answer.ranked]),
-            "score": explaining.column(answer.scale, answer.scores),
-            "label": answer.ranked,
+            "rank": np.arange(1, ranked.size + 1),
+            "name": [prediction.name(label) for label in ranked],
+            "decided": ["yes" if j in prediction.decided else "no" for j in ranked.tolist()],
+            "cut": explaining.column(prediction.scale, prediction.deciding[1][ranked]),
+            "score": explaining.column(prediction.scale, prediction.scores),
+            "label": ranked,
         }
     )
     if true is not None:
-        right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in answer.ranked]
+        right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in ranked]
         frame.insert(2, "correct", right)
-    explaining.show_labels(frame, answer.scale, "predict.labels", explained)
-    if answer.predictor.run is not None and answer.scale == answer.kind:
-        explaining.say_far_off(answer.predictor.key, answer.kind)
-    if answer.ranked.size < answer.k:
-        why = "It ranks candidates only; *Candidates, q* on the Train page is their number." * (answer.kind == "score")
-        asked = f"{answer.ranked.size:,} of the {answer.k:,} labels asked for"
-        st.caption(f"These are {asked}: the model ranks no others here. {why}")
-    _say_further(answer)
-    missed = sorted((true or frozenset()) - set(answer.ranked.tolist()))
-    predictions.say_missed([answer.name(label) for label in missed], len(true or ()), answer.k)
+    explaining.show_labels(frame, prediction.scale, "predict.labels", explained)
+    if prediction.predictor.run is not None and prediction.scale == prediction.kind:
+        explaining.say_far_off(prediction.predictor.key, prediction.kind)
+    if ranked.size < prediction.k:
+        st.caption(f"The model ranks {ranked.size:,} of the {prediction.k:,} labels asked for, and no others.")
+    _say_further(prediction)
+    missed = sorted((true or frozenset()) - set(ranked.tolist()))
+    predictions.say_missed([prediction.name(label) for label in missed], len(true or ()), prediction.k)
 
 
-def _say_further(answer) -> None:
+def _say_further(prediction) -> None:
     """Name the labels that are predicted and are not in the table, the most probable first."""
-    further = [label for label in sorted(answer.decided, key=answer.decided.get, reverse=True)
-               if label not in answer.ranked]  # fmt: skip
+    decided = prediction.decided
+    further = [j for j in sorted(decided, key=decided.get, reverse=True) if j not in prediction.ranked]
     if further:
         names = [
-            f"{format.plain(answer.name(label))} ({explaining.score(answer.scale, answer.decided[label])})"
+            f"{format.plain(prediction.name(label))} ({explaining.score(prediction.scale, decided[label])})"
             for label in further[:MORE_NAMED]
         ]
-        left = len(further) - len(names)
-        more = f" and {left:,} more" if left else ""
+        more = f" and {len(further) - MORE_NAMED:,} more" if len(further) > MORE_NAMED else ""
         st.markdown(f"**Also predicted, {len(further):,}:** {', '.join(names)}{more}")

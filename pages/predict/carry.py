@@ -21,9 +21,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
         _card(server.loaded_by_key("open_model", chosen.key).text)
         return
     st.caption(
-        "One zip file has the model, the names of its labels and features, and a card: what it was trained on, its "
-        "settings and its measures. This page opens it again, and so does load_model in a notebook; `xmlcore serve` "
-        "lets other programs ask it."
+        "A zip file with the model, its names and a card. This page and `load_model` open it; `xmlcore serve` lets "
+        "other programs ask it."
     )
     params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
     task = experiment.task("pack_model", {"run": chosen.key}, params)

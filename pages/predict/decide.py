@@ -1,6 +1,7 @@
 """Which labels are predicted: a cut between precise and complete, a promise, or the best for a measure."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import streamlit as st
 
 from pages.shared import actions, format, server, tables, tasks
 from pages.shared.figures import charts, examples
-from pages.shared.results import decided, predictions
+from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import (
     CHOICES,
@@ -26,28 +27,23 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
     "As much recall as a least precision leaves": ("micro R", "micro P", "precision", 90.0),
     "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
 }
-NOUNS = {"micro P": "Precision", "micro R": "Recall"}
 FEWEST = 10  # labels predicted of the test rows at the first cut: of fewer, a precision says little
 MEASURED = 2000  # test rows from which an interval is computed
-AS_NOW = ""  # looked at in place of a decision where none is kept: what the model predicts without one
 LEVEL = 80.0  # of a promise at first, in percent
 FEW = 5  # entries in the place of the labels of a larger set
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
-WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: what each choice gives."
+WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: see and choose what is predicted."
 CAPTION = (
     "Each point is a cut: labels are predicted whose calibrated probability is at least that. Decisions are learnt "
-    "from {} training rows that a twin of the model did not see (held-out rows); the figure shows what they give on "
-    "the test rows."
+    "from {} training rows that a model of the same settings did not see (held-out rows), and measured on test rows."
 )
-ON = "On the test rows, which decide nothing; small, what the model gives there now, or gave before any decision."
 LEARNT = "From which decisions are learnt."
-OF_CUT = (("Precision", "micro P", 100, " %"), ("Recall", "micro R", 100, " %"), ("Labels a row", "labels", 1, ""))
-OF_PROMISE = (("True labels found", FOUND, 100, " %"), *OF_CUT[::2])
+OF_CUT = (("Precision, %", "micro P", 100), ("Recall, %", "micro R", 100), ("Labels per row", "labels", 1))
+OF_PROMISE = (("True labels found, %", FOUND, 100), OF_CUT[0], OF_CUT[2])
 OF_LEVEL = (
     "The share of a row's true labels that are in its set, mean over rows, is at least this; the risk that this is "
-    f"false is {100 * RISK:.0f} %. It is promised for rows like the held-out ones, and for a twin of the model that "
-    "did not see these; the test rows show what came out for this model."
+    f"false is {100 * RISK:.0f} %. It is promised for rows like the held-out ones."
 )
 FOR_PEOPLE = (
     "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
@@ -60,11 +56,8 @@ def decide(chosen, prediction) -> None:
     if st.session_state.pop(TAKEN, False):
         st.rerun()  # the whole page, whose answer is by the decision in force
     st.header("Which labels are predicted?")
-    if chosen.run is None:
-        st.caption("A model from a file has the decision that was written with it. Others are learnt for results.")
-        return
-    if not can_decide(chosen.data):
-        st.caption("Decisions are learnt from training rows and measured on test rows with labels: here are too few.")
+    if chosen.run is None or not can_decide(chosen.data):
+        st.caption("Decisions are learnt for results on this data set, from training rows and test rows with labels.")
         return
     task = experiment.task("decide", {"run": chosen.key})
     found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
@@ -79,20 +72,17 @@ def decide(chosen, prediction) -> None:
     with right:
         name, least = _pick(found, cuts, kept)
         if name is not None:
-            _numbers(found, name, kept, chosen.model)
-        if name:
-            _say_what_came_of(least, chosen, found, name)
+            _table(outcomes(found, name, kept, least, chosen))
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)
-    looked_at = None if name is None else found.line(name or None)
-    is_kept = bool(name) and name == kept  # then what it has changed is shown, and else what it would change
-    points = {"this decision": looked_at}
+    is_kept = name is not None and name == kept
+    points = {"this decision": None if name is None else found.line(name)}
     points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
     with left:
         figure = figures.precision_recall(cuts, points, least=least)
         charts.show_figure(figure, cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
-    if name:
+    if name is not None:
         _show_changed(chosen, found.rule(name), is_kept)
     with st.expander("Leave unsure rows to people"):
         figure = figures.abstention_curve(found.abstention)
@@ -101,12 +91,13 @@ def decide(chosen, prediction) -> None:
 
 def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     """Return the decision looked at, first that in force, or None if there is none such; and the bound asked for."""
-    options, is_cut = [BY_CUT, *BOUNDS, PROMISED, *CHOICES], (kept or CUT).startswith(CUT)
-    is_promise = not is_cut and kept.startswith(PROMISE)
+    kept = f"{CUT}{_nearest(cuts, found.line(None))}" if kept is None else kept
+    kind = next((title for start, title in {CUT: BY_CUT, PROMISE: PROMISED}.items() if kept.startswith(start)), kept)
+    options = [BY_CUT, *BOUNDS, PROMISED, *CHOICES]
     by = st.selectbox(
         "Best for",
         options,
-        options.index(BY_CUT if is_cut else PROMISED if is_promise else kept),
+        options.index(kind),
         format_func=lambda name: f"{CHOICES[name].group}: {name}" if name in CHOICES else name,
         key="predict.decide.by",
         help=_meanings(),
@@ -114,22 +105,19 @@ def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     if by in BOUNDS:
         return _bounded(cuts, *BOUNDS[by])
     if by == PROMISED:
-        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if is_promise else LEVEL), {}
+        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if kind == PROMISED else LEVEL), {}
     if by in CHOICES:
         return by, {}
-    now = found.line(kept if is_cut else None)
-    names = [f"{CUT}{cut}" for cut in cuts["cut"].tolist()]
-    right = {name: f"{100 * share:.1f} % right" for name, share in zip(names, cuts["micro P"])}
-    right[AS_NOW] = f"{100 * now['micro P']:.1f} % right, as now"
-    place = min(int(np.searchsorted(cuts["micro R"], now["micro R"])), len(names) - 1)
-    if kept is None:
-        names.insert(place, AS_NOW)
-    name = st.select_slider(
-        "From precise to complete", names, f"{CUT}{now['cut']}" if kept and is_cut else names[place],
-        key="predict.decide.cut", format_func=right.get,
-        help="Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them.",
-    )  # fmt: skip
-    return name, {}
+    right = {f"{CUT}{cut}": f"{100 * share:.1f} % right" for cut, share in zip(cuts["cut"].tolist(), cuts["micro P"])}
+    first = kept if kind == BY_CUT else f"{CUT}{_nearest(cuts, found.line(kept))}"
+    about = "Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them."
+    slider = {"key": "predict.decide.cut", "format_func": right.get, "help": about}
+    return st.select_slider("From precise to complete", list(right), first, **slider), {}
+
+
+def _nearest(cuts, now) -> float:
+    """Return the cut whose recall on the test rows is nearest to that of what is predicted now."""
+    return float(cuts["cut"].loc[(cuts["micro R"] - now["micro R"]).abs().idxmin()])
 
 
 def _bounded(cuts, best, bounded, noun, first) -> tuple[str | None, dict]:
@@ -156,10 +144,7 @@ def _promised(found, first) -> str | None:
     if found.promised(level / 100):
         return f"{PROMISE}{level / 100:.6g}"
     most = 100 * found.cuts[HELD_OUT + FOUND].max()
-    st.caption(
-        f"This cannot be promised: with all candidates, {most:.1f} % are found on the {found.n_held_out:,} held-out "
-        "rows. Promise less."
-    )
+    st.caption(f"This cannot be promised: all candidates have {most:.1f} % on the held-out rows. Promise less.")
     return None
 
 
@@ -172,44 +157,46 @@ def _meanings() -> str:
     return "\n\n".join(lines)
 
 
-def _numbers(found, name, kept, model) -> None:
-    one, other = found.line(name or None), found.line(None if name == kept else kept)
+class Outcome(NamedTuple):
+    """A measure of what a decision gives; nan where it is not known."""
 
-    def small(of, times, unit):
-        """Return what the model gives now, or before the decision that is kept; empty where that is not known."""
-        if name == AS_NOW:
-            return "as now"
-        value = times * other.get(of, np.nan)
-        return "" if np.isnan(value) else f"{'before' if name == kept else 'now'} {value:.1f}{unit}"
+    measure: str
+    test: float  # on the test rows, which decide nothing
+    other: float  # what the model gives there now, or gave before the decision that is kept
+    held_out: float = np.nan  # on the rows from which the decision was learnt
+    low: float = np.nan  # the 95 % interval of ``test``, where a bound was asked for
+    high: float = np.nan
 
-    st.caption("On the test rows:")
+
+def outcomes(found, name: str, kept: str | None, least: dict, chosen) -> list[Outcome]:
+    """Return what the decision of a name gives; ``least`` has the bounds asked for, by measure."""
+    one, other = found.line(name), found.line(None if name == kept else kept)
     if name in CHOICES:
-        cards = [(name, f"{100 * one['decided']:.1f} %", ON, small(name, 100, " %"))]
-        if "@" in name:  # what predict gives now has another number of labels
-            best = "P" if predictions.are_probabilities(model) else "scores"
-            cards.append((f"by the best {best}", f"{100 * one['plain']:.1f} %", ON, name))
-        tables.cards(cards)
-        return
-    shown = OF_PROMISE if name.startswith(PROMISE) else OF_CUT
-    tables.cards(
-        [(title, f"{times * one[of]:.1f}{unit}", ON, small(of, times, unit)) for title, of, times, unit in shown]
-    )
-    if name == AS_NOW:
-        return
-    held = [f"{title.lower()} {times * one[HELD_OUT + of]:.1f}{unit}" for title, of, times, unit in shown]
-    st.caption(f"On the held-out rows: {', '.join(held)}.", help=LEARNT)
+        lines = [Outcome(f"{name}, %", 100 * one["decided"], 100 * other.get(name, np.nan))]
+        # A measure of the first k, which predict has not: compared with the labels of largest P.
+        return [*lines, Outcome(f"{name} by the best scores, %", 100 * one["plain"], np.nan)] if "@" in name else lines
+    lines = []
+    for title, of, times in OF_PROMISE if name.startswith(PROMISE) else OF_CUT:
+        values = (times * line.get(column, np.nan) for line, column in ((one, of), (other, of), (one, HELD_OUT + of)))
+        line = Outcome(title, *values)
+        if of in least:
+            half = 196 * _standard_error(chosen.key, name, of)
+            line = line._replace(low=max(line.test - half, 0), high=min(line.test + half, 100))
+        lines.append(line)
+    return lines
 
 
-def _say_what_came_of(least, chosen, found, name) -> None:
-    """Say what the held-out rows and the test rows gave of the measure whose bound was asked for."""
-    for of, bound in least.items():
-        noun, value = NOUNS[of], 100 * found.line(name)[of]
-        half = 100 * _standard_error(chosen.key, name, of)
-        ends = (f"{end:.1f}" for end in (max(value - 1.96 * half, 0), min(value + 1.96 * half, 100)))
-        st.caption(
-            f"{noun} of {100 * bound:.4g} % is kept on the held-out rows. The test rows, which decide nothing, gave "
-            f"{value:.1f} % (95 %: {'–'.join(ends)})."
-        )
+def _table(lines: list[Outcome]) -> None:
+    frame = pd.DataFrame(lines).dropna(axis=1, how="all")
+    columns = {
+        "measure": tables.text("Measure", 180),
+        "test": tables.number("Test rows", 80, "%.1f", "They decide nothing."),
+        "low": tables.number("From", 60, "%.1f", "95 % interval on the test rows."),
+        "high": tables.number("To", 60, "%.1f", "95 % interval on the test rows."),
+        "other": tables.number("Compared", 80, "%.1f", "What the model gives now, or gave before the decision kept."),
+        "held_out": tables.number("Held-out rows", 95, "%.1f", LEARNT),
+    }
+    tables.show(frame, "predict.decide.outcome", columns)
 
 
 @server.shared()
@@ -237,8 +224,8 @@ def _few_entries(chosen, rule, prediction) -> None:
         (entries,) = decisions.back_off(rule, prediction.x, FEW, names=names)
     except ValueError:  # the model has no tree with groups
         return
-    listed = "\n".join(f"- {format.plain(entry.name)}" for entry in entries)
-    st.markdown(f"**{n} labels** for {prediction.question.what}. In few words, with all of them:\n\n{listed}")
+    listed = format.listed([format.plain(entry.name) for entry in entries])
+    st.markdown(f"The **{n} labels** of {prediction.question.what} in short: {listed}.")
 
 
 def _keep(run_key: str, name: str) -> None:
@@ -251,8 +238,8 @@ def _keep(run_key: str, name: str) -> None:
             key="predict.decide.keep",
             on_click=_take,
             args=(run_key, None if is_kept else name),
-            help="A packed model (*Save the model*) predicts by it: `predict`, `xmlcore predict --decided`, and "
-            '`xmlcore serve` where a request has `"decided": true`, as in the lines of *Serve it*.',
+            help="A packed model predicts by it, too: `predict`, `xmlcore predict --decided`, and `xmlcore serve` "
+            'where a request has `"decided": true`.',
         )
 
 
@@ -267,11 +254,8 @@ def _show_changed(chosen, rule, is_kept) -> None:
     model = server.model(chosen.key) if is_kept else chosen.model
     before, after = model.predict(X), rule.decided(chosen.model, X).astype(bool)
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
-    first = "the first " if X.shape[0] < chosen.data.n_test else ""
-    of = f"of {first}{format.count(X.shape[0], 'test row')}"
-    some = f", of which {SHOWN} are shown" if rows.size > SHOWN else ""
-    other = "no decision" if is_kept else "what predict gives now"
-    st.caption(f"Compared with {other}, it changes the labels of {rows.size:,} {of}{some}.")
+    before_it = "without it" if is_kept else "now"
+    st.caption(f"It changes the labels that are predicted {before_it} of {rows.size:,} of {X.shape[0]:,} test rows.")
     if not rows.size:
         return
 

@@ -2,15 +2,13 @@
 
 import contextlib
 import functools
-import re
 
 import streamlit as st
 
 from pages.predict import asked, listed
 from pages.predict.predictor import all_predicted_files
-from pages.predict.predictor import ask as ask_model
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
-from pages.shared.results import decided, run_names
+from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
@@ -26,48 +24,39 @@ OF_FILES = ("predict", "predict_opened")  # kinds of tasks: by a result, and by 
 NO_FILE = {"file": ""}  # of the view
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
-FORMATS = {
-    TEXTS: "CSV, TSV, JSON lines, Parquet, .txt with a text in each line, or a zip archive of .txt files. It needs no "
-    "labels.",
-    ROWS: "XMLC text, svmlight, ARFF, CSV, npz or npy, plain or packed. It needs no labels. Columns with names are "
-    "matched with the model’s features by name; without names, the features must be in the model’s order.",
-}
 FILE = {
     TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet, txt or zip",
     ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV, npz or npy",
 }
-GONE = (
-    "The row of a file that was looked at, or that a link names, was not predicted by this model here or is not kept "
-    "any more. So this page shows something else."
-)
-_ON_PAGE = (  # words of xmlcore, and ours
-    (r"\b([Pp]ass|give) first_index=([01])", r"choose \2 at “Ids start at”"),
-    (r"Say how it is encoded, such as .*, or save it as UTF-8\.", "Save it as UTF-8."),
-)
+HELP = {
+    TEXTS: "A .txt has a text in each line, or is one of many in a zip archive. Labels are not needed.",
+    ROWS: "Plain or packed; labels are not needed. Columns with names are matched with the model’s features by name; "
+    "without names, the features must be in the model’s order.",
+}
+GONE = "The row of a file that a link names is not kept here, so this page shows something else."
 
 
 def ask(predictor) -> asked.Question | None:
     """Let files be predicted, show the rows of one, and return the row looked at: at first the least certain one."""
-    files, named = _predicted(predictor), _named(predictor)
-    file = named or next(iter(files), None) or next(iter(_of_others(predictor)), None)
+    own, named = _predicted(predictor), _named(predictor)
+    file = named or next(iter(own), None)
     with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
         _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
-    _failures(predictor)
+    names = {file["key"]: file["name"] for file in predictor.predicted_files()}
+    called = lambda record: {"rows": names.get(record["key"], "the file")}  # noqa: E731
+    sending.failures(predictor.of_files, "The file could not be predicted.", called, **predictor.inputs)
     if now().file and named is None:
         st.caption(GONE)
     if file is None:
         return None
-    if file not in files:
-        _of_another_model(predictor, file, files)
-        return None
-    if len(files) > 1:
-        names = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(files, 1)}
-        about = f"File, of {len(files):,} predicted with this model"
-        key = fields.pick(about, names, "predict.file shown", file["key"], _look_at)
-        file = next(file for file in files if file["key"] == key)
-    predicted = _loaded(predictor, file["key"])
-    if predicted is None:
+    offered = own if file in own else [file, *own]
+    if len(offered) > 1:
+        titles = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(offered, 1)}
+        fields.pick(f"File, of {len(offered):,}", titles, "predict.file shown", file["key"], _look_at)
+    predicted = _loaded(predictor, file["key"]) if file in own else None
+    if predicted is None or predicted.decided is None:  # by another model, or an earlier version
+        _again(predictor, file)
         return None
     row = now().given if named else None
     if row is not None and row >= len(predicted.ranking.labels):
@@ -81,7 +70,7 @@ def ask(predictor) -> asked.Question | None:
 def looked_at(predictor) -> dict:
     """Return the fields of the view that say which file is looked at, also where that is the newest one."""
     named = _named(predictor)
-    file = named or next(iter(_predicted(predictor) or _of_others(predictor)), None)
+    file = named or next(iter(_predicted(predictor)), None)
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
 
 
@@ -91,27 +80,14 @@ def _predicted(predictor) -> list[dict]:
 
 def _named(predictor) -> dict | None:
     """Return the file that the view names; one that only another model has predicted has the key of that as ``by``."""
-    files = _predicted(predictor)
-    for file in files if now().file else ():
-        if file["key"].startswith(now().file):
-            return file
-    for other in all_predicted_files() if now().file else ():
-        if other["key"].startswith(now().file) and (content := _content(other["key"])):
-            return next((file for file in files if _content(file["key"]) == content), other)
-    return None
-
-
-def _others(predictor) -> dict[str, str]:
-    """Return the names of the results of the same data set, by their keys."""
-    fingerprint = predictor.run and predictor.run.fingerprint
-    runs = [run for run in workspace.get("runs") if run["fingerprint"] == fingerprint and run["key"] != predictor.key]
-    return run_names.names(runs)
-
-
-def _of_others(predictor) -> list[dict]:
-    """Return the files that only other results of the data set have predicted, and that are kept."""
-    others = _others(predictor)
-    return [file for file in all_predicted_files() if file["by"] in others and _content(file["key"])]
+    if not now().file:
+        return None
+    own = _predicted(predictor)
+    found = [file for file in (*own, *all_predicted_files()) if file["key"].startswith(now().file)]
+    content = _content(found[0]["key"]) if found else None
+    if content is None or found[0] in own:
+        return found[0] if content else None
+    return next((file for file in own if _content(file["key"]) == content), found[0])
 
 
 def _content(key: str) -> list | None:
@@ -121,32 +97,6 @@ def _content(key: str) -> list | None:
             params = store.info(experiment.KINDS[kind].folder, key)["params"]
             return [params.get(name) for name in OF_FILE]
     return None
-
-
-def _of_another_model(predictor, file: dict, files: list) -> None:
-    """Say that only another model has predicted a file, and let this one predict it, if both have the same features."""
-    titles = _others(predictor)
-    task = _task_again(predictor, file) if file["by"] in titles else None
-    if task is not None and jobs.active(key=task.key):
-        return  # its progress is shown above
-
-    def start():
-        tasks.start(task)
-        _list(predictor, file["name"], task.key)
-
-    name = format.plain(file["name"])
-    then = "" if task is not None else " Choose the file again above, to predict it with this one."
-    other = f"**{format.plain(titles[file['by']])}**" if file["by"] in titles else "another model"
-    st.markdown(f"**{format.plain(predictor.title)}** has not predicted {name}: {other} has.{then}")
-    with st.container(horizontal=True):
-        if task is not None:
-            actions.button(f"Predict {name} with this model", key="predict.file.also", on_click=start)
-        if file["by"] in titles:
-            about = predictor.run.fingerprint, looked_at(predictor), file["by"]
-            label = f"Show it with {format.plain(titles[file['by']])}"
-            st.button(label, key="predict.file.by", on_click=ask_model, args=about)
-        if files:
-            st.button("Show what this model has predicted", key="predict.file.own", on_click=_look_at, args=("",))
 
 
 def _look_at(key: str, row: int | None = None) -> None:
@@ -185,23 +135,22 @@ def _upload(predictor) -> None:
     with right:
         of = fields.radio("The file has", OF, "predict.file of", TEXTS) if predictor.packed.is_text else ROWS
     with left:
-        file = st.file_uploader(FILE[of], key=f"predict.file.{reconnected.number(ROUND)}", help=FORMATS[of])
+        file = st.file_uploader(FILE[of], key=f"predict.file.{reconnected.number(ROUND)}", help=HELP[of])
     options = {"of": of}
     with right:
         if of == ROWS:
-            options["first_index"] = fields.choice(
-                "Ids start at",
-                (0, 1),
-                "predict.first",
-                0,
-                help="The smallest feature id in XMLC text or svmlight; files of other formats have no ids.",
-            )
+            about = "The smallest feature id in XMLC text or svmlight; files of other formats have no ids."
+            options["first_index"] = fields.choice("Ids start at", (0, 1), "predict.first", 0, help=about)
         elif file is not None:
             options |= _reading(file)
     if not sending.button("Predict the file", "predict.file.start", file):
         return
     params = {"k": asked.count(predictor), **options, **_decision(predictor)}
-    remember = functools.partial(_remember, predictor, visible(file.name))
+
+    def remember(key):
+        _remember(predictor, visible(file.name), key)
+        look(file="")  # the newest one, as soon as it is predicted
+
     sending.start(predictor.of_files, predictor.inputs, params, {"rows": file}, ROUND, remember)
 
 
@@ -211,11 +160,7 @@ def _decision(predictor) -> dict:
 
 
 def _remember(predictor, name: str, key: str) -> None:
-    _list(predictor, name, key)
-    look(file="")  # the newest one, as soon as it is predicted
-
-
-def _list(predictor, name: str, key: str) -> None:
+    """List a file that the model predicts."""
     others = [other for other in predictor.predicted_files() if other["key"] != key]
     file = {"key": key, "name": name, **_decision(predictor)}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
@@ -232,21 +177,28 @@ def _task_again(predictor, file: dict):
 
 
 def _again(predictor, file: dict) -> None:
-    """Offer to predict a file again where its predictions are not by the decision in force."""
+    """Offer to predict a file where its predictions are of another model, or not by the decision in force."""
     task = _task_again(predictor, file)
-    if task is None or task.key == file["key"] or jobs.active(key=task.key):
+    if task is not None and (task.key == file["key"] or jobs.active(key=task.key)):
         return
 
     def start():
         tasks.start(task)
         _remember(predictor, file["name"], task.key)
+        if not of_another:
+            look(file="")
 
-    about = "An earlier version predicted this file, and noted less on which labels are predicted."
-    if _decision(predictor).get("decision") != file.get("decision"):
-        about = f"This is by another decision: now the model predicts {format.plain(predictor.decision)}."
+    of_another = file.get("by", predictor.key) != predictor.key
+    title, name = format.plain(predictor.title), format.plain(file["name"])
+    by = format.plain(predictor.decision)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/history: {about}", width="content")
-        actions.button("Predict the file again", key="predict.file.again", on_click=start)
+        if of_another:
+            choose = "" if task else " Choose it above again."
+            st.markdown(f"**{title}** has not predicted {name}.{choose}", width="content")
+        elif task is not None:
+            st.caption(f":material/history: Predicted by another decision than now: {by}.", width="content")
+        if task is not None:
+            actions.button("Predict the file again", key="predict.file.again", on_click=start)
 
 
 def _reading(file) -> dict:
@@ -261,29 +213,10 @@ def _reading(file) -> dict:
     if len(guess.columns) < 2:
         return {"text": guess.text}
     columns = list(guess.columns)
-    column = st.selectbox(
-        "Column of the texts",
-        columns,
-        index=columns.index(guess.text) if guess.text in columns else None,
-        key=f"predict.file column {file.file_id}",
-        help="At first the one that seems to have the texts.",
-    )
-    return {"text": column}
-
-
-def _failures(predictor) -> None:
-    names = {file["key"]: file["name"] for file in predictor.predicted_files()}
-
-    def on_page(reason):
-        for pattern, instead in _ON_PAGE:
-            reason = re.sub(pattern, instead, reason)
-        return reason
-
-    beginning, of_file = (
-        "The file could not be predicted.",
-        lambda record: {"rows": names.get(record["key"], "the file")},
-    )
-    sending.failures(predictor.of_files, beginning, of_file, on_page, **predictor.inputs)
+    first = columns.index(guess.text) if guess.text in columns else None
+    about = "At first the one that seems to have the texts."
+    key = f"predict.file column {file.file_id}"
+    return {"text": st.selectbox("Column of the texts", columns, index=first, key=key, help=about)}
 
 
 def _loaded(predictor, key) -> Predictions | None:

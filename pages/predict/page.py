@@ -1,14 +1,13 @@
 """Predict: which labels does a model give a row or a text, and why?
 
 This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
-is predicted), ``answer`` (sentence and table of labels), ``why`` (the words or features that decide), ``changed`` (the
-row or text, changed), ``decide`` (which labels are predicted), ``many`` (the rows of a file) with ``listed`` (their
-table), ``unlike`` (whether new rows are like the test rows), ``carry`` (models as files).
+is predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
+``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike), ``carry`` (models as files).
 """
 
 import streamlit as st
 
-from pages.predict import answer, asked, carry, changed, decide, many, predictor, unlike, why
+from pages.predict import answer, asked, carry, decide, listed, many, predictor
 from pages.shared import begin, format, sections
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
@@ -53,25 +52,25 @@ def main() -> None:
         question = many.ask(chosen) if way == asked.FILE else asked.ask(chosen, way)
     prediction = label = None
     if question is not None:
-        prediction = answer.Answer(chosen, question, asked.count(chosen))
+        prediction = answer.Prediction(chosen, question, asked.count(chosen))
         with sentence:
-            st.markdown(answer.sentence(prediction))
-            if way != asked.FILE:  # whose rows are compared together: see listed.py
-                unlike.of_question(prediction)
+            answer.say(prediction)
+            if way != asked.FILE:  # whose rows are compared together
+                listed.typed_unlike(prediction)
         with of_label:
-            label = why.choose(prediction)
+            label = answer.choose_label(prediction)
         with picture:
             answer.show(prediction, label)
     elif way in asked.MISSING:
         sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {asked.MISSING[way]}.")
     further = {  # the same whatever text is typed, so that the open section does not change then
-        "Contributions": lambda: why.contributions(prediction, label),
-        "What if": lambda: changed.changed(prediction, label),
+        "Contributions": lambda: answer.bars(prediction, label),
+        "What if": lambda: asked.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
         "Save the model": lambda: carry.take(chosen, None if used is None else used.name, question),
         "Open a model": carry.open_model,
     }
-    if not why.marks_words(chosen, question):
+    if not answer.marks_words(chosen, question):
         del further["Contributions"]  # they are drawn above
     sections.show("predict", further)
 
