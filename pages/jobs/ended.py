@@ -2,13 +2,12 @@
 
 import contextlib
 import math
-import re
 from datetime import UTC, datetime
 
 import pandas as pd
 import streamlit as st
 
-from pages.jobs import log
+from pages.jobs import live
 from pages.shared import actions, fields, format, jobs, sweeping, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.process import job_queue
@@ -24,14 +23,9 @@ COLUMNS = {
     "Took": tables.number("Took", 90, help="From its start to its end; of a sweep, the time in which a training ran."),
     "Job": tables.text("Job"),
     "Ended": tables.moments("Ended"),
-    "Expected": tables.number(
-        "Expected", 100, help="How long it was expected to take on a machine without other work."
-    ),
-    "Memory": tables.number(
-        "Memory", 90, help="The most that its worker process had, also for the program and loaded code."
-    ),
+    "Memory": tables.number("Memory", 90, help="The most that its worker process had, with the program itself."),
 }
-UNITS = {"Took": format.duration, "Expected": format.duration, "Memory": format.size}
+UNITS = {"Took": format.duration, "Memory": format.size}
 NEEDS_FILES = ("read", "read_texts")  # kinds of tasks whose files are gone when they have ended
 
 
@@ -46,22 +40,14 @@ def show() -> None:
     _timeline(pairs, titles, took)
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
-    frame = pd.DataFrame([_facts(titles[line], own, sweeps.get(line)) for line, own in shown.items()])
-    first = tuple(name for name in COLUMNS if name != "Expected")  # other work makes that wrong
-    tables.show(frame, "jobs.table", COLUMNS, first=first, signs=UNITS, most=390, widest=560)
-    of = f"{MOST:,} of {len(lines):,} jobs, the newest first. " if len(lines) > MOST else ""
-    worked = f", which worked for {format.duration(sum(took.values()))} in all" if any(took.values()) else ""
-    st.caption(f"{of}Jobs of the last 30 days are listed{worked}.")
-    by_id = {job.id: (job_title, job) for job_title, job in pairs if _line(job) in shown}
-    texts = fields.told_apart({job_id: f"{name} ({_state(job)})" for job_id, (name, job) in by_id.items()})
-    chosen = st.selectbox(
-        "Log of a job",
-        list(by_id),
-        index=None,
-        format_func=texts.get,
-        placeholder="Choose a job to see its log",
-        key=CHOSEN,
-    )
+    frame = pd.DataFrame([_facts(titles[line], own, took[line], sweeps.get(line)) for line, own in shown.items()])
+    tables.show(frame, "jobs.table", COLUMNS, signs=UNITS, most=390, widest=560)
+    counted = format.showing(len(shown), len(lines), "job")
+    st.caption(f"{counted} of the last 30 days, the newest first; {format.duration(sum(took.values()))} of work.")
+    by_id = {job.id: (title, job) for title, job in pairs if _line(job) in shown}
+    texts = fields.told_apart({job_id: f"{title} ({_state(job)})" for job_id, (title, job) in by_id.items()})
+    about = {"format_func": texts.get, "placeholder": "Choose a job to see its log", "key": CHOSEN}
+    chosen = st.selectbox("Log of a job", list(by_id), index=None, **about)
     if chosen in by_id:
         _details(*by_id[chosen])
 
@@ -82,23 +68,20 @@ def _titles(pairs) -> dict:
         if record["key"] in titles:
             with contextlib.suppress(store.StoreError, ValueError, TypeError):  # a setting no longer exists
                 titles[record["key"]] = sweeping.name(record)
-    return _without_data_set(titles)
+    return titles
 
 
-def _facts(title, own, sweep=None) -> dict:
+def _facts(title, own, took, sweep=None) -> dict:
     """Return what the table says of a job, or of the trainings of a sweep."""
     states = pd.Series([_state(job) for job in {job.key or job.id: job for job in own[::-1]}.values()])
     counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
-    expected = [job.plan.seconds if hasattr(job, "plan") else job.seconds for job in own]
-    if sweep is not None:
-        counts, expected = _of_all(sweep) or counts, [sweep.get("seconds")]
+    counts = ("" if sweep is None else _of_all(sweep)) or counts
     ended, memory = [job.ended for job in own if job.ended], [job.memory for job in own if job.memory]
     return {
         "Job": title,
         "State": counts if own[0].group else states[0],
         "Ended": pd.Timestamp(max(ended) if ended else None).tz_convert(format.zone()),
-        "Took": _worked(own) or math.nan,
-        "Expected": math.nan if None in expected else max(sum(expected), 0.1),
+        "Took": took or math.nan,
         "Memory": max(memory, default=math.nan),
     }
 
@@ -131,25 +114,10 @@ def _timeline(pairs, titles, took) -> None:
     frame = pd.DataFrame(lines, columns=["name", "part", "group", "state", "start", "end", "took"])
     if frame.empty:
         return
-    frame[["start", "end"]] = frame[["start", "end"]].apply(_local)
-    caption = (
-        "Each bar is a job, from its start to its end; the newest is on top. The trainings of a sweep share a line. "
-        "Of what gave way to another job, the last try is drawn."
-    )
+    for name in ("start", "end"):  # as clocks of the browser's zone show them: figures know no zones
+        frame[name] = pd.to_datetime(frame[name]).dt.tz_convert(format.zone()).dt.tz_localize(None)
+    caption = "Each bar is a job, from its start to its end; the newest is on top. Trainings of a sweep share a line."
     charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
-
-
-def _without_data_set(titles) -> dict:
-    """Return the titles of lines, without the name of a data set if they have the name of one only."""
-    names = {known["name"] for known in workspace.get("known").values()}
-    words = [re.compile(rf" (on|of) {re.escape(name)}(?!\w)") for name in names]
-    named = [one for one in words if any(one.search(title) for title in titles.values())]
-    return {line: named[0].sub("", title) for line, title in titles.items()} if len(named) == 1 else titles
-
-
-def _local(times: pd.Series) -> pd.Series:
-    """Return times as clocks of the browser's zone show them: figures know no zones."""
-    return pd.to_datetime(times).dt.tz_convert(format.zone()).dt.tz_localize(None)
 
 
 def listed() -> list:
@@ -178,7 +146,7 @@ def listed() -> list:
 def _details(job_title, job):
     if job.error:
         st.error(f"**{format.plain(job_title)} failed.** {format.plain(job.error)}")
-    log.lines(job.log)
+    live.show_log(job.log)
     record = (job.plan.task if hasattr(job, "plan") else job.task) or {}
     if job.state == "done" or record.get("kind") not in experiment.KINDS:
         return

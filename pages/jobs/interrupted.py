@@ -24,19 +24,17 @@ def show() -> None:
         "What was finished is kept; these have to start from their beginning."
     )
     if len(records) > 1:
-        with st.container(horizontal=True):
-            actions.button(
-                f"Start all {len(records)} again",
-                key="jobs.again.all",
-                type="primary",
-                on_click=_again,
-                args=(records,),
-            )
-            actions.button("Forget all", key="jobs.forget.all", on_click=_forget, args=(records,))
+        _buttons(records, "all", " all")
     for record in records[:MOST]:
         _one(record, past.get(record["id"]))
     if len(records) > MOST:
-        st.caption(f"The first {MOST} of {len(records)} are listed. The buttons above are for all of them.")
+        st.caption(f"{format.showing(MOST, len(records), 'job')}. The buttons above are for all of them.")
+
+
+def _buttons(records, key: str, which: str = ""):
+    with st.container(horizontal=True):
+        actions.button(f"Start{which} again", key=f"jobs.again.{key}", on_click=_again, args=(records,))
+        actions.button(f"Forget{which}", key=f"jobs.forget.{key}", on_click=_forget, args=(records,))
 
 
 def _sweep(record):
@@ -63,17 +61,10 @@ def _one(record, job):
     with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
         st.markdown(f"**{format.plain(record['title'])}**")
         text = f"Interrupted {format.since(record['interrupted'])}"
-        if job is not None and job.started is not None:
-            text = f"Interrupted after {format.seconds(job.elapsed)}"
-            text += f", in {job.phase}: {100 * job.fraction:.0f}\u00a0%" if job.phase else ""
-        elif job is not None:
-            text = "Was waiting when the server ended"
+        if job is not None and job.phase:
+            text += f", after {format.seconds(job.elapsed)}, in {job.phase}: {100 * job.fraction:.0f}\u00a0%"
         st.caption(format.plain(text))
-        with st.container(horizontal=True):
-            actions.button(
-                "Start again", key=f"jobs.again.{record['id']}", on_click=_again, args=([record],), type="secondary"
-            )
-            actions.button("Forget", key=f"jobs.forget.{record['id']}", on_click=_forget, args=([record],))
+        _buttons([record], record["id"])
 
 
 def _again(records):

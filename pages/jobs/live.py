@@ -1,17 +1,61 @@
-"""Jobs that run or wait, and sweeps, with their progress, and buttons that stop, pause and move them."""
+"""Jobs that run or wait, and sweeps, with their progress and logs, and buttons that stop, pause and move them."""
+
+from typing import NamedTuple
 
 import streamlit as st
 
-from pages.jobs import log
-from pages.shared import actions, format, fragments, jobs, sweeping
+from pages.shared import actions, first_results, format, fragments, jobs, sweeping
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 
 MOST = 20  # waiting jobs that are shown with their buttons, unless all are asked for
 ALL = "jobs.all"
+LOG = "jobs.log"  # key of st.session_state: the job whose log is shown
+
+
+class Answer(NamedTuple):
+    """How many jobs there are: of this workspace, trainings of sweeps that are to come included; and of others."""
+
+    running: int
+    waiting: int
+    paused: int
+    others: int  # of other sessions, of which only numbers are told
+    ahead: int  # of these, jobs that wait before the last one of this workspace
+    later: str = ""  # what begins once no job runs
+
+    def sentence(self) -> str:
+        counts = {"run": self.running, "wait": self.waiting, "paused": self.paused}
+        parts = [f"{number:,} {state}" for state, number in counts.items() if number]
+        text = f"**{'Jobs: ' + format.listed(parts) if parts else 'No job runs or waits'}** in this workspace."
+        if self.others:
+            text += f" Other sessions have {format.count(self.others, 'job')}, {self.ahead:,} ahead."
+        return text + (f" {format.plain(self.later)} begins once no other job runs." if self.later else "")
+
+
+def answer() -> Answer:
+    """Return how many jobs there are now."""
+    queue, mine = job_queue.queue(), workspace.token()
+    own = [job for job in jobs.own() if job.active]
+    waiting = [job for job in own if job.state != "running" and not job.starting]
+    paused = sum(map(queue.is_paused, waiting))
+    apart = {mine, job_queue.SERVER, job_queue.FIRST_VISIT}
+    others = [job for job in queue.jobs() if job.active and apart.isdisjoint(job.owners)]
+    line, later = queue.waiting(), first_results.waiting()
+    last = max((at for at, job in enumerate(line) if mine in job.owners), default=0)
+    waits = [len(waiting) - paused + sweeping.not_begun(paused=False), paused + sweeping.not_begun(paused=True)]
+    ahead = sum(job in line[:last] for job in others)
+    return Answer(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
+
+
+def say() -> None:
+    """Say how many jobs there are, as long as the page is open."""
+    fragments.live(lambda place: place.markdown(answer().sentence()))
+    if problem := job_queue.queue().problem:
+        st.warning(format.plain(problem))
 
 
 def show() -> None:
+    """Show the jobs that run or wait, one by one, and sweeps."""
     alone, sweeps = _active()
     if not alone and not sweeps:
         return
@@ -26,7 +70,7 @@ def show() -> None:
     shown = waiting if st.session_state.get(ALL) else waiting[:MOST]
     _each([job for job in alone if job not in waiting] + shown, line)
     if len(waiting) > MOST:
-        st.toggle(f"Show all {len(waiting)} waiting jobs, not the first {MOST} only", key=ALL)
+        st.toggle(f"Show all {len(waiting)} waiting jobs", key=ALL)
 
 
 def _active() -> tuple[list, list]:
@@ -89,18 +133,11 @@ def _pause_all(own):
     queue, mine = job_queue.queue(), workspace.token()
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                "**Paused**: jobs that wait do not start, unless another workspace needs them.", width="content"
-            )
+            st.markdown("**Paused**: jobs that wait do not start.", width="content")
             actions.button("Go on", key="jobs.resume.all", on_click=_pause, args=(False,), type="primary")
     elif any(job.state == "queued" and not job.starting for job in own):
-        actions.button(
-            "Pause all that wait",
-            key="jobs.pause.all",
-            on_click=_pause,
-            args=(True,),
-            help="Jobs of this workspace that wait do not start until you press Go on. Jobs that run go on.",
-        )
+        about = "Jobs of this workspace that wait do not start until you press Go on. Jobs that run go on."
+        actions.button("Pause all", key="jobs.pause.all", on_click=_pause, args=(True,), help=about)
 
 
 def _pause(paused, job_id=None):
@@ -118,19 +155,27 @@ def _running(job, record):
         fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
-            log.button(job)
-        if log.is_shown(job):
-            fragments.live(lambda place: log.lines(job.log, place))
+            shown = st.session_state.get(LOG) == job.id
+            other = {LOG: None if shown else job.id}
+            st.button(
+                "Hide log" if shown else "Log",
+                key=f"jobs.log.{job.id}",
+                on_click=st.session_state.update,
+                args=(other,),
+            )
+        if shown:
+            fragments.live(lambda place: show_log(job.log, place))
+
+
+def show_log(log: list, place=st) -> None:
+    place.code("\n".join(log) or "Nothing was written yet.", language=None, height=min(300, 60 + 24 * len(log)))
 
 
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
-    left = jobs.time_left(
-        job, jobs.expected_now(job), record.get("kind", "train")
-    )  # a training of a sweep has no record
-    facts += [left] * bool(left)
-    if not left:
-        facts += _expected(job)
+    # A training of a sweep has no record.
+    left = jobs.time_left(job, jobs.expected_now(job), record.get("kind", "train"))
+    facts += [left] if left else _expected(job)
     if job.memory:
         facts.append(f"{format.size(job.memory)} of memory")
     if job.attempts > 1:
@@ -153,8 +198,7 @@ def _waiting(job, record, place, count):
             fragments.live(lambda place: place.progress(job.fraction))
         if not job.fits:
             st.warning(
-                "This job does not fit into the memory of this machine, so it does not start. Choose a smaller sample "
-                "or smaller settings. If you start it anyway, the operating system may end it."
+                "This job does not fit into the memory of this machine, so it does not start. Choose smaller settings."
             )
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id)

@@ -9,7 +9,7 @@ from pages.shared import actions, format, server
 from pages.shared.operator import audit
 from pages.shared.process import room
 from pages.shared.workspaces import removed, stored, workspace
-from pages.storage import owned, trials
+from pages.storage import owned
 from xmlcore import experiment, store
 
 LISTED = 8  # titles that the question lists
@@ -27,8 +27,8 @@ def with_dependents(chosen: list, own: list, inventory) -> list:
 
 def with_trials(chosen: list, inventory, sweeps: list) -> list:
     """Return chosen lines of the table as artifacts; the trainings of a sweep go with it."""
-    groups = [group for group in trials.groups(inventory, sweeps, "0") if group.key in map(trials.group_of, chosen)]
-    return trials.spread([*chosen, *groups], inventory, sweeps)
+    groups = [group for group in owned.sweeps(inventory, sweeps, "0") if group.key in map(owned.group_of, chosen)]
+    return owned.spread([*chosen, *groups], inventory, sweeps)
 
 
 def elsewhere(mine: str) -> set[str]:
@@ -36,7 +36,7 @@ def elsewhere(mine: str) -> set[str]:
     keys = set()
     for data in stored.all_but(mine):
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged one lists nothing
-            keys |= owned.keys(data) | trials.keys(data.get("sweeps", ()))
+            keys |= owned.keys(data) | owned.trial_keys(data.get("sweeps", ()))
     return keys
 
 
@@ -45,9 +45,9 @@ def delete(goes: list, inventory, title: str) -> None:
     keys, listed = {artifact.key for artifact in goes}, elsewhere(workspace.token())
     entries, aside = removed.forget(keys), []
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
-    if any(artifact.kind == trials.FOLDER for artifact in goes):  # other sweeps may have some of them in common
+    if any(artifact.kind == owned.TRIALS for artifact in goes):  # other sweeps may have some of them in common
         others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, inventory)]
-        still |= trials.keys(others)
+        still |= owned.trial_keys(others)
     still |= {copy.key for artifact in goes if artifact.key in still for copy in owned.copies(artifact, inventory)}
     gone, line = {}, list(goes)
     while line:
@@ -73,7 +73,7 @@ def delete(goes: list, inventory, title: str) -> None:
 
 def _all_go(record, keys, inventory) -> bool:
     """Return whether all trainings of a sweep that are kept are deleted."""
-    return all(key in keys for key in trials.keys([record]) if inventory.with_key(key))
+    return all(key in keys for key in owned.trial_keys([record]) if inventory.with_key(key))
 
 
 @st.dialog("Delete")
@@ -83,39 +83,26 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
     if any(artifact.key in needed for artifact in goes):
         st.markdown("A job that waits or runs needs some of this. Stop it first: the sidebar lists it.")
         return
-    also = goes[len(goes) - n_also :]
     st.markdown(f"Delete {_named(chosen, titles)}?")
-    if also:
-        go = "goes" if len(also) == 1 else "go"
-        st.markdown(f"**{format.count(len(also), 'result')} computed from this** {go} with it:")
-        st.markdown("\n".join(f"- {format.plain(titles[artifact.key])}" for artifact in also[:LISTED]))
-        if len(also) > LISTED:
-            st.caption(f"{LISTED} of {len(also):,} are listed.")
-    uploads = [artifact for artifact in goes if not inventory.can_be_made_again(artifact)]
-    if uploads:
-        st.warning(
-            f"{_named(uploads, titles)} cannot be made again here: keep your files, or write the workspace first."
-        )
-    size = format.size(sum(artifact.bytes for artifact in goes))
-    st.caption(
-        f"{size} in all. What other workspaces list too stays on the disk. For "
-        f"{room.UNDO_SECONDS / 60:.0f} minutes this can be undone; then the space is free."
-    )
-    more = len(goes) - len(also) - 1
+    if n_also:
+        st.markdown(f"With it: **{format.count(n_also, 'result')} computed from this**.")
+        st.markdown("\n".join(f"- {format.plain(titles[artifact.key])}" for artifact in goes[-n_also:][:LISTED]))
+        if n_also > LISTED:
+            st.caption(f"{format.showing(LISTED, n_also, 'result')}.")
+    if uploads := [artifact for artifact in goes if not inventory.can_be_made_again(artifact)]:
+        st.warning(f"{_named(uploads, titles)} cannot be made again here: keep your files.")
+    size, minutes = format.size(sum(artifact.bytes for artifact in goes)), f"{room.UNDO_SECONDS / 60:.0f}"
+    st.caption(f"{size} in all, but for what other workspaces list too. This can be undone for {minutes} minutes.")
+    more = len(goes) - n_also - 1
     title = titles[chosen[0].key] + (f" and {more:,} more" if more else "")
-    title += f", with {format.count(len(also), 'result')} of {'them' if more else 'it'}" if also else ""
+    title += f", with {format.count(n_also, 'result')} of it" if n_also else ""
     actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory, title), no="Keep", no_key="storage.keep")
 
 
 def _named(some, titles) -> str:
     if len(some) > 3:
         return f"**{len(some):,} lines**, {format.size(sum(artifact.bytes for artifact in some))}"
-    return format.listed(
-        [
-            f"**{format.plain(titles[artifact.key])}** ({owned.kind_words(artifact)}, {format.size(artifact.bytes)})"
-            for artifact in some
-        ]
-    )
+    return format.listed([f"**{format.plain(titles[one.key])}** ({format.size(one.bytes)})" for one in some])
 
 
 def _delete(goes, inventory, title):

@@ -1,8 +1,10 @@
-"""What belongs to a workspace among all that is kept on this machine, in words."""
+"""What belongs to a workspace among all that is kept on this machine, in words; a sweep's trainings share a line."""
+
+import contextlib
 
 import pandas as pd
 
-from pages.shared import format
+from pages.shared import format, sweeping
 from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.operator.user_workspaces import listed_keys as keys
 from pages.shared.results import run_names
@@ -30,7 +32,6 @@ KIND_WORDS = {
     "trial": "training of a sweep",
     "learning_curve": "learning curve",
     "description": "description of data",
-    "power_law": "test of frequencies",
     "examine": "examination of data",
     "export": "file of a data set",
     "pack_model": "file of a model",
@@ -41,8 +42,9 @@ KIND_WORDS = {
 DATASET, SWEPT = "data set", "trainings of a sweep"
 COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["decide"])
 # Of each data set, whoever has it: these say nothing about what another workspace has done.
-OF_EVERY_DATASET = ("description", "examine", "power_law", "export")
-VARIED = {"n_adversarial": "κ", "examples_per_class": "π", "n_candidates": "candidates"}  # by studies of sampling
+OF_EVERY_DATASET = ("description", "examine", "export")
+TRIALS = "trials"  # the store's name for trainings of sweeps
+_GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
 LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
@@ -105,15 +107,15 @@ def kind_words(artifact: store.Artifact) -> str:
 
 
 def titles_of(own: list[store.Artifact], fields: dict) -> dict[str, str]:
+    """Return what a workspace calls artifacts, by their keys."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
-    for _, records in _by_dataset(fields["runs"]).items():
-        titles |= run_names.names(records)
-    for _, records in _by_dataset(fields["selections"]).items():
-        titles |= run_names.selections(records)
-    for artifact in own:
-        if artifact.key not in titles:
-            titles[artifact.key] = _title(artifact, titles)
-    return titles
+    for kind, naming in (("runs", run_names.names), ("selections", run_names.selections)):
+        groups = {}
+        for record in fields[kind]:
+            groups.setdefault(record["fingerprint"], []).append(record)
+        for records in groups.values():
+            titles |= naming(records)
+    return titles | {one.key: _title(one, titles) for one in own if one.key not in titles}
 
 
 def full_titles(some: list[store.Artifact], fields: dict) -> dict[str, str]:
@@ -124,32 +126,16 @@ def full_titles(some: list[store.Artifact], fields: dict) -> dict[str, str]:
             for key, title in titles.items()}  # fmt: skip
 
 
-def _by_dataset(records) -> dict[str, list]:
-    groups = {}
-    for record in records:
-        groups.setdefault(record["fingerprint"], []).append(record)
-    return groups
-
-
 def _title(artifact, titles) -> str:
     """Return the title of a result of another kind: what it was computed from."""
-    of = [titles[key] for key in artifact.inputs.values() if key in titles]
-    where = of[0] if of else "a data set"
     if "count" in artifact.record:
-        return f"{format.count(artifact.record['count'], 'training')} of {artifact.record['model']} on {where}"
-    if artifact.record.get("task") == "sweep":
-        return f"sweep of {artifact.record.get('params', {}).get('model', 'a model')} on {where}"
+        trained = format.count(artifact.record["count"], "training")
+        return f"{trained} of {artifact.record['model']} on {titles.get(artifact.record['fingerprint'], 'a data set')}"
+    words = kind_words(artifact)
     if artifact.kind == COPY:
-        return f"{kind_words(artifact)}: {artifact.record['name']}"
-    words = kind_words(artifact) + _studied(artifact.record.get("params", {}))
-    return f"{words} of {of[0]}" if of else str(artifact.record.get("dataset") or words)
-
-
-def _studied(params) -> str:
-    """Return what was varied in a study of sampling, such as ", κ and π,"; empty of other results."""
-    return (
-        f", {' and '.join(varied)}," if (varied := [sign for name, sign in VARIED.items() if params.get(name)]) else ""
-    )
+        return f"{words}: {artifact.record['name']}"
+    of = next((titles[key] for key in artifact.inputs.values() if key in titles), artifact.record.get("dataset"))
+    return f"{words} of {of}" if of else words
 
 
 def _source(artifact, titles, fields) -> str:
@@ -157,15 +143,58 @@ def _source(artifact, titles, fields) -> str:
         made_from = [titles[key] for key in artifact.sources.values() if key in titles]  # else another workspace did
         entry = fields["known"].get(artifact.key, {"source": "upload"})
         return f"split of {made_from[0]}" if made_from else sources.words(entry)
-    dataset = titles.get(artifact.record.get("fingerprint"), "")
-    return ", ".join(dict.fromkeys([*(titles[k] for k in artifact.inputs.values() if k in titles), dataset])).strip(
-        ", "
-    )
+    inputs = [*artifact.inputs.values(), artifact.record.get("fingerprint")]
+    return ", ".join(dict.fromkeys(titles[key] for key in inputs if key in titles))
 
 
 def _users(own, inventory) -> dict[str, int]:
     mine = {artifact.name for artifact in own}
-    counts = {}
-    for artifact in own:
-        counts[artifact.key] = sum(other.name in mine for other in inventory.dependents(*artifact.name))
-    return counts
+    return {one.key: sum(other.name in mine for other in inventory.dependents(*one.name)) for one in own}
+
+
+def trial_keys(records) -> set[str]:
+    """Return the keys of the trainings of sweeps, also of those that are not kept."""
+    return {key for record in records for key in _of(record)}
+
+
+def _of(record) -> list[str]:
+    """Return the keys of the trainings of a sweep, as far as it has come."""
+    # Of a sweep whose data set is gone, or whose settings no longer exist, no training is known.
+    with contextlib.suppress(store.StoreError, OSError, ValueError, TypeError, KeyError):
+        return [line["key"] for line in sweeping.task_of(record).plan().trials]
+    return []
+
+
+def _kept(record, inventory) -> list[store.Artifact]:
+    return [inventory.artifacts[TRIALS, key] for key in _of(record) if (TRIALS, key) in inventory.artifacts]
+
+
+def sweeps(inventory: store.Inventory, records, by: str) -> list[store.Artifact]:
+    """Return a line for each sweep that has trainings on the disk, as if they were one artifact."""
+    lines = []
+    for record in records:
+        if own := _kept(record, inventory):
+            about = {"task": "trial", "inputs": {"dataset": record["fingerprint"]}, "count": len(own)}
+            about |= {"fingerprint": record["fingerprint"], "model": record["params"].get("model")}
+            created, used = max(artifact.created for artifact in own), max(artifact.used for artifact in own)
+            pins = (by,) if all(by in artifact.pins for artifact in own) else ()
+            n_bytes = sum(artifact.bytes for artifact in own)
+            lines.append(store.Artifact(TRIALS, _GROUP + record["key"], n_bytes, created, used, about, pins))
+    return lines
+
+
+def spread(lines, inventory: store.Inventory, records) -> list[store.Artifact]:
+    """Return artifacts with the trainings of sweeps in place of the lines that stand for them, each once."""
+    by_key = {_GROUP + record["key"]: record for record in records}
+    all_of = {}
+    for artifact in lines:
+        if artifact.key in by_key:
+            all_of |= {other.name: other for other in _kept(by_key[artifact.key], inventory)}
+        else:
+            all_of[artifact.name] = artifact
+    return list(all_of.values())
+
+
+def group_of(sweep: store.Artifact) -> str:
+    """Return the key of the line of the trainings of a sweep."""
+    return _GROUP + sweep.key
