@@ -56,7 +56,7 @@ def pytest_xdist_make_scheduler(config, log):
             file = super()._split_scope(nodeid)
             if not file.startswith("tests/e2e/"):
                 return file
-            return "one half" if file.endswith(("test_browser.py", "test_two_sessions.py")) else "the other half"
+            return "one half" if file.endswith("test_browser.py") else "the other half"
 
     return TwoBrowsers(config, log)
 

@@ -123,15 +123,3 @@ def test_every_page_of_a_first_visit_is_looked_at_before_it_is_read_and_can_be_r
                 looks.look(one.page, f"{page}, {width} pixels, {scheme}")
     assert wrong == []
     looks.check("Train, 1440 pixels, light")
-
-
-@pytest.mark.long
-def test_every_page_of_one_model_is_looked_at_before_it_is_read_in_both_schemes_at_both_widths(tab, prepared):
-    one = tab(f"/train{prepared(datasets.load('api-docs'), trained=1)}")
-    one.text("ranks a true label first")
-    wrong, screens = [], [(scheme, width) for scheme in ("light", "dark") for width in (400, 1440)]
-    for page in PAGES:
-        one.go(page)
-        for scheme, width in screens:  # last the width in which the links to pages are in sight
-            wrong += unlike_the_rule(one, page, scheme, width)
-    assert wrong == []
