@@ -42,8 +42,6 @@ def show(data, examination, fingerprint, name) -> None:
             f"{frame['first'].nunique():,} of {data.n_labels:,} labels: {CHOICES[which]}.",
             key="together.heat",
         )
-        n_all = data.n_labels * (data.n_labels - 1) // 2
-        _table(data, "Labels that occur together", examination.pairs, n_pairs, f"{name}-pairs")
     with right:
         few = pairs_drawn(fingerprint, which, min(number, CIRCLE))
         network = circle(fingerprint, which, min(number, CIRCLE))
@@ -57,6 +55,11 @@ def show(data, examination, fingerprint, name) -> None:
             "points have more rows.",
             counted="pairs",
         )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _table(data, "Labels that occur together", examination.pairs, n_pairs, f"{name}-pairs")
+    with right:
+        n_all = data.n_labels * (data.n_labels - 1) // 2
         _table(data, "Labels that avoid each other", examination.exclusions, n_all, f"{name}-exclusions")
 
 

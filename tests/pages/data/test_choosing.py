@@ -21,7 +21,7 @@ def upload(session, train, **others):
     return session.make("upload.make")
 
 
-def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(session, ready, server):
+def test_a_first_visit_prepares_the_data_set_of_all(session, ready, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
     assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
     assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("60", "20")
@@ -31,19 +31,7 @@ def test_first_visit_prepares_a_data_set_that_the_next_one_is_shown_at_once(sess
     assert len(server.jobs()) == jobs
 
 
-def test_the_page_is_scrolled_to_the_summary_when_files_have_been_read(ready):
-    def scrolled():
-        return any("MainBlockContainer" in one.proto.body and "Into" in one.proto.body for one in ready.at.get("html"))
-
-    upload(ready, b"5 2 2\n" + b"0 0:1\n" * 5)
-    assert "**mine**: 5 rows" in ready.text() and scrolled()
-    ready.run()
-    assert not scrolled(), "it is done once"
-    upload(ready, b"5 2 2\n" + b"0 0:1\n" * 5)
-    assert scrolled(), "also where a data set is here already"
-
-
-def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_its_data_set(ready):
+def test_a_search_stays_with_its_data_set(ready):
     def labels():
         return ready.frame("n_train", "inverse_propensity")["name"].tolist()
 
@@ -63,7 +51,7 @@ def test_rows_labels_and_figures_have_names_and_what_is_searched_for_stays_with_
     assert labels() == ["topic *3*"]
 
 
-def test_an_upload_is_read_split_used_chosen_back_and_not_seen_by_another_session(ready, session):
+def test_an_upload_is_used_and_not_seen_by_another_session(ready, session):
     names = {
         f"{kind}_names": "\n".join(f"{word} {j}" for j in range(n)).encode()
         for kind, word, n in (("label", "subject", 8), ("feature", "term", 16))
@@ -80,7 +68,7 @@ def test_an_upload_is_read_split_used_chosen_back_and_not_seen_by_another_sessio
     assert ready.set("data.choice", "catalog api-docs").metrics()["Training rows"] == "60"
 
 
-def test_a_broken_file_is_refused_and_the_next_one_keeps_both_its_parts_whole(ready):
+def test_a_broken_file_is_refused_and_the_next_one_is_read(ready):
     page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     assert "line 3" in page.at.error[0].value and "api-docs" in page.text(page.at.sidebar)
     data = small_data("other", seed=1)
@@ -109,7 +97,7 @@ def test_no_data_set_says_what_to_do(session, small_catalog):
     hold.set()
 
 
-def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, small_catalog):
+def test_a_failed_preparation_can_be_tried_again(session, small_catalog):
     def load(progress):
         raise OSError("the disk is full")
 

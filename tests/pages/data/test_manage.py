@@ -25,7 +25,7 @@ def known(page):
     return page.at.session_state["workspace.snapshot"]["known"]
 
 
-def test_data_sets_are_listed_and_removed_only_when_that_is_confirmed_and_come_back_with_undo(two):
+def test_a_data_set_is_removed_when_confirmed_and_comes_back(two):
     table = two.frame("On disk", "Results", "In use")
     assert table["Data set"].tolist() == ["api-docs", "other"] and table["In use"].tolist() == [False, True]
     assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["comes with xmlcore", "uploaded here"]
@@ -41,7 +41,7 @@ def test_data_sets_are_listed_and_removed_only_when_that_is_confirmed_and_come_b
     assert len(known(two.press("manage.remove").press("manage.keep"))) == 2
 
 
-def test_statistics_stand_beside_each_other_of_the_data_sets_that_are_chosen(two):
+def test_statistics_of_chosen_data_sets_stand_side_by_side(two):
     two.until(lambda s: any("Statistic" in t.value.columns for t in s.at.dataframe))
     table = two.until(lambda s: s.frame("Statistic").shape[1] == 3).frame("Statistic").set_index("Statistic")
     assert table.columns.tolist() == ["api-docs", "other"]
@@ -57,7 +57,7 @@ def test_statistics_stand_beside_each_other_of_the_data_sets_that_are_chosen(two
     two.run().until(lambda s: s.frame("Statistic").columns.tolist() == ["Statistic", "other", "third"])
 
 
-def test_a_data_set_is_renamed_keeps_its_results_and_two_never_have_one_name(two):
+def test_a_data_set_is_renamed_and_keeps_its_results(two):
     key = train(two, data=small_data("other", seed=1))
     fingerprint = two.run().at.session_state["workspace.snapshot"]["dataset"]
     two.set(f"manage.name.{fingerprint}.other", " Fruit ").press("manage.rename")
@@ -68,7 +68,7 @@ def test_a_data_set_is_renamed_keeps_its_results_and_two_never_have_one_name(two
     assert known(two)[fingerprint]["name"] == "api-docs (2)"
 
 
-def test_a_renamed_data_set_of_the_catalog_is_still_that_of_the_catalog(ready):
+def test_a_renamed_data_set_is_still_that_of_the_catalog(ready):
     fingerprint = next(iter(known(ready)))
     ready.set(f"manage.name.{fingerprint}.api-docs", "Functions").press("manage.rename")
     assert "**Functions**: 80 rows" in ready.text() and list(known(ready.run())) == [fingerprint]
@@ -85,7 +85,7 @@ def test_a_data_set_is_written_to_a_file_that_reads_back(two):
     assert (read.Y_train != small_data("other", seed=1).Y_train).nnz == 0
 
 
-def test_a_data_set_with_jobs_is_not_removed_also_if_they_began_after_the_question(two, server, monkeypatch):
+def test_a_data_set_with_jobs_is_not_removed(two, server, monkeypatch):
     two.until(lambda s: not any(job.active for job in server.jobs())).press("manage.remove")
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "other is not removed: a job of it runs" in two.press("manage.confirm").text() and len(known(two)) == 2
@@ -109,7 +109,7 @@ def open_tab(page, title):
     return box(page, title).children[0].proto.tab_container.default_tab_index
 
 
-def test_folded_boxes_have_all_forms_in_tabs_under_the_names_that_the_page_gives_them(ready):
+def test_boxes_have_all_forms_in_tabs(ready):
     found = {e.label: [tab.label for tab in e.tabs] for e in ready.at.expander if e.tabs}
     assert found == {
         "Add a data set": ["Upload data", "Upload texts", "Published", "Synthetic"],
@@ -122,7 +122,7 @@ def test_folded_boxes_have_all_forms_in_tabs_under_the_names_that_the_page_gives
     assert box(ready.press("data.start.add"), "Add a data set").proto.expanded
 
 
-def test_a_box_is_drawn_when_it_is_opened_and_keeps_what_is_filled_in_when_it_is_folded(session):
+def test_a_box_keeps_what_is_filled_in_when_it_is_folded(session):
     page = session()
     for name in ("add", "change"):
         del page._at.session_state[f"data.box.{name}"]
@@ -136,7 +136,7 @@ def test_a_box_is_drawn_when_it_is_opened_and_keeps_what_is_filled_in_when_it_is
     assert page.at.text_input(key="upload.name.0").value == "Typed"
 
 
-def test_a_box_opens_on_the_form_that_is_in_use_and_keeps_the_others(ready):
+def test_a_box_opens_on_the_form_that_is_in_use(ready):
     ready.at.text_input(key="upload.name.0").set_value("Typed")
     ready.at.file_uploader(key="texts.train.0").set_value(("texts.csv", b"text,labels\na b,x\nb c,y\n", "text/csv"))
     page = ready.run()
@@ -144,7 +144,7 @@ def test_a_box_opens_on_the_form_that_is_in_use_and_keeps_the_others(ready):
     assert page.at.text_input(key="upload.name.0").value == "Typed"
 
 
-def test_the_box_is_folded_in_the_run_that_shows_what_a_worker_has_read(ready):
+def test_the_box_is_folded_when_a_worker_has_read(ready):
     page = upload(ready, xmlc(small_data("other", seed=1)))
     assert "**mine**" in page.text()
     assert not box(page, "Add a data set").proto.expanded

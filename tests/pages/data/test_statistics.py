@@ -1,7 +1,6 @@
 """The Data page: what it says of a data set, other splits, and the rows of a label."""
 
 import io
-import json
 import re
 from types import SimpleNamespace
 
@@ -15,13 +14,13 @@ from pages.data.forms import form, uploads
 from pages.data.forms import split as split_form
 from pages.shared import style
 from pages.shared.workspaces import dataset_list, workspace
-from tests.pages.making import said_plainly, use
+from tests.pages.making import use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, figures, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
 from xmlcore.datasets.splits import files as split_files
 from xmlcore.experiment.engine import given
-from xmlcore.metrics.buckets import MEANING, label_buckets
+from xmlcore.metrics.buckets import label_buckets
 
 HEADERS = ("How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
@@ -34,7 +33,7 @@ def leaky():
     return Dataset("leaky", X, Y, X[[0, 2, 2]], [[0], [1], []])
 
 
-def test_problems_are_marked_where_test_rows_occur_in_training_and_a_button_opens_their_section(ready, leaky):
+def test_problems_have_a_button_that_opens_their_section(ready, leaky):
     use(ready, leaky)
     page = ready.run()
     assert ":material/warning:] **Problems:** test rows that occur in training (3)" in page.text()
@@ -93,15 +92,8 @@ def test_the_rows_of_a_label_and_of_a_label_set_are_found(leaky):
     assert all("label 0" in text for text in file["labels"])
 
 
-@pytest.mark.sections("All labels")
-def test_what_head_torso_and_tail_are_and_of_which_rows_irlbl_is_are_said_where_they_stand(ready):
-    assert said_plainly(MEANING) in said_plainly(ready.text()), "at the figure"
-    (table,) = (json.loads(t.proto.columns) for t in ready.at.dataframe if "irlbl" in t.value.columns)
-    assert table["bucket"]["help"] == MEANING and "training and test rows" in table["irlbl"]["help"]
-
-
 @pytest.mark.sections("All labels", "Labels together")
-def test_a_ticked_label_or_label_set_shows_its_rows_and_labels_are_ordered(ready):
+def test_a_ticked_label_or_label_set_shows_its_rows(ready):
     table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
     labels_of_set, rows = table.value[["labels", "rows"]].iloc[0]
@@ -223,7 +215,7 @@ def test_rows_are_split_by_a_worker_and_a_reason_is_said_if_they_cannot_be(ready
 
 
 @pytest.mark.sections("Size", "Labels together")
-def test_a_large_data_set_is_counted_and_examined_by_a_worker_while_the_page_shows_its_sizes(ready, monkeypatch):
+def test_a_large_data_set_is_examined_by_a_worker(ready, monkeypatch):
     monkeypatch.setattr(statistics, "AT_ONCE", 0.0)
     for entry in store.entries("descriptions"):  # kept at the first visit, to compare data sets
         store.delete("descriptions", entry["key"])
