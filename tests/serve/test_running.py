@@ -13,8 +13,7 @@ from serve.running import ROOT
 
 from xmlcore.serve import Limits
 from xmlcore.serve.bodies import Arriving
-from xmlcore.serve.lanes import Lane
-from xmlcore.serve.limits import Refused
+from xmlcore.serve.limits import Lane, Refused
 
 SERVER = """
 import asyncio

@@ -7,11 +7,14 @@
 On the command line: ``xmlcore serve m.zip``. docs/serving.md describes the addresses and the answers.
 """
 
-from xmlcore.serve import _needs  # noqa: F401  # isort: split
+# ruff: noqa: E402
+from xmlcore.extras import OF_PARTS, require
+
+require("serve", OF_PARTS["serve"])  # says what to install where Starlette is missing
+
 from xmlcore.serve.app import make_app
-from xmlcore.serve.asking import commands
 from xmlcore.serve.limits import Limits
 from xmlcore.serve.running import listen, run
-from xmlcore.serve.served import Served
+from xmlcore.serve.served import Served, commands
 
 __all__ = ["Limits", "Served", "commands", "listen", "make_app", "run"]

@@ -17,8 +17,7 @@ from starlette.routing import Route
 from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
 from xmlcore.serve import annif, bodies, openapi
-from xmlcore.serve.lanes import Lane
-from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Limits, Refused
+from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Lane, Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
 

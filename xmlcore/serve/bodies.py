@@ -122,16 +122,38 @@ def said(value) -> str:
 
 
 def asked(given: dict, served, limits):
+    """Return the texts or rows of a request, k, the threshold, the unknown features of rows if they are ignored, and
+    whether the model decides.
+    """
+    name, values = _inputs(given, served, limits)
+    unknown, decided, threshold = given.get("unknown", "error"), given.get("decided", False), given.get("threshold", 0)
+    _must_be('"error" or "ignore"', "unknown", unknown, unknown in ("error", "ignore"))
+    _must_be("true or false", "decided", decided, isinstance(decided, bool))
+    k = None if decided and "k" not in given else count_of(given.get("k", 5), "k", limits.k)
+    _must_be("a number from 0 to 1", "threshold", threshold, _is_number(threshold) and 0 <= threshold <= 1)
+    if decided and "threshold" in given:
+        raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
+    if not name.startswith("text"):
+        ignore = unknown == "ignore"
+        X, strange = _rows(values, name, served, ignore)
+        return X, k, threshold, strange if ignore else None, decided
+    for i, text in enumerate(values):
+        if not isinstance(text, str):
+            raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
+    return values, k, threshold, None, decided
+
+
+def _inputs(given, served, limits):
+    """Return which of the fields for inputs a request has, and its values as a list."""
     strange = next((name for name in given if name not in ASKED), None)
     if strange is not None:
-        known = "one of text, texts, row, rows; and k, threshold, unknown, decided"
-        raise Refused(422, f"there is no field {strange[:100]!r}: send {known}")
+        raise Refused(422, f"there is no field {strange[:100]!r}: send {', '.join(ASKED)}")
     found = [name for name in INPUTS if name in given]
     if len(found) != 1:
         have = " and ".join(found) or "none of them"
         raise Refused(422, f"send one of text, texts, row and rows; the body has {have}")
-    name, value, packed = found[0], given[found[0]], served.packed
-    if name.startswith("text") and not packed.is_text:
+    name, value = found[0], given[found[0]]
+    if name.startswith("text") and not served.packed.is_text:
         raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts: send row or rows")
     values = [value] if name in ("text", "row") else value
     if not isinstance(values, list) or not values:
@@ -139,25 +161,16 @@ def asked(given: dict, served, limits):
         raise Refused(422, f"{name} is {wrong}: send a list with at least one")
     if len(values) > limits.rows:
         raise Refused(413, f"{name} has {len(values):,} items; at most {limits.rows:,} are taken in a request")
-    ignore = given.get("unknown", "error")
-    if ignore not in ("error", "ignore"):
-        raise Refused(422, f'unknown must be "error" or "ignore", not {said(ignore)}')
-    decided = given.get("decided", False)
-    if not isinstance(decided, bool):
-        raise Refused(422, f"decided must be true or false, not {said(decided)}")
-    k = None if decided and "k" not in given else count_of(given.get("k", 5), "k", limits.k)
-    threshold = given.get("threshold", 0)
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
-        raise Refused(422, f"threshold must be a number from 0 to 1, not {said(threshold)}")
-    if decided and "threshold" in given:
-        raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
-    if name.startswith("text"):
-        for i, text in enumerate(values):
-            if not isinstance(text, str):
-                raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
-        return values, k, threshold, None, decided
-    X, unknown = _rows(values, name, served, ignore == "ignore")
-    return X, k, threshold, unknown if ignore == "ignore" else None, decided
+    return name, values
+
+
+def _must_be(wanted, name, value, is_so):
+    if not is_so:
+        raise Refused(422, f"{name} must be {wanted}, not {said(value)}")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def count_rows(inputs) -> int:
@@ -165,8 +178,8 @@ def count_rows(inputs) -> int:
 
 
 def count_of(value, name: str, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise Refused(422, f"{name} must be a whole number from 1 to {most:,}, not {said(value)}")
+    is_count = _is_number(value) and isinstance(value, int) and 1 <= value <= most
+    _must_be(f"a whole number from 1 to {most:,}", name, value, is_count)
     return value
 
 
@@ -178,42 +191,54 @@ def _place(name, i) -> str:
 def _rows(records, name, served, ignore):
     """Return rows of features from objects of values by name or id, or lists of all, and the unknown names of each."""
     ids, values, ends, unknown = [], [], [0], []
-    n_features, known = served.packed.n_features, served.feature_ids
     for i, record in enumerate(records):
         place = _place(name, i)
-        if not isinstance(record, (dict, list)):
-            raise Refused(422, f'{place} is {_kind(record)}: send an object, such as {{"feature": 1.0}}, or a list')
-        is_list = isinstance(record, list)
-        if is_list and len(record) != n_features:
-            raise Refused(422, f"{place} has {len(record):,} values: send one for each of the {n_features:,} features")
-        strange, before = [], len(ids)
-        for key, value in enumerate(record) if is_list else record.items():
-            j = key if is_list else known.get(key)
-            if j is None and key.isascii() and key.isdecimal():
-                j = int(key[:20])
-                if j >= n_features:
-                    raise Refused(422, f"{place} has the feature {key[:20]}; ids go from 0 to {n_features - 1}")
-            if j is None:
-                strange.append(key)
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MOST:
-                raise Refused(422, f"{str(key)[:100]!r} of {place} is {said(value)}: values are finite numbers")
-            ids.append(j)
-            values.append(float(value))
+        found, strange = _entries(record, place, served)
         if strange and not ignore:
             listed = ", ".join(repr(one[:50]) for one in strange[:_LISTED])
             more = f" and {len(strange) - _LISTED:,} more" if len(strange) > _LISTED else ""
-            remedy = 'send "unknown": "ignore" to leave them out' if known else "its features have ids, not names"
+            remedy = 'send "unknown": "ignore" to leave them out' if served.feature_ids else "use the ids of features"
             raise Refused(422, f"{place} has features that the model does not know: {listed}{more}; {remedy}")
-        if len(set(ids[before:])) < len(ids) - before:
+        own = [j for j, _ in found]
+        if len(set(own)) < len(own):
             raise Refused(422, f"{place} has a feature twice, by its name and by its id")
+        ids += own
+        values += [value for _, value in found]
         ends.append(len(ids))
         unknown.append(strange)
     parts = np.array(values, np.float32), np.array(ids, np.int32), np.array(ends, np.int32)
-    X = sp.csr_array(parts, shape=(len(records), n_features))
+    X = sp.csr_array(parts, shape=(len(records), served.packed.n_features))
     X.sort_indices()
     X.eliminate_zeros()
     return X, unknown
+
+
+def _entries(record, place, served):
+    """Return pairs of a feature's id and its value, and the names that the model does not know, of a record."""
+    n_features, found, strange = served.packed.n_features, [], []
+    if not isinstance(record, (dict, list)):
+        raise Refused(422, f'{place} is {_kind(record)}: send an object, such as {{"feature": 1.0}}, or a list')
+    if isinstance(record, list) and len(record) != n_features:
+        raise Refused(422, f"{place} has {len(record):,} values: send one for each of the {n_features:,} features")
+    for key, value in enumerate(record) if isinstance(record, list) else record.items():
+        j = key if isinstance(record, list) else _feature_id(key, place, served)
+        if j is None:
+            strange.append(key)
+        elif _is_number(value) and abs(value) <= _MOST:
+            found.append((j, float(value)))
+        else:
+            raise Refused(422, f"{str(key)[:100]!r} of {place} is {said(value)}: values are finite numbers")
+    return found, strange
+
+
+def _feature_id(key, place, served):
+    """Return the id of a feature by its name or its id as text; None if there is none of this name."""
+    j, n_features = served.feature_ids.get(key), served.packed.n_features
+    if j is None and key.isascii() and key.isdecimal():
+        j = int(key[:20])
+        if j >= n_features:
+            raise Refused(422, f"{place} has the feature {key[:20]}; ids go from 0 to {n_features - 1}")
+    return j
 
 
 def finite_number(text: str, name: str) -> float:
