@@ -12,7 +12,7 @@ from ranking_examples import N_LABELS, case, matrices
 from scipy import stats
 
 from xmlcore import Ranking, metrics
-from xmlcore.metrics import _resampling
+from xmlcore.metrics import _row_counts
 from xmlcore.metrics._row_counts import RowCounts, check_item
 
 
@@ -29,7 +29,7 @@ def test_the_value_is_the_measure(name):
 def test_a_resample_is_measured_as_its_rows_would_be(name):
     true, ranking, weights = case(seed=1, n=30)
     items = [check_item(name, k, weights) for k in (1, 4)]
-    statistics = _resampling.Statistics(RowCounts(*matrices(true, ranking), 4, weights), items)
+    statistics = _row_counts.Statistics(RowCounts(*matrices(true, ranking), 4, weights), items)
     times = np.random.default_rng(2).multinomial(30, np.full(30, 1 / 30), size=7)
     found = statistics.values(statistics.sums(times.astype(float)))
     for line, counts in zip(found, times):
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_size_of_the_blocks(
     draw = {"measures": ["P@k", "macro F1@k"], "n_resamples": 50}
     first = metrics.intervals(*matrices(true, ranking), 3, random_state=1, **draw)
     assert not first.equals(metrics.intervals(*matrices(true, ranking), 3, random_state=2, **draw))
-    monkeypatch.setattr(_resampling, "BLOCK_VALUES", 500)
+    monkeypatch.setattr(_row_counts, "BLOCK_VALUES", 500)
     again = metrics.intervals(*matrices(true, ranking), 3, random_state=1, **draw)
     pd.testing.assert_frame_equal(first, again, rtol=1e-12)
 
@@ -101,9 +101,9 @@ def test_resamples_are_those_of_the_seed_whether_drawn_at_once_in_blocks_or_kept
     random = np.random.default_rng(4)
     expected = [np.bincount(random.integers(0, n, size=n), minlength=n) for _ in range(20)]
     for name, value in limits.items():
-        monkeypatch.setattr(_resampling, name, value)
+        monkeypatch.setattr(_row_counts, name, value)
     for _ in range(2):
-        starts, counts = zip(*_resampling._drawn(n, 20, 4, block=7))
+        starts, counts = zip(*_row_counts._drawn(n, 20, 4, block=7))
         assert starts == (0, 7, 14)
         np.testing.assert_array_equal(np.concatenate(counts), expected)
 

@@ -7,7 +7,7 @@ from ranking_examples import N_LABELS, case, matrices
 from scipy import stats
 
 from xmlcore import metrics
-from xmlcore.metrics import _resampling
+from xmlcore.metrics import _row_counts
 from xmlcore.metrics._row_counts import RowCounts, check_item
 
 
@@ -23,9 +23,9 @@ def two(seed=0, n=60):
 def test_all_ways_to_swap_rankings_are_measured(name):
     true, one, other, weights, Y, a, b = two(seed=1, n=9)
     parts = [
-        _resampling.Statistics(RowCounts(Y, ranking, 2, weights), [check_item(name, 2, weights)]) for ranking in (a, b)
+        _row_counts.Statistics(RowCounts(Y, ranking, 2, weights), [check_item(name, 2, weights)]) for ranking in (a, b)
     ]
-    found, exact = _resampling.swapped_differences(*parts, 2**9, 0)
+    found, exact = _row_counts.swapped_differences(*parts, 2**9, 0)
     expected = set()
     for way in range(2**9):
         swapped = [(y, x) if way >> i & 1 else (x, y) for i, (x, y) in enumerate(zip(one, other))]

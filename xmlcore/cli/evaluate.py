@@ -67,7 +67,7 @@ def command(model, data, k, intervals, to_json, quiet, **options):
 def _of_training_rows(model, n_labels):
     """Return the inverse propensities of labels in the training rows of a model."""
     counts = np.pad(model.label_counts_, (0, n_labels - model.n_labels_))  # no training row has labels it does not know
-    return metrics.propensity.inverse_propensity_of_counts(counts, model.n_rows_seen_)
+    return metrics.ranking.inverse_propensity_of_counts(counts, model.n_rows_seen_)
 
 
 def rows_to_measure(packed, data, options, progress):

@@ -13,7 +13,7 @@ where it has them.
 
 from xmlcore.documented import document
 from xmlcore.metrics._inputs import as_ranking
-from xmlcore.metrics._resampling import RESAMPLES
+from xmlcore.metrics._row_counts import RESAMPLES
 from xmlcore.metrics.at_k import (
     PrecisionRecallF1,
     abandonment_at_k,
@@ -27,7 +27,6 @@ from xmlcore.metrics.bootstrap import intervals, intervals_of_several, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
 from xmlcore.metrics.confusions import Confusions, confused_rows, confusions
-from xmlcore.metrics.data_sets import Friedman, friedman, wilcoxon
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
 from xmlcore.metrics.measures import (
     MEASURES,
@@ -38,9 +37,10 @@ from xmlcore.metrics.measures import (
     is_smaller_better,
 )
 from xmlcore.metrics.multiclass import accuracy, macro_f1
-from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
     hits,
+    inverse_log_frequency,
+    inverse_propensity,
     measures,
     ndcg_at_k,
     precision_at_k,
@@ -53,7 +53,17 @@ from xmlcore.metrics.ranking import (
 )
 from xmlcore.metrics.scoring import scorer, value
 from xmlcore.metrics.sets import at_threshold, precision_recall_f1, subset_accuracy
-from xmlcore.metrics.significance import SURE, Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
+from xmlcore.metrics.significance import (
+    SURE,
+    Difference,
+    Friedman,
+    compare_rankings,
+    friedman,
+    holm,
+    paired_bootstrap,
+    paired_permutation,
+    wilcoxon,
+)
 
 __all__ = [
     "MEASURES", "MORE_MEASURES", "RESAMPLES", "SCORE_MEASURES", "SURE", "USUAL_MEASURES", "CalibrationError",

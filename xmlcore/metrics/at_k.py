@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.metrics._resampling import Statistics
-from xmlcore.metrics._row_counts import RowCounts, check_item, check_k
+from xmlcore.metrics._row_counts import RowCounts, Statistics, check_item, check_k
 from xmlcore.metrics.measures import AVERAGES
 from xmlcore.typing import ArrayLike, Labels, Predictions
 

@@ -23,8 +23,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlcore.first_use import pd
-from xmlcore.metrics._resampling import RESAMPLES, Statistics, bootstrap_values, check_resampling, interval
-from xmlcore.metrics._row_counts import RowCounts, check_item, check_k, of_several
+from xmlcore.metrics._row_counts import (
+    RESAMPLES,
+    RowCounts,
+    Statistics,
+    bootstrap_values,
+    check_item,
+    check_k,
+    check_resampling,
+    interval,
+    of_several,
+)
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
 from xmlcore.validation import check_list

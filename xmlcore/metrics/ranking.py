@@ -1,4 +1,4 @@
-r"""Measures of a ranking at 1..k, plain and propensity-scored.
+r"""Measures of a ranking at 1..k, plain and propensity-scored, and the weights of labels for the latter.
 
 Notation: y is the set of true labels of a row, :math:`\hat y_i` the label at place i of its ranking, :math:`q_l` the
 weight of label l (its inverse propensity), n the number of rows.
@@ -24,6 +24,7 @@ multi-label classification. NeurIPS 2018; its library napkinXC, https://github.c
 """
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import ParamSpec
 
@@ -35,7 +36,7 @@ from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import ArrayLike, Labels, Predictions
-from xmlcore.validation import check_list
+from xmlcore.validation import check_labels, check_list, check_number
 
 P = ParamSpec("P")
 
@@ -198,6 +199,72 @@ def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarr
     mark_hits(indptr, indices, labels, is_hit)
     missing = 0 if k is None else k - labels.shape[1]
     return np.pad(is_hit, ((0, 0), (0, missing))) if missing else is_hit
+
+
+def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
+    r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
+
+    The propensity of a label is the probability that a row to which the label applies has the label in the data. With N
+    training rows, :math:`N_l` of which have the label l,
+
+    .. math:: 1 / p_l = 1 + C (N_l + B)^{-A}, \qquad C = (\ln N - 1)(B + 1)^A
+
+    Parameters
+    ----------
+    {Y_train}
+    A, B : float
+        Depend on the data set. In use are 0.5 and 0.4 for WikiLSHTC-325K and Wikipedia-500K, 0.6 and 2.6 for
+        Amazon-670K and Amazon-3M, and 0.55 and 1.5 for all others. A must not be negative, B must be positive.
+    {n_train_labels}
+
+    Returns
+    -------
+    ndarray of float64, shape (L,)
+        At least 1. With fewer than three training rows C would be negative and the "propensity" above 1: C is then
+        taken as 0, and all weights are 1.
+
+    Raises
+    ------
+    ValueError
+        No training rows, A or B out of range, or what :func:`xmlcore.validation.check_labels` finds wrong.
+    TypeError
+        A or B is not a number.
+
+    References
+    ----------
+    Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing
+    label applications. KDD 2016.
+    """
+    A, B = check_number(A, "A"), check_number(B, "B", above=True)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = inverse_propensity_of_counts(*_counts(Y_train, n_labels), A, B)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"A={A:g} and B={B:g} give weights that are not finite: both are usually between 0 and 3")
+    return weights
+
+
+def inverse_propensity_of_counts(counts, n_rows: int, A: float = 0.55, B: float = 1.5) -> np.ndarray:
+    """Return the weights of :func:`inverse_propensity` from the number of training rows of each label, and of all."""
+    C = max(math.log(n_rows) - 1, 0.0) * np.float64(B + 1) ** A
+    return 1 + C * (counts + B) ** -A
+
+
+def inverse_log_frequency(Y_train: Labels, *, n_labels: int | None = None) -> np.ndarray:
+    r"""Return a weight of each label from the logarithm of its count: :math:`1 / \ln(1 + N_l)`."""
+    counts, _ = _counts(Y_train, n_labels)
+    return inverse_log_counts(counts)
+
+
+def inverse_log_counts(counts) -> np.ndarray:
+    """Return the weights of :func:`inverse_log_frequency` from the number of training rows of each label."""
+    return 1 / np.log1p(np.maximum(counts, 1))
+
+
+def _counts(Y_train, n_labels):
+    Y = check_labels(Y_train, n_labels=n_labels, name="Y_train")
+    if Y.shape[0] == 0:
+        raise ValueError("Y_train has no rows: label weights come from the training rows")
+    return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64), Y.shape[0]
 
 
 def warm_up() -> None:

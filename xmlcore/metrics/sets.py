@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
-from xmlcore.metrics.measures import MEASURES
+from xmlcore.metrics.measures import MEASURES, share
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Labels, Matrix
 from xmlcore.validation import as_array, check_count, check_labels, check_number, check_structure
@@ -162,10 +162,8 @@ def _both(Y_true, predictions):
 
 
 def _mean_share(part, whole, otherwise):
-    part, whole = np.atleast_1d(part).astype(np.float64), np.atleast_1d(whole)
-    if not part.size:
-        return float("nan")
-    return float(np.divide(part, whole, out=np.full(part.shape, otherwise), where=whole > 0).mean())
+    values = share(np.atleast_1d(part), whole, otherwise)
+    return float(values.mean()) if values.size else float("nan")
 
 
 def _check_known(values):

@@ -3,7 +3,7 @@
 A selection is an int32 array of feature ids, best first: (L, k) with one row per label, or (1, k) for all labels.
 """
 
-from xmlcore.metrics.data_sets import wilcoxon
+from xmlcore.metrics.significance import wilcoxon
 from xmlcore.selection.decision_trees import BRDT
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (

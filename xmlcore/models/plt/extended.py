@@ -188,7 +188,7 @@ class ExtendedPLT(PLT):
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)
         if X.shape[0] == 0:
             raise ValueError("X has no rows: there is nothing to measure")
-        inv_ps = metrics.propensity.inverse_log_counts(self.label_counts_) if inv_ps is None else inv_ps
+        inv_ps = metrics.ranking.inverse_log_counts(self.label_counts_) if inv_ps is None else inv_ps
         k_values = [check_count(k, "each of k_values") for k in k_values]
         check_count(random_state, "random_state", 0)
         noises = [GaussianNoise(check_number(level, "each of noise_levels")) for level in noise_levels]
