@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.compare import more
-from pages.shared import fields, format, server, settings
+from pages.compare import more, trials
+from pages.shared import door, fields, format, server, settings, sweeping
 from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment import kept_runs
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
+NAMED = 5  # most results that are named where there is no room for a list
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 MEASURED = (*kept_runs.MEASURES, *kept_runs.MORE_MEASURES, *kept_runs.DECIDED)
 ANY = "all"
@@ -47,6 +48,42 @@ class Listed:
     frame: pd.DataFrame  # a line for each: see :func:`every`
     records: dict  # their records in the workspace, by key
     source: tuple  # what the frame is made from, as texts and numbers
+
+
+class Results(door.Alone):
+    """A page about all results of this workspace, on whatever data sets: ``run`` is the :class:`Listed` ones."""
+
+    def list(self, fingerprint) -> list:
+        return [] if every().frame.empty else [every()]
+
+    def is_open_without(self) -> bool:
+        return False
+
+    def pick(self, ready, page) -> bool:
+        (ready.run,) = ready.records
+        return True
+
+    def begin(self, ready, page) -> None:
+        """Say that no result can be read, or that there is none."""
+        used, found = door.in_use(), every()
+        if found.records:
+            missing(found)
+        elif used.data is None:
+            door.no_data()
+        else:
+            door.no_result(used, page, self)
+        if sweeping.kept(used.fingerprint):
+            trials.section(used.fingerprint, "sweep")
+
+
+def missing(found: Listed) -> None:
+    """Name the results that cannot be listed."""
+    kept = set(found.frame["key"])
+    names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in found.records.items() if key not in kept]
+    if names:
+        named = [format.plain(name) for name in names[:NAMED]]
+        named += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+        st.caption(f"Deleted or damaged, so not in the table: {format.listed(named)}. Train them again.")
 
 
 def every() -> Listed:

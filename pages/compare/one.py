@@ -18,12 +18,12 @@ DIGITS = 12  # of the key, in the address
 _GO = "compare.go"  # key of st.session_state: whether the Train page is to be opened
 
 
-def opened(records: dict) -> str | None:
-    """Return the key of the result that the address names; None if it names none."""
+def opened(every) -> str | None:
+    """Return the key of the listed result that the address names; None if it names none."""
     digits = st.query_params.get(FIELD, "")
     if not re.fullmatch(r"[0-9a-f]{6,32}", digits):
         return None
-    named = next((key for key in records if key.startswith(digits)), None)
+    named = next((key for key in every.frame["key"] if key.startswith(digits)), None)
     if named is None:
         st.warning("This workspace does not have the result of the link, so all results are shown.")
     return named
@@ -47,7 +47,10 @@ def _open(shown: str) -> None:
         st.query_params.pop(FIELD, None)
 
 
-def show(line, record: dict, frame) -> None:
+def show(key: str, every) -> None:
+    """Show the result of a key, one of ``every`` listed one."""
+    frame, record = every.frame, every.records[key]
+    line = frame[frame["key"] == key].iloc[0]
     st.button(
         "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
     )

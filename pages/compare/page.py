@@ -1,4 +1,4 @@
-"""The Compare page: which model is best, on what, by how much, and is that sure?
+"""The Compare page: which model is best, on what, by how much, and is that significant?
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
 it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, trials.py has the
@@ -8,32 +8,18 @@ in_advance.py makes what the page shows first before it is opened.
 
 import streamlit as st
 
-from pages.compare import answer, given, listed, one, side, table, trials
-from pages.shared import begin, sweeping
+from pages.compare import answer, given, listed, one, side, table
+from pages.shared import door
 from pages.shared.figures import examples
-from pages.shared.workspaces import workspace
 
 
-def main() -> None:
-    st.title("Compare")
-    results = listed.every()
-    frame, records = results.frame, results.records
-    key = one.opened({key: records[key] for key in frame["key"]})
-    if frame.empty:
-        if records:
-            table.missing(frame, records)
-        else:
-            used = begin.dataset(ready="Models can be trained and compared", without="there is nothing to compare")
-            if used is not None:
-                text = "Which model is better, on what, at what cost?"
-                begin.no_run(used, "compare", text, example=examples.frontier)
-        if sweeping.kept(workspace.get("dataset")):
-            trials.section(workspace.get("dataset"), "sweep")
-        given.show()
-        return
+def draw(ready) -> None:
+    results = ready.run
+    key = one.opened(results)
     if key is not None:
-        one.show(frame[frame["key"] == key].iloc[0], records[key], frame)
+        one.show(key, results)
         return
+    frame, records = results.frame, results.records
     sentence, pictures = st.container(), st.container()
     choice = listed.choose(frame)
     lines = listed.table(results, choice)
@@ -45,7 +31,7 @@ def main() -> None:
         answer.sentence(lines, choice, compared)
     with rows:
         table.show(lines, choice, frame, compared)
-        table.missing(frame, records)
+        listed.missing(results)
     with buttons:
         table.buttons([records[k] for k in ticked], lines, frame, choice)
     with below:
@@ -53,4 +39,5 @@ def main() -> None:
     given.show()
 
 
-main()
+ASKED = "Which model is better, on what, at what cost?"
+door.page("Compare", draw, listed.Results(ASKED, examples.frontier, below=given.show))

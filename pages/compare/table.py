@@ -22,7 +22,6 @@ TIME = {  # title, width and help of the column with the time of training
     "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
     "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Some older results have only this."),
 }
-NAMED = 5  # most results that are named where there is no room for a list
 SMALL = 46  # width of a column of an interval, in pixels
 
 
@@ -100,19 +99,6 @@ def _empty(frame) -> None:
         else:
             st.caption(f"Showing 0 of {of}.", width="content")
             st.button("Clear filters", key="compare.clear", icon=":material/filter_alt_off:", on_click=listed.clear)
-
-
-def missing(frame, records: dict) -> None:
-    kept = set(frame["key"])
-    names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in records.items() if key not in kept]
-    if names:
-        named = [format.plain(name) for name in names[:NAMED]]
-        named += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
-        st.caption(
-            f"Not in the table, because what was stored of {'it' if len(names) == 1 else 'them'} was deleted or "
-            f"damaged: {format.listed(named)}. Train with the same settings again to compare "
-            f"{'it' if len(names) == 1 else 'them'}."
-        )
 
 
 def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:

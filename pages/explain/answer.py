@@ -24,6 +24,8 @@ def labels(view) -> None:
         explaining.say_far_off(view.key, view.kind)
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     predictions.say_missed(missing, len(view.true), view.k)
+    if view.label is not None and text(view) is not None:
+        contributions(view)
 
 
 class Answer(NamedTuple):

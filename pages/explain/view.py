@@ -14,6 +14,7 @@ from xmlcore import explain
 
 TOP = 10  # number of top features by which two explanations are compared
 LISTED = 100  # most rows found by a search that are offered
+OF_LABEL = ("Another label", "Another result", "Path", "Noise", "Largest values")  # sections about one label
 
 
 class Explained:
@@ -66,13 +67,21 @@ class Explained:
         return int(found[0]) + 1 if found.size else None
 
 
-def choose_run(fingerprint, runs, titles, key) -> None:
-    help = "All results of this workspace on this data set, newest first."
-    titles = fields.cut(titles, fields.FIFTH)
-    results.choose("explain.run", fingerprint, runs, titles, key, help, "Result explained", least=1)
+def choose_row(ready) -> Explained:
+    """Show the choice of a test row, and return what of it is explained."""
+    row = selectors.choose_test_row(ready.data, ready.run, "explain.row")
+    _find_row(ready.data)
+    files = format.file_name(ready.name)
+    return Explained(ready.data, ready.run, ready.model, ready.key, ready.title, row, files, results.K)
 
 
-def find_row(data):
+def possible(ready, explained: Explained, sections: dict) -> dict:
+    """Return those of the sections that can be drawn: with a label to explain, and with another result."""
+    missing = OF_LABEL if explained.label is None else ("Another result",) if len(ready.records) == 1 else ()
+    return {title: draw for title, draw in sections.items() if title not in missing}
+
+
+def _find_row(data):
     """Let a test row be found by a name, and be looked at."""
     place = "of a label, feature or row, or a text"
     query = fields.text("Find test rows by a name", selectors.query_key("explain.query", data), placeholder=place)

@@ -2,8 +2,9 @@
 
 import functools
 
-from pages.shared import fields, selectors, server
-from pages.shared.results import run_names
+from pages.features import select
+from pages.shared import door, fields, selectors, server
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
@@ -11,17 +12,41 @@ ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the 
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 
 
-def shown_record(fingerprint, past) -> dict | None:
-    """Return the record of the selection shown: the one chosen last, or the newest; None when there is none."""
-    chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {fingerprint}")
-    return next((record for record in past if record["key"] == chosen), past[0] if past else None)
+class Selections(door.Runs):
+    """A page about one of the selections on the data set in use."""
 
+    def list(self, fingerprint) -> list:
+        return [] if fingerprint is None else results.usable("selections", fingerprint)
 
-def choose_selection(view) -> None:
-    titles, widget = run_names.selections(view.past), workspace.FEATURES_SELECTION
-    take = functools.partial(workspace.remember, f"{widget} {view.fingerprint}")
-    help = f"All selections of this workspace on this data set, newest first. {run_names.footnote(titles.values())}"
-    fields.pick("Selection shown", titles, widget, view.key, take, help=help)
+    def titles(self, fingerprint, records) -> dict:
+        return run_names.selections(records)
+
+    def is_open_without(self) -> bool:
+        return False
+
+    def begin(self, ready, page) -> None:
+        select.begin(ready.data, ready.fingerprint, ready.name)
+
+    def pick(self, ready, page) -> bool:
+        """Pick the selection that was chosen last, or the newest."""
+        chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {ready.fingerprint}")
+        named = [record for record in ready.records if record["key"] == chosen]
+        ready.record = (named or ready.records)[0]
+        ready.run = results.selection(ready.record)
+        return ready.run is not None
+
+    def choose(self, ready, label, width) -> None:
+        widget = workspace.FEATURES_SELECTION
+        take = functools.partial(workspace.remember, f"{widget} {ready.fingerprint}")
+        help = "All selections of this workspace on this data set, newest first. "
+        help += run_names.footnote(ready.titles.values())
+        if len(ready.records) > 1:
+            fields.pick(label, ready.titles, widget, ready.key, take, help=help)
+        if ready.run is not None:
+            results.mark(ready.record)
+
+    def watch(self, ready) -> None:
+        select.controls_and_jobs(ready.data, ready.fingerprint, None if ready.run is None else ready.key)
 
 
 def choose_order(view) -> bool:

@@ -8,37 +8,23 @@ selected features).
 
 import streamlit as st
 
-from pages.features import answer, choices, compare, labels, reduced, select
+from pages.features import answer, choices, compare, labels, reduced
 from pages.features.view import ShownSelection
-from pages.shared import begin, fields, sections
-from pages.shared.results import results
+from pages.shared import door, fields, sections
 
 
-def main(used) -> None:
-    data, fingerprint, name = used
-    past = results.usable("selections", fingerprint)
-    record = choices.shown_record(fingerprint, past)
-    if record is None:
-        select.begin(data, fingerprint, name)
-        return
-    selection = results.selection(record)
-    if selection is None:  # the page has said why
-        select.controls_and_jobs(data, fingerprint, shown=None)
-        return
-    view = ShownSelection(data, fingerprint, name, selection, record["key"], past)
+def draw(ready) -> None:
+    view = ShownSelection(ready.data, ready.fingerprint, ready.name, ready.run, ready.key, ready.records)
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
         label = choices.choose_label(view)
         view.weighted = choices.choose_order(view)
         view.n_bars = fields.choice("Features drawn", answer.BARS, "features.drawn", 15)
-        if len(past) > 1:
-            choices.choose_selection(view)
-        results.mark(record)
-        select.controls_and_jobs(data, fingerprint, view.key)
+        ready.choose("Selection shown")
     with left:
         answer.bars(view, label)
-    sentence.markdown(answer.sentence(answer.leading(view, label)))
+    sentence.markdown(answer.sentence(view, label))
     with cards:
         answer.cards(view)
     answer.label_table(view, label)
@@ -49,9 +35,9 @@ def main(used) -> None:
         "Train on them": lambda: reduced.show(view),
         "All features": lambda: labels.all_labels(view),
     }
-    if selection.shared:
+    if view.selection.shared:
         del further["Labels and features"]
     sections.show("features", further)
 
 
-begin.page("Features", main, ready="Features can be selected on it", without="there are no features to select")
+door.page("Features", draw, choices.Selections())

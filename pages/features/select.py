@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features.view import few_steps, plan
 from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
-from pages.shared.begin import NOTHING_TO_LEARN
+from pages.shared.door import NOTHING_TO_LEARN
 from pages.shared.figures import examples
 from pages.shared.workspaces import workspace
 from xmlcore import experiment

@@ -1,16 +1,14 @@
 """The Jobs page: what runs, what waits for what, and what has ended?"""
 
-import streamlit as st
-
 from pages.jobs import ended, interrupted, live
+from pages.shared import door
 
 
-def main() -> None:
-    st.title("Jobs")
+def draw(ready) -> None:
     live.say()
     interrupted.show()
     live.show()
     ended.show()
 
 
-main()
+door.page("Jobs", draw, door.Alone())

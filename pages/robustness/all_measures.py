@@ -2,28 +2,22 @@
 
 import streamlit as st
 
-from pages.robustness import answer, noise
+from pages.robustness import noise
 from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
 from pages.shared import fields, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
-from xmlcore import metrics, robustness
+from xmlcore import robustness
 from xmlcore.robustness.perturbations import KINDS
 
-ANSWERED = (
-    "Of its own P@1 without noise, by the same rows under the same noise; sure if p, corrected for the number of "
-    f"results and levels, is below {metrics.SURE:g}."
-)
 IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 
 
-def show(measurements, settings, files) -> None:
+def show(measurements) -> None:
+    settings = measurements.settings
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     measures = [measure for measure in IN_TABLE if measure in measurements.measures]
-    others = [run for run in measurements.results if run != measurements.best]
-    if said := answer.beside_the_best(measurements, settings.kind, others, [level]):
-        st.markdown(said, help=ANSWERED)
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, settings.kind, level)
     first = tuple(config)[:5]
@@ -31,9 +25,9 @@ def show(measurements, settings, files) -> None:
     tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
     st.caption("Measures in percent" + ("." if best is None else "; the best of each k is bold."))
     with st.container(horizontal=True, gap="small"):
-        charts.csv_button("Table, CSV", table, f"{files}-lost", "This table, with intervals")
+        charts.csv_button("Table, CSV", table, f"{measurements.files}-lost", "This table, with intervals")
         about = "Every level, k, repeat, bucket and measure of each result"
-        charts.csv_button("All measurements, CSV", measurements.frame, f"{files}-all", about)
+        charts.csv_button("All measurements, CSV", measurements.frame, f"{measurements.files}-all", about)
 
 
 def _columns(table, measures, kind, level):

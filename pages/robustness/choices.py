@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import begin, fields, format, jobs, server, tasks
+from pages.shared import door, fields, format, jobs, server, tasks
 from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -33,6 +33,7 @@ class NoiseSettings:
     n_repeats: int
     n_rows: int
     n_test: int
+    labelled: bool = True  # whether a test row has a label
     transferred: bool = False  # attacks are computed on one label tree for all models, not on each model itself
     tree: str = ""  # key of this tree as a run
 
@@ -46,29 +47,31 @@ class NoiseSettings:
 
     def alike(self, runs: list) -> list:
         """Return the records of the runs that these settings treat alike, so that they can be compared."""
+        if self.changes_rows and not self.labelled:
+            return []
         if self.transferred:
             return [r for r in runs if r["key"] != self.tree]
         return [r for r in runs if has_needed(self.kind, r)]
 
     def apart(self, runs: list, titles: dict) -> str:
         """Return a sentence that names the runs that are not compared, and why; empty if all are compared."""
+        if not runs:
+            return "Choose at least one result to see how it holds up under noise."
         compared = self.alike(runs)
         others = [f"**{format.plain(titles[r['key']])}**" for r in runs if r not in compared]
-        if not others:
+        if not others or self.changes_rows and not self.labelled:
             return ""
-        are = "is" if len(others) == 1 else "are"
+        why = f"no gradient; let the attack be computed on {noise.GRADIENTS['tree']}"
         if self.transferred:
-            return f"{others[0]} is the label tree that the attack is computed on, so it is not compared."
-        if KINDS[self.kind].needs == CERTIFICATE:
-            return (
-                f"{format.listed(others)} {are} not compared: certificates are of a PLT of one tree with exact search "
-                "and rows of length 1."
-            )
-        have = "has" if len(others) == 1 else "have"
-        return (
-            f"{format.listed(others)} {have} no gradient and {are} not compared: for that, let the attack be computed "
-            f"on {noise.GRADIENTS['tree']}."
-        )
+            why = "the label tree that the attack is computed on"
+        elif not self.changes_rows:
+            why = "certificates are of a PLT of one tree with exact search and rows of length 1"
+        return f"Not compared: {format.listed(others)} ({why})."
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether rows are changed, and not only what is certified of them as they are."""
+        return KINDS[self.kind].needs != CERTIFICATE
 
     @property
     def rows_text(self) -> str:
@@ -80,21 +83,21 @@ class NoiseSettings:
 # --- runs ---
 
 
-def choose_runs(fingerprint, past) -> list:
-    """Return the records of the runs that are compared; ``past`` has all runs on the data set, newest first."""
-    by_key = {r["key"]: r for r in past}
-    titles = run_names.names(past)
+def choose_runs(ready) -> list:
+    """Return the records of the runs that are compared; a damaged one is being made again, and left out."""
+    by_key = {r["key"]: r for r in ready.records}
     picked = fields.pick(
         "Results compared",
-        titles,
+        ready.titles,
         "robustness.runs",
-        [r["key"] for r in _first_runs(fingerprint, past)],
-        functools.partial(remember_runs, fingerprint),
+        [r["key"] for r in _first_runs(ready.fingerprint, ready.records)],
+        functools.partial(remember_runs, ready.fingerprint),
         widget="multiselect",
         placeholder="Choose results of the Train page",
-        help=f"All results of this workspace on this data set, newest first. {run_names.footnote(titles.values())}",
+        help="All results of this workspace on this data set, newest first. "
+        + run_names.footnote(ready.titles.values()),
     )
-    return [by_key[k] for k in picked]
+    return [by_key[key] for key in picked if results.run(by_key[key]) is not None]
 
 
 def _first_runs(fingerprint, past) -> list:
@@ -116,20 +119,14 @@ def _first_runs(fingerprint, past) -> list:
     return list(first.values())[:FIRST_RUNS]
 
 
-LITTLE = (
-    "Noise of a small σ may harm double sampling more than that of a large one: most of its features count the terms "
-    "that row and label share, however small their values are, and labels of few terms then win."
-)
-
-
-def milder_noise(runs: list, titles: dict, settings) -> str:
-    """Return a sentence that names the runs whose models get a part of the noise; empty if there are none."""
-    dropping = [r for r in runs if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
-    if not dropping or not KINDS[settings.kind].makes_negative:
-        return ""
-    names = format.listed([f"**{format.plain(titles[r['key']])}**" for r in dropping])
-    take = "takes" if len(dropping) == 1 else "take"
-    return f"{names} {take} what the {noise.called(settings.kind)} makes negative as 0."
+def notes(ready, found, settings) -> tuple[str, ...]:
+    """Return what is not measured, what is not compared, and which models get a part of the noise; or empty texts."""
+    dropping = [r for r in found.compared if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
+    milder = ""
+    if dropping and KINDS[settings.kind].makes_negative:
+        names = format.listed([f"**{format.plain(ready.titles[r['key']])}**" for r in dropping])
+        milder = f"Values that the noise makes negative count as 0 for {names}."
+    return found.waiting, found.left_out if found.compared else "", milder
 
 
 def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
@@ -141,19 +138,19 @@ def _remembered_runs(fingerprint) -> list[str] | None:
     return [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else None
 
 
-def watch_trainings(fingerprint: str, past: list) -> None:
-    keys = _remembered_runs(fingerprint)
+def watch_trainings(ready) -> None:
+    keys = _remembered_runs(ready.fingerprint)
     if keys is None:
-        keys = [r["key"] for r in _first_runs(fingerprint, past)]
-    again = {r["key"]: results.key_now(r) for r in past}  # results of an earlier version get another key
+        keys = [r["key"] for r in _first_runs(ready.fingerprint, ready.records)]
+    again = {r["key"]: results.key_now(r) for r in ready.records}  # results of an earlier version get another key
     for key in dict.fromkeys(again.get(key, key) for key in keys):
-        begin.watch_training(fingerprint, key=key)
+        door.watch_training(ready.fingerprint, key=key)
 
 
 # --- noise ---
 
 
-def choose_noise(data, fingerprint, runs) -> NoiseSettings:
+def choose_noise(ready, runs) -> NoiseSettings:
     name, titles = "robustness.kind", {kind: row.title for kind, row in KINDS.items()}
     kind = workspace.get("widgets").get(name)
     help, take = (
@@ -169,7 +166,7 @@ def choose_noise(data, fingerprint, runs) -> NoiseSettings:
             for other in filter(others.__contains__, KINDS):
                 st.button(titles[other], f"robustness.also {other}", type="tertiary", on_click=take, args=(other,))
     with st.expander("Levels, repeats and rows", icon=":material/tune:"):
-        return _choose_settings(data, fingerprint, runs, kind)
+        return _choose_settings(ready.data, ready.fingerprint, runs, kind)
 
 
 def _kept(runs) -> list:
@@ -210,7 +207,9 @@ def _choose_settings(data, fingerprint, runs, kind):
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
-        return NoiseSettings(kind, levels, options, n_repeats, int(n_rows), data.n_test, transferred, tree)
+        return NoiseSettings(
+            kind, levels, options, n_repeats, int(n_rows), data.n_test, data.Y_test.nnz > 0, transferred, tree
+        )
 
     def seconds(n_rows):
         wanted = settings(n_rows)

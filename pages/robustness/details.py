@@ -10,7 +10,8 @@ from xmlcore import figures
 from xmlcore.metrics.buckets import MEANING
 
 
-def buckets(measurements, settings, files, n_labels) -> None:
+def buckets(measurements, n_labels) -> None:
+    settings = measurements.settings
     parts = measurements.summary[measurements.summary["bucket"] != "all"]
     if parts.empty:
         return
@@ -44,13 +45,14 @@ def buckets(measurements, settings, files, n_labels) -> None:
             charts.show_figure(
                 figures.buckets_under_noise(mine, measure, k, level=level, title=f"{title}: {run}"),
                 mine[mine["measure"] == measure],
-                f"{files}-{name}-{runs.index(run) + 1}",
+                f"{measurements.files}-{name}-{runs.index(run) + 1}",
                 caption,
                 key=f"robustness.{name}",
             )
 
 
-def times(measurements, settings, files) -> None:
+def times(measurements) -> None:
+    settings = measurements.settings
     of = noise.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
     placed = mine.join(measurements.looks["place"], on="run")
@@ -59,7 +61,7 @@ def times(measurements, settings, files) -> None:
             placed, level=noise.level_title(settings.kind, settings.options), title=f"Prediction time under {of}"
         ),
         mine,
-        f"{files}-times",
+        f"{measurements.files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the {of}; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats; those that overlap tell nothing apart. "
         f"{noise.IN_BLOCKS}",

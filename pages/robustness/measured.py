@@ -1,6 +1,7 @@
 """Runs measured under noise: tasks that are started or offered, and their results in one table."""
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,11 +31,11 @@ class UnderNoise:
     """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
     The column ``run`` (name) is added; ``summary`` has means and intervals, and ``model``, one of the ``looks`` of
-    :func:`run_names.looks`.
+    :func:`run_names.looks`. ``settings`` are those of what was measured, and names of downloads begin with ``files``.
     """
 
-    def __init__(self, results: dict[str, object], looks: pd.DataFrame):
-        self.results, self.looks = results, looks
+    def __init__(self, results: dict[str, object], looks: pd.DataFrame, settings, files: str):
+        self.results, self.looks, self.settings, self.files = results, looks, settings, files
         parts = [result.frame.assign(run=name, rows=result.n_rows) for name, result in results.items()]
         self.frame = pd.concat(parts, ignore_index=True)
         self.summary = robustness.summarise(self.frame).join(looks["model"], on="run")
@@ -56,7 +57,14 @@ class UnderNoise:
     @functools.cached_property
     def best(self) -> str:
         """The result that is right most often where nothing is changed, of equals the first by name."""
+        if self.certified:
+            return max(self.results, key=lambda run: self.value(run, CERTIFIED, 1, self.settings.levels[-1]))
         return max(sorted(self.results), key=lambda run: self.value(run, "P@k", 1, 0.0))
+
+    @property
+    def certified(self) -> bool:
+        """Whether this is about rows that no change can turn, and not about measures under noise."""
+        return CERTIFIED in self.measures
 
     @functools.cached_property
     def _losses(self) -> dict:
@@ -74,30 +82,14 @@ class UnderNoise:
         return self._losses.get((run, f"{level:.9g}"))
 
     def loses(self, run: str, level: float) -> int:
-        """Return 1 if a result surely loses P@1 at a level, -1 if it surely gains, else 0."""
+        """Return 1 if a result significantly loses P@1 at a level, -1 if it gains, else 0."""
         loss = self.loss(run, level)
         return int(np.sign(loss.lost)) if loss is not None and loss.p_lost < metrics.SURE else 0
 
     def loses_more(self, run: str, level: float) -> int:
-        """Return 1 if a result surely loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
+        """Return 1 if a result significantly loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
         loss = self.loss(run, level)
         return int(np.sign(loss.more)) if loss is not None and loss.p_more < metrics.SURE else 0
-
-    def is_ahead(self, run: str, level: float) -> bool:
-        """Return whether a result is surely right more often at a level than the best one, on the same rows."""
-        at = {one: self.loss(one, level) for one in self.results}
-        if at[run] is None:
-            return False
-        right = {one: self.results[one].first_right[known.level] for one, known in at.items() if known}
-        of_best = right.pop(self.best)
-        # What would be lost by the best one in the place of each other: of these, the largest was picked.
-        more = robustness.losses({one: [of, of_best] for one, of in right.items()}).set_index("run").loc[run]
-        return more["lost"] > 0 and more["p_lost"] < metrics.SURE
-
-    def is_unchanged(self, run: str, level: float) -> bool:
-        """Return whether the first label of each row is right as often as without noise, or that is unknown."""
-        known, counts = self.loss(run, level), self.results[run].first_right
-        return known is None or np.array_equal(counts[known.level], counts[0])
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
@@ -113,32 +105,31 @@ class UnderNoise:
         return [m for m in MEASURES if m in present]
 
 
-def waiting(runs, names, measurements, settings, drawn) -> str:
-    """Return which levels or runs are not measured yet; nothing for one run alone, which its button names."""
-    said = "" if drawn is settings else "These levels are not measured together yet, so earlier ones are shown. "
-    missing = [f"**{format.plain(names[r['key']])}**" for r in runs if names[r["key"]] not in measurements.results]
-    if len(missing) == 1 and drawn is settings:
-        return ""
-    where = "yet" if drawn is settings else "there"
-    return f"{said}Not measured {where}: {format.listed(missing)}." if missing else said
+class Found(NamedTuple):
+    """What is measured of the results that are compared, and what is not."""
+
+    compared: list  # records of the results that can be compared
+    left_out: str  # why others are not compared, in Markdown
+    measurements: UnderNoise | None
+    waiting: str  # what is not measured yet
 
 
-def by_earlier(runs, names, measurements, drawn) -> str:
-    """Return a sentence that names what is drawn and an earlier version has measured; empty if there is no such."""
-    shown = [record for record in runs if names[record["key"]] in measurements.results]
-    earlier = [f"**{format.plain(names[r['key']])}**" for r in shown if not drawn.task(r).exists()]
-    were = "was" if len(earlier) == 1 else "were"
-    return f"{format.listed(earlier)} {were} measured by an earlier version." if earlier else ""
-
-
-def measure(runs, names, settings) -> tuple:
-    """Return the stored measurements of the runs, or None, and their settings: if need be, with the levels before.
+def measure(ready, runs, settings) -> Found:
+    """Return what is kept of the results chosen: if need be, with levels that were measured before.
 
     What is not measured is started, or a button shown that starts it.
     """
-    wanted = {names[r["key"]]: settings.task(r) for r in runs}
-    results = tasks.ready_all(wanted, button="Measure", key="robustness.start")
-    if not results and (before := choices.at_other_levels(runs, settings)):
-        settings = before
-        results = tasks.kept({names[r["key"]]: settings.task(r) for r in runs})
-    return UnderNoise(results, run_names.looks(runs, names)) if results else None, settings
+    compared, names = settings.alike(runs), ready.titles
+    wanted = {names[r["key"]]: settings.task(r) for r in compared}
+    found = tasks.ready_all(wanted, button="Measure", key="robustness.start") if compared else {}
+    drawn = settings
+    if not found and (before := choices.at_other_levels(compared, settings)):
+        drawn = before
+        found = tasks.kept({names[r["key"]]: drawn.task(r) for r in compared})
+    missing = [f"**{format.plain(name)}**" for name in wanted if name not in found]
+    waiting = "" if drawn is settings else "These levels are not measured together yet, so earlier ones are shown. "
+    if found and (len(missing) > 1 or missing and waiting):  # one alone is named by its button
+        waiting += f"Not measured: {format.listed(missing)}."
+    files = "-".join([format.file_name(ready.name), "robustness", settings.kind, *(r["key"][:6] for r in compared)])
+    measurements = UnderNoise(found, run_names.looks(compared, names), drawn, files) if found else None
+    return Found(compared, settings.apart(runs, names), measurements, waiting)

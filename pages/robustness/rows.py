@@ -17,13 +17,15 @@ ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
 
 
-def rows(data, runs, titles, settings, files) -> None:
+def rows(ready, compared, settings) -> None:
+    """Show the first values of some test rows; ``compared`` has the results that are compared."""
+    data = ready.data
     of = noise.called(settings.kind)
     first, level = _choose(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
     try:
-        drawn = _noisy(data, runs, titles, settings, level, chosen)
+        drawn = _noisy(ready, compared, settings, level, chosen)
     except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
         st.info(format.plain(str(error)))
         return
@@ -44,7 +46,7 @@ def rows(data, runs, titles, settings, files) -> None:
     charts.show_figure(
         figures.noisy_features(frame, of, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
         all_values,
-        f"{files}-rows-{first}",
+        f"{format.file_name(ready.name)}-robustness-{settings.kind}-rows-{first}",
         f"For each row, the features of largest absolute value, and two features that are 0 without {of}, as in "
         f"Figure 6 of Date and Mehar (2025){attacked}. Lengths (L2 norms): {lengths}.",
         key="robustness.noisy",
@@ -75,7 +77,8 @@ def _choose(data, settings):
     return first, level
 
 
-def _noisy(data, runs, titles, settings, level, chosen):
+def _noisy(ready, compared, settings, level, chosen):
+    data, first = ready.data, compared[0]
     options, model, attacked, Y = dict(settings.options), None, "", None
     if KINDS[settings.kind].needs == REFERENCE:
         options[REFERENCE] = data.X_train
@@ -86,12 +89,11 @@ def _noisy(data, runs, titles, settings, level, chosen):
                 raise ValueError("The rows are here once the attack is measured.")
             model, attacked = server.model(settings.tree), f", attacked on {SURROGATE}"
         else:
-            first = settings.alike(runs)[0]
             both = results.run_and_model(first)
             if both is None:
                 jobs.watch(jobs.active("train", key=first["key"]))
                 return None
-            model, attacked = both[1], f", attacked on {format.plain(titles[first['key']])}"
+            model, attacked = both[1], f", attacked on {format.plain(ready.titles[first['key']])}"
     perturbation = robustness.perturbation(settings.kind, level, **options)
     return perturbation.apply(data.X_test[chosen], rows=chosen, seed=0, model=model, Y=Y), attacked
 

@@ -18,14 +18,16 @@ SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ran
 LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
 
 
-def show(data, fingerprint, runs, past, titles, k, measured) -> None:
+def show(ready, runs, measured) -> None:
+    """Offer a twin of one of the results; ``measured`` is on which features there is noise above."""
+    data, fingerprint, past, titles = ready.data, ready.fingerprint, ready.records, ready.titles
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     if not plain:
         st.caption("There is no result without such training whose twin could be trained.")
         return
     record, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
     params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
-    task = tasks.train_task(fingerprint, record["model"], params, k)
+    task = tasks.train_task(fingerprint, record["model"], params, results.K)
     # Search by settings: a result of an earlier version has another key than today's task.
     same = (r["key"] for r in past if r["model"] == record["model"] and r["params"] == params)
     key = next(same, task.key)

@@ -7,7 +7,6 @@ import streamlit as st
 
 from pages.sampling.view import one_class
 from pages.shared import format, tables
-from pages.shared.results import measured
 
 MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
 MACRO_F1_HELP = (
@@ -48,7 +47,7 @@ def sentence(view, title) -> None:
     found, name, title = of(view), f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
     learned = f"{format.count(found.n_copies, 'sampled row')}, each against {found.n_others:.3g} other labels"
     right = f"**{format.percent(found.p_at_1)}** of the {format.count(found.n_test, 'test row')}"
-    if measured.silent(view.data, view.name):
+    if not view.data.Y_test.nnz:
         st.markdown(f"{title} learned from {learned}.")
     else:
         st.markdown(f"On {name}, {title} ranks a true label first for {right}, learnt from {learned}.")
@@ -82,4 +81,4 @@ def cards(view, study) -> None:
             f"prediction {format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row.",
         ),
     ]
-    tables.cards(values[-1:] if measured.silent(view.data, view.name) else values)
+    tables.cards(values[-1:] if not view.data.Y_test.nnz else values)

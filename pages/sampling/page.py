@@ -9,45 +9,23 @@ import streamlit as st
 
 from pages.sampling import answer, buckets, learned, row, studies
 from pages.sampling.view import MODEL, SampledRun
-from pages.shared import begin, sections, server, settings
+from pages.shared import door, sections
 from pages.shared.figures import examples
-from pages.shared.results import measured, results, run_names
-
-HELP = f"All results of {MODEL} in this workspace on this data set, newest first."
 
 
-def main(used) -> None:
-    data, fingerprint, name = used
-    past = results.kept("runs", fingerprint)
-    runs = [r for r in past if r["model"] == MODEL]
-    if not runs:
-        text = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
-        problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
-        words = {"train": MODEL, "others": "Other settings on the Train page", "subject": f"No {MODEL} has"}
-        begin.no_run(used, "sampling", text, **words, problem=problem, model=MODEL, example=examples.candidates)
-        return
-    key, names = results.chosen("sampling.run", fingerprint, runs), run_names.names(past)
-    record = next(r for r in runs if r["key"] == key)
-    both = results.run_and_model(record)
-    if both is None:
-        results.choose("sampling.run", fingerprint, runs, names, key, HELP)
-        begin.watch_training(fingerprint, model=MODEL)
-        return
-    view = SampledRun(data, name, *both, record)
-    answer.sentence(view, names[key])
+def draw(ready) -> None:
+    view = SampledRun(ready.data, ready.name, ready.run, ready.model, ready.record)
+    answer.sentence(view, ready.title)
     cards = st.container()
-    results.choose("sampling.run", fingerprint, runs, names, key, HELP)
-    results.mark(record)
-    results.say_warnings(view.run)
-    begin.watch_training(fingerprint, model=MODEL)
+    ready.choose()
     further, study = {}, None
-    if not measured.silent(data, name):
+    if ready.labelled:
         left, right = st.columns(2, gap="large")
         with left:
-            studies.sweep(view, names[key])
+            studies.sweep(view, ready.title)
         with right:
             study = studies.candidates(view)
-        further = {"Head, torso and tail": lambda: buckets.buckets(view, study, past, names)}
+        further = {"Head, torso and tail": lambda: buckets.buckets(view, study, ready.every, ready.titles)}
     with cards:
         answer.cards(view, study)
     further |= {
@@ -58,4 +36,5 @@ def main(used) -> None:
     sections.show("sampling", further)
 
 
-begin.page("Sampling", main, ready="Double sampling can be trained on it", without="there is nothing to sample")
+ASKED = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
+door.page("Sampling", draw, door.Models(ASKED, examples.candidates, MODEL, (MODEL,), measures=True))

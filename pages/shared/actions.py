@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.shared import fragments
 from pages.shared.workspaces import workspace
 
 
@@ -23,6 +24,12 @@ def refused() -> bool:
     if workspace.only_looks():
         st.caption(workspace.LOOK_ONLY)
     return workspace.only_looks()
+
+
+def form(draw, *args) -> None:
+    """Draw a form with ``draw(*args)``, alone, as typing does not draw the page again; not for looking only."""
+    if not refused():
+        fragments.alone(draw)(*args)
 
 
 def refusal() -> dict:

@@ -12,22 +12,21 @@ from xmlcore.metrics.buckets import MEANING
 HEIGHT = 340  # of the figures, in pixels
 
 
-def sentence(data, name, run, title) -> None:
-    """Say how well the run, called ``title``, predicts, or what can be trained when ``run`` is None."""
-    if run is None:
+def sentence(ready) -> None:
+    """Say how well the run shown predicts; without one, that none has been trained."""
+    data, name = ready.data, f"**{format.plain(ready.name)}**"
+    if not ready.records:
         st.markdown(
-            f"No model has been trained on **{format.plain(name)}** in this workspace yet: "
+            f"No model has been trained on {name} in this workspace yet: "
             f"{format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to test on."
         )
-        return
-    if silent := measured.silent(data, name):
-        st.markdown(silent)
-        return
-    st.markdown(
-        f"On **{format.plain(name)}**, **{format.plain(title)}** ranks a true label first for "
-        f"**{format.percent(value(run.measures, 'P@k', 1))}** of the {format.count(data.n_test, 'test row')} (P@1).",
-        help=run_names.footnote([title]) or None,
-    )
+    elif ready.run is not None and ready.labelled:
+        st.markdown(
+            f"On {name}, **{format.plain(ready.title)}** ranks a true label first for "
+            f"**{format.percent(value(ready.run.measures, 'P@k', 1))}** of the "
+            f"{format.count(data.n_test, 'test row')} (P@1).",
+            help=run_names.footnote([ready.title]) or None,
+        )
 
 
 def show(run, record) -> None:

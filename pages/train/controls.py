@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, format, forms, jobs, sections, server, settings, tasks
+from pages.shared import actions, door, format, forms, jobs, sections, server, settings, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import listed, trying
@@ -36,10 +36,9 @@ def show(data, fingerprint, shown) -> None:
         )
     with place:
         if nothing_to_learn:
-            st.warning(begin.NOTHING_TO_LEARN)
+            st.warning(door.NOTHING_TO_LEARN)
         else:
             _say_what_train_does(task, problems, fingerprint, shown_key, pressed)
-        begin.watch_training(fingerprint)
     drawn, to = st.session_state.get(_DRAWN), ("train", trying.TRIED)
     st.session_state[_DRAWN] = model
     if not nothing_to_learn:

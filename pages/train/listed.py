@@ -3,9 +3,10 @@
 from functools import partial
 
 import pandas as pd
+import streamlit as st
 
-from pages.shared import fields
-from pages.shared.figures import charts
+from pages.shared import fields, jobs
+from pages.shared.figures import charts, examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import answer
@@ -18,8 +19,28 @@ NEXT = "train.model"  # in the workspace's "widgets": the model chosen last
 
 def to_show(fingerprint: str, runs: list) -> dict | None:
     """Return the record of the run to show, as the other pages do; None without any."""
-    key = results.chosen("train.shown", fingerprint, runs) if runs else None
+    key = results.chosen("train.run", fingerprint, runs) if runs else None
     return next((r for r in runs if r["key"] == key), None)
+
+
+def show_figures(ready) -> None:
+    """Draw the figures of the run shown, or an example of one."""
+    if ready.run is None:
+        if jobs.active("train"):
+            st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
+        else:
+            examples.show(examples.buckets)
+        return
+    if not ready.labelled:
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        answer.buckets(ready.key, ready.files)
+    with right:
+        if sum(not results.is_given(r) for r in ready.records) > 1:
+            frontier(ready.records, ready.data.n_test, ready.files)
+        else:
+            answer.measures(ready.run, ready.files, "train.measures")
 
 
 def choose(runs, shown) -> None:

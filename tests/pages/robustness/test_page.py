@@ -61,12 +61,8 @@ def gaussian(key):
     return experiment.task("robustness", {"run": key}, params)
 
 
-def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(page, key):
-    said = said_plainly(page.text())
-    assert "σ = 0.1 on all features, **PLT** loses nothing of P@1 on 30 test rows." in said
-    lengths = np.linalg.norm(load_saved(experiment.load("train", key).fingerprint).X_test.toarray(), axis=1)
-    usual = np.median(lengths[lengths > 0])
-    assert f"has a length of about 0.49; test rows have {usual:.2g} " in said  # 0.1 on each of 24 features
+def test_the_paper_s_noise_is_measured_and_tables_say_what_it_does(page):
+    assert "σ = 0.1 on all features, **PLT** loses **0.0 points**" in said_plainly(page.text())
     below = figure(page, "P@1 under")["layout"]["title"]["subtitle"]["text"]
     assert said_plainly(below) == "all 30 test rows; bands: 95 % over 3 repeats"
     table = page.frame("run", "k", "P@k clean", "P@k", "P@k drop", "PSDCG@k (1/log)")
@@ -83,140 +79,46 @@ def test_the_paper_s_noise_is_measured_and_sentence_and_table_say_what_it_does(p
     assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "lost", "level", "said"),
-    [
-        (150, 0.11, 1.0, "Whether **B** loses a larger or smaller share than **A** is not sure."),
-        (
-            150,
-            0.90,
-            1.0,
-            "**B** loses the largest share at σ = 1: 90.0 %. It falls first: by 27.0 points already at σ = 0.5.",
-        ),  # the level is not that of B
-        (200_000, 0.11, 0.5, "**B** loses the largest share at σ = 0.5: 5.5 %."),
-        (200_000, 0.10, 0.5, "Whether **B** loses a larger or smaller share than **A** is not sure."),
-    ],
-)
-def test_the_sentence_is_of_the_first_level_that_surely_harms_the_best_result_and_names_who_surely_falls_more(
-    n_rows, lost, level, said
-):
+def under_noise(results, levels=(0.25, 0.5)):
+    """Results as the page compares them under Gaussian noise."""
+    settings = types.SimpleNamespace(levels=list(levels), kind="gaussian", options={"support": "all"})
+    return measured_runs.UnderNoise(results, LOOKS, settings, "files")
+
+
+@pytest.mark.parametrize(("n_rows", "level"), [(150, 1.0), (200_000, 0.5)])
+def test_the_answer_is_of_the_first_level_of_significant_loss(n_rows, level):
     def result(lost):
         return measured_shares(n_rows, (0.5, 1.0), *(0.6 * (1 - level * lost) for level in (0.0, 0.5, 1.0)))
 
-    pair = measured_runs.UnderNoise({"A": result(0.1), "B": result(lost)}, LOOKS)
-    settings = types.SimpleNamespace(
-        levels=[0.5, 1.0], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
-    )
-    text = said_plainly(answer.sentence("data", pair, settings))
-    loses = f"**A** surely loses **{6 * level:.1f} points** of P@1 on {n_rows:,} test rows"
-    last = ", and loses **6.0 points** at σ = 1" if level < 1 else ""
-    assert text == f"With Gaussian noise of σ = {level:g} on all features, {loses}{last}. {said}"
-    assert ("largest share" in said) == ("largest share" in text) and ("not sure" in said) == ("not sure" in text)
+    found = answer.facts(under_noise({"B": result(0.9), "A": result(0.1)}, (0.5, 1.0)))
+    assert found == ("A", level, pytest.approx(6 * level), True, n_rows), "of equals the first by name"
 
 
-@pytest.mark.parametrize("fallen", [0.1, 0.57])
-def test_a_result_that_falls_first_and_recovers_is_named_with_the_level_of_its_fall(fallen):
-    runs = {
-        name: measured_shares(400, (0.25, 0.5), *shares)
-        for name, shares in {"A": (0.6, 0.6, 0.4), "B": (0.6, fallen, 0.4), "C": (0.6, 0.6, 0.05)}.items()
-    }
-    pair = measured_runs.UnderNoise(runs, LOOKS)
-    settings = types.SimpleNamespace(
-        levels=[0.25, 0.5], kind="gaussian", options={"support": "all"}, rows_text="", n_repeats=3, n_rows=9, n_test=9
-    )
-    said = said_plainly(answer.sentence("data", pair, settings))
-    falls = f"**B** falls first: by {60 - 100 * fallen:.1f} points already at σ = 0.25."
-    assert f"**C** loses the largest share at σ = 0.5: 91.7 %. {falls}" in said
-    assert "not sure" not in said
-
-
-def test_results_that_lose_larger_shares_at_the_same_level_are_named_together():
-    shares = {"A": (0.6, 0.55), "B": (0.6, 0.1), "C": (0.6, 0.05)}
-    three = {name: measured_shares(400, (0.5,), *of) for name, of in shares.items()}
-    said = answer.beside_the_best(measured_runs.UnderNoise(three, LOOKS), "gaussian", ["B", "C"], [0.5])
-    assert said.startswith(" **B** and **C** surely lose a larger share than **A** at")
-
-
-def sentence(results, levels=(0.25, 0.5)):
-    settings = types.SimpleNamespace(levels=list(levels), kind="gaussian", options={"support": "all"}, rows_text="")
-    return said_plainly(answer.sentence("data", measured_runs.UnderNoise(results, LOOKS), settings))
+def test_the_table_says_from_where_each_result_loses_and_who_more():
+    shares = {"A": (0.6, 0.6, 0.55), "B": (0.6, 0.1, 0.05), "C": (0.6, 0.6, 0.6)}
+    runs = {name: measured_shares(400, (0.25, 0.5), *of) for name, of in shares.items()}
+    table = answer.compared(under_noise(runs))
+    assert table["from"].tolist() == ["σ = 0.5", "σ = 0.25", ""]
+    np.testing.assert_allclose(table["lost"], [100 * 5 / 60, 100 * 55 / 60, 0.0], atol=1e-9)
+    assert table["more"].tolist() == ["", "larger", "smaller"]
 
 
 @pytest.mark.parametrize(
-    ("values", "n_rows", "said"),
-    [
-        ((0.5, 0.5, 0.4), 400, "**B** is ahead of **A** from about σ = 0.33."),  # between 0.25 and 0.5
-        ((0.5, 0.575, 0.4), 400, "**B** is ahead of **A** from about σ = 0.2."),
-        ((0.59, 0.5, 0.4), 400, "**B** is ahead of **A** from about σ = 0.33."),
-        ((0.5, 0.5, 0.4), 20, ""),  # two rows are more, whatever the draws
-        ((0.5, 0.5, 0.2), 400, ""),
-        ((0.5, 0.55, 0.4, 0.0), 400, "**B** is ahead of **A** from about"),
-        ((0.6, 0.5, 0.4), 400, ""),  # as good without noise
-    ],
+    ("after", "significant"), [(0.60, False), (0.61, False), (0.59, False), (0.7, True), (0.5, True)]
 )
-def test_where_another_result_surely_gets_ahead_of_the_best_one_without_noise_is_said(values, n_rows, said):
-    both = {"A": (0.6, 0.55, *(values[3:] or (0.3,))), "B": values[:3]}
-    text = sentence({name: measured_shares(n_rows, (0.25, 0.5), *shares) for name, shares in both.items()})
-    assert said in text and ("ahead" in said) == ("ahead" in text)
-
-
-@pytest.mark.parametrize(
-    ("shares", "said"),
-    [
-        ((0.60, 0.60), "**A** loses nothing of P@1 on 100 test rows."),
-        ((0.60, 0.61), "whether **A** loses P@1 is not sure on 100 test rows."),
-        ((0.60, 0.59), "whether **A** loses P@1 is not sure on 100 test rows."),
-        ((0.60, 0.70), "**A** surely gains **10.0 points** of P@1 on 100 test rows."),
-        ((0.60, 0.50), "**A** surely loses **10.0 points** of P@1 on 100 test rows."),
-    ],
-)
-def test_what_one_row_of_a_hundred_gains_or_loses_is_not_said_to_be_gained_or_lost(shares, said):
-    one = measured_shares(100, (0.5,), *shares)
-    text = sentence({"A": one}, [0.5])
-    assert said in text and ("points" in said) == ("points" in text)
+def test_one_row_of_a_hundred_is_not_significant(after, significant):
+    one = measured_shares(100, (0.5,), 0.6, after)
+    found = answer.facts(under_noise({"A": one}, [0.5]))
+    assert found.significant == significant and found.points == pytest.approx(60 - 100 * after)
     one.first_right = None  # an earlier version measured it, so nothing is tested
-    assert "sure" not in sentence({"A": one}, [0.5])
+    assert not answer.facts(under_noise({"A": one}, [0.5])).significant
 
 
-def test_of_results_as_good_without_noise_the_one_that_others_stand_beside_does_not_depend_on_their_order():
-    runs = {name: measured_shares(400, (0.5,), 0.6, share) for name, share in {"B": 0.4, "A": 0.5}.items()}
-    assert sentence(runs, [0.5]) == sentence(dict(reversed(runs.items())), [0.5])
-
-
-def test_the_sentence_names_what_an_earlier_version_has_measured(page, key, monkeypatch):
-    assert "measured by" not in page.text()
-    monkeypatch.setattr(experiment.KINDS["robustness"], "version", experiment.KINDS["robustness"].version + 1)
-    assert "**PLT** was measured by an earlier version." in page.run().text()
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ((0.6, 0.2, 0.4, 0.3), "**B** from σ = 0.25 to σ = 0.5"),
-        ((0.6, 0.2, 0.3, 0.4), "**B** from σ = 0.25 to σ = 1"),  # where it stops to rise
-        ((0.6, 0.398, 0.4, 0.3), ""),
-        ((0.6, 0.5, 0.4, 0.3), ""),
-    ],
-)
-def test_a_curve_that_rises_by_more_than_its_bands_is_named(values, said):
-    def result(*values):
-        lines = [
-            ("gaussian", level, 1, repeat, "all", "P@k", value + 0.002 * repeat, 0.0)
-            for level, value in zip((0.0, 0.25, 0.5, 1.0), values)
-            for repeat in range(3)
-        ]
-        return types.SimpleNamespace(frame=pd.DataFrame(lines, columns=evaluation.COLUMNS), n_rows=9)
-
-    pair = measured_runs.UnderNoise({"A": result(0.6, 0.5, 0.4, 0.3), "B": result(*values)}, LOOKS)
-    settings = types.SimpleNamespace(levels=[0.25, 0.5, 1.0], kind="gaussian")
-    assert said_plainly(answer.rises(pair, settings, "P@k", 1)) == said
-
-
-def test_before_a_measurement_a_frame_says_what_will_be_there(ready, key, monkeypatch):
+def test_before_a_measurement_there_is_an_example(ready, key, monkeypatch):
     estimate(monkeypatch, "robustness", 100.0)
     page = ready.go("robustness")
-    assert figure(page, "Example: P@1 under noise") and "How well does this model predict" in page.text()
-    assert "Here will be" not in page.press("robustness.start").until(measured).text()
+    assert figure(page, "Example: P@1 under noise")
+    assert not figure(page.press("robustness.start").until(measured), "Example")
 
 
 def test_the_number_of_rows_stays_what_it_was_when_estimates_change(ready, key, session, monkeypatch):
@@ -238,8 +140,8 @@ def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
     page = ready.go("robustness").until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
-    said = "**DoubleSampling** takes what the noise makes negative as 0"
-    assert said in page.text() and "less of the" not in page.text()
+    said = "count as 0 for **DoubleSampling**"
+    assert said in page.text()
     page.set("robustness.kind", "words").until(lambda s: figure(s, "P@1 under changed words"))
     assert said not in page.text()
 
@@ -291,14 +193,13 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert legend(figure(page, "P@1 under")) == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"]
     beside = page.at.dataframe[0].value
     assert beside["run"].tolist() == ["PLT trained with noise σ = 0.1", "PLT", "LdSM"]
-    assert list(beside.columns) == ["run", "0", "0.01", "0.05", "0.1"]
+    assert list(beside.columns) == ["run", "0", "0.01", "0.05", "0.1", "from", "lost", "more"]
     best = beside.sort_values("run").loc[lambda frame: frame["0"].idxmax(), "run"]
-    assert re.search(rf"\*\*{best}\*\* (surely )?(loses|gains) ", page.text())
+    assert re.search(rf"\*\*{best}\*\* (loses|gains) ", page.text())
     page.set("robustness.runs", keys)
     assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise σ = 0.1"]
     assert page.go("data").go("robustness").at.multiselect(key="robustness.runs").value == keys
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
-    assert page.press("robustness.newest").at.multiselect(key="robustness.runs").value
 
 
 def test_results_that_nobody_asked_for_have_a_star_and_come_after_the_user_s_own(ready, key):
@@ -350,7 +251,7 @@ def test_certificates_are_a_curve_of_models_that_have_them(ready):
     X, model = load_saved(experiment.load("train", key).fingerprint).X_test, experiment.load_run_model(key)
     level = robustness.default_levels("certificate", 2, robustness.ValueScale.of(X))[-1]
     share = 100 * (robustness.certified_radius(model, X).radius >= level).mean()
-    assert f"**{share:.1f}" in page.text() and "**OneVsRest** is not compared" in page.text()
+    assert f"**{share:.1f}" in page.text() and "Not compared: **OneVsRest**" in page.text()
 
 
 @pytest.mark.sections("At one level", "Prediction time", "Single rows")
@@ -376,14 +277,13 @@ def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready)
 
     page = ready.go("robustness").set("robustness.kind", "fgsm").until(lambda s: len(compared(s)) == 2)
     # One of the models has no gradient: at first the same label tree is attacked for both.
-    assert "computed on one label tree for all" in page.text()
     for model, key in keys.items():
         levels = [float(o.split("=")[1]) for o in page.at.select_slider(key="robustness.level").options]
         params = {"kind": "fgsm", "levels": levels, "options": {"norm": 2, "support": "all"}, "n_repeats": 1}
         transferred = model != "LdSM"  # whose attack always is
         assert experiment.task("robustness", {"run": key}, params | {"transferred": transferred}).load().surrogate
     page.set("robustness.gradient mixed", "own").until(lambda s: compared(s) == {"PLT"})
-    assert "computed on each model itself" in page.text() and "**LdSM** has no gradient" in page.text()
+    assert "Not compared: **LdSM** (no gradient" in page.text()
     assert page.frame("run", "k", "P@k clean")["run"].unique().tolist() == ["PLT"]
     page.set("robustness.runs", [keys["LdSM"]]).until(lambda s: compared(s) == {"LdSM"})
     assert "None of these models has a gradient" in page.text()
@@ -394,7 +294,7 @@ def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transfe
     train(ready, "OneVsRest")
     page = ready.go("robustness").set("robustness.kind", "fgsm").set("robustness.gradient alike", "tree")
     page.until(lambda s: legend(figure(s, "P@1 under the FGSM")) == ["OneVsRest"])
-    assert "**PLT** is the label tree that the attack is computed on" in page.text()
+    assert "Not compared: **PLT** (the label tree that the attack is computed on)" in page.text()
 
 
 def test_levels_that_cannot_be_read_are_said_to_be_so(page):
@@ -430,7 +330,7 @@ def test_measured_results_are_drawn_while_others_wait_for_their_button_and_are_n
     assert measured(page) and "Not measured" not in page.text(), "the button names it"
     train(page, "LdSM")
     page.go("data").go("robustness")
-    assert measured(page) and "Not measured yet: **LdSM** and **OneVsRest**." in page.text()
+    assert measured(page) and "Not measured: **LdSM** and **OneVsRest**." in page.text()
 
 
 def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch):
@@ -441,7 +341,7 @@ def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch)
     assert measured(page) and list(page.at.select_slider(key="robustness.level").options)[-1] == "σ = 0.1"
     train(page, "OneVsRest")
     text = page.go("data").go("robustness").text()
-    assert measured(page) and "earlier ones are shown. Not measured there: **OneVsRest**." in text
+    assert measured(page) and "earlier ones are shown. Not measured: **OneVsRest**." in text
     page.press("robustness.start").until(lambda s: "not measured together" not in s.text())
     assert "σ = 0.2 on all features, " in said_plainly(page.text())
     page.set(field, "0.02, 0.3")

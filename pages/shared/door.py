@@ -1,0 +1,274 @@
+"""The door of a page: what it needs is there and ready, or one place says why it is not, and what to do about it.
+
+A page registers with :func:`page`, and says with :class:`Runs`, or another class of its kind, which results it is
+about. Its ``draw(ready)`` is called only when these are there: it asks for no state.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import actions, addresses, fields, format, jobs, server, settings, tasks
+from pages.shared.figures import examples
+from pages.shared.results import results, run_names
+from pages.shared.workspaces import workspace
+from xmlcore import datasets, experiment
+
+NOTHING_TO_LEARN = "No training row has a label, so there is nothing to learn. Choose another data set."
+SILENT = "No test row of **{}** has a label, so nothing says how often a prediction is right."
+
+
+@dataclasses.dataclass
+class Ready:
+    """What a page draws: the data set in use, the results that it can show, and the one that it shows."""
+
+    name: str = ""  # of the data set, on pages
+    fingerprint: str | None = None  # of the data set: a hash of its content
+    data: datasets.Dataset | None = None
+    records: list = dataclasses.field(default_factory=list)  # of the results, newest first
+    titles: dict = dataclasses.field(default_factory=dict)  # of all results on the data set, by key
+    record: dict | None = None  # of the result shown
+    run: Any = None  # the result shown
+    model: Any = None  # its model
+    head: Any = None  # a container beside the title of the page
+    kind: Any = None  # how the page lists, chooses and reads results: a Runs, or one of its kind
+
+    @property
+    def key(self) -> str:
+        return self.record["key"]
+
+    @property
+    def title(self) -> str:
+        """The name of the result shown."""
+        return self.titles[self.key]
+
+    @property
+    def every(self) -> list:
+        """All results on the data set, those included that this page cannot show."""
+        return results.kept("runs", self.fingerprint)
+
+    @property
+    def labelled(self) -> bool:
+        """Whether a test row has a label, so that predictions can be right or wrong."""
+        return self.data.Y_test.nnz > 0
+
+    @property
+    def files(self) -> str:
+        """How names of downloaded files begin."""
+        return f"{format.file_name(self.name)}-{self.run.model}-{self.key[:6]}"
+
+    def choose(self, label: str = "Result shown", width: int | None = None) -> None:
+        """Show which result is shown, a choice of another, what there is to say of it, and trainings that go on."""
+        self.kind.choose(self, label, width)
+        self.kind.watch(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """A page about the data set in use; ``below`` is drawn below what the door says."""
+
+    reads_data, needs_data = True, True
+    question: str = ""  # that the page answers: said while there is no result
+    example: Callable | None = None  # a figure of :mod:`pages.shared.figures.examples`
+    train: str = "PLT"  # the model that a button trains while there is no result
+    models: tuple = ()  # those whose results are shown; empty: all
+    below: Callable | None = None
+    measures: bool = False  # whether it is about how often predictions are right
+
+    def list(self, fingerprint) -> list:
+        return []
+
+    def titles(self, fingerprint, records) -> dict:
+        return {}
+
+    def is_open_without(self) -> bool:
+        """Return whether the page is drawn also while there is no result."""
+        return True
+
+    def begin(self, ready: Ready, page: str) -> None:
+        """Say what the page shows once there is a result, and offer to make one."""
+        no_result(ready, page, self)
+
+    def pick(self, ready: Ready, page: str) -> bool:
+        """Choose and read what is shown, and return whether the page can be drawn."""
+        return True
+
+    def choose(self, ready: Ready, label: str, width: int | None) -> None:
+        """Show a choice of the result shown."""
+
+    def watch(self, ready: Ready) -> None:
+        """Show the progress and the failures of trainings that the page waits for."""
+
+
+class Always(Page):
+    """A page that is drawn also while no data set is in use."""
+
+    needs_data = False
+
+
+class Alone(Always):
+    """A page that is not about the data set in use."""
+
+    reads_data = False
+
+
+class Runs(Page):
+    """A page about one of the results on the data set in use, those without a model included."""
+
+    def list(self, fingerprint) -> list:
+        return [] if fingerprint is None else results.kept("runs", fingerprint)
+
+    def titles(self, fingerprint, records) -> dict:
+        return run_names.names(records)
+
+    def pick(self, ready, page) -> bool:
+        key = results.chosen(f"{page}.run", ready.fingerprint, ready.records)
+        ready.record = next(record for record in ready.records if record["key"] == key)
+        return self.read(ready)
+
+    def read(self, ready) -> bool:
+        ready.run = results.run(ready.record)
+        return True
+
+    def choose(self, ready, label, width) -> None:
+        about = "All results of this workspace on this data set that this page can show, newest first."
+        titles = fields.cut(ready.titles, width) if width else ready.titles
+        key = f"{st.session_state[_NAME]}.run"
+        results.choose(key, ready.fingerprint, ready.records, titles, ready.key, about, label)
+        if len(ready.records) == 1:
+            st.caption(results.trained(ready.record))
+        if ready.run is not None:
+            results.mark(ready.record)
+            results.say_warnings(ready.run)
+
+    def watch(self, ready) -> None:
+        for model in self.models:
+            watch_training(ready.fingerprint, model=model)
+        if not self.models:
+            key = {} if ready.record is None else {"key": results.key_now(ready.record)}
+            watch_training(ready.fingerprint, **key)
+
+
+class Models(Runs):
+    """A page about the model of one of the results on the data set in use."""
+
+    def list(self, fingerprint) -> list:
+        every = [] if fingerprint is None else results.with_model(fingerprint)
+        return [record for record in every if not self.models or record["model"] in self.models]
+
+    def titles(self, fingerprint, records) -> dict:
+        return run_names.names(results.kept("runs", fingerprint)) if self.models else run_names.names(records)
+
+    def is_open_without(self) -> bool:
+        return False
+
+    def read(self, ready) -> bool:
+        both = results.run_and_model(ready.record)
+        if both is not None:
+            ready.run, ready.model = both
+        return both is not None
+
+
+class Several(Models):
+    """A page about the models of several results; ``draw`` lets the user choose them."""
+
+    def list(self, fingerprint) -> list:
+        return [] if fingerprint is None else results.usable("runs", fingerprint)
+
+    def pick(self, ready, page) -> bool:
+        return True
+
+
+_NAME = "door.page"  # key of st.session_state: the name of the page that is drawn
+
+
+def page(title: str, draw: Callable, kind: Page) -> None:
+    """Draw a page with ``draw(ready)``, or show why that is not possible; ``kind`` says which results it is about."""
+    name = st.session_state[_NAME] = title.lower()
+    head = st.container(horizontal=True, vertical_alignment="center")
+    head.title(title, width="content")
+    ready = in_use() if kind.reads_data else Ready()
+    ready.head, ready.kind = head, kind
+    if _resolved(ready, kind, name):
+        if kind.measures and ready.records and not ready.labelled:
+            st.markdown(SILENT.format(format.plain(ready.name)))
+        draw(ready)
+    elif kind.below is not None:
+        kind.below()
+
+
+def in_use() -> Ready:
+    """Return the data set in use; its fields are empty while there is none."""
+    fingerprint = workspace.get("dataset")
+    if fingerprint is None:
+        return Ready()
+    data = server.dataset(fingerprint)
+    return Ready(tasks.dataset_name(fingerprint) or data.name, fingerprint, data)
+
+
+def _resolved(ready, kind, name) -> bool:
+    """Fill in what the page is about, and return whether it can be drawn; if not, the page says why."""
+    ready.records = kind.list(ready.fingerprint)
+    if ready.data is None and kind.needs_data and not ready.records:
+        no_data()
+        return False
+    if not ready.records:
+        if not kind.is_open_without():
+            kind.begin(ready, name)
+        return kind.is_open_without()
+    ready.titles = kind.titles(ready.fingerprint, ready.records)
+    if not kind.pick(ready, name):
+        ready.choose()
+        return False
+    return True
+
+
+def no_data() -> None:
+    """Say that no data set is in use, or show the progress of one that is made ready."""
+    running = jobs.active("prepare")
+    if running:
+        st.markdown("The data set is being made ready.")
+        jobs.watch(running)
+    else:
+        st.markdown("There is no data set in use.")
+        addresses.link("Data", "Choose or upload one on the Data page", "table_rows")
+
+
+def no_result(ready: Ready, page: str, kind: Page) -> None:
+    """Say which question the page answers, offer to train a model, and show an example."""
+    about = [{"model": model} for model in kind.models] or [{}]
+    no = f"No {' or '.join(kind.models) or 'model'} has been trained"
+    st.markdown(f"{kind.question} {no} on **{format.plain(ready.name)}** in this workspace yet.")
+    nothing, problem = ready.data.Y_train.nnz == 0, _refuses(kind.train, ready.fingerprint)
+    running = any(jobs.active("train", fingerprint=ready.fingerprint, **one) for one in about)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        task = tasks.train_task(ready.fingerprint, kind.train, params=None, k=results.K)
+        actions.button(
+            f"Train {kind.train} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
+            type="primary",
+            key=f"{page}.train",
+            on_click=tasks.start,
+            args=(task,),
+            disabled=nothing or bool(problem) or running,
+        )
+        addresses.link("Train", "Other models and settings on the Train page", "tune")
+    if nothing or problem:
+        st.warning(NOTHING_TO_LEARN if nothing else problem)
+    for one in about:
+        watch_training(ready.fingerprint, **one)
+    if kind.example is not None:
+        examples.show(kind.example)
+
+
+def _refuses(model, fingerprint) -> str:
+    """Return why a model with its default settings does not take a data set; empty if it does."""
+    refuses = any(p.name == "negative" and p.default == "refuse" for p in experiment.MODELS[model].parameters)
+    return settings.needs_amounts(model) if refuses and server.has_negative_values(fingerprint) else ""
+
+
+def watch_training(fingerprint: str, **about) -> None:
+    """Show the progress and the failures of trainings on a data set; ``about`` narrows them down, as ``model=``."""
+    jobs.watch(jobs.active("train", fingerprint=fingerprint, **about)[::-1])
+    jobs.show_failures(jobs.failed("train", fingerprint=fingerprint, **about))
