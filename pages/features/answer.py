@@ -139,5 +139,5 @@ def label_table(view, label) -> None:
     first, more = (own, others) if view.weighted else ((*others, "standard_error"), ())
     first = (*first, "name", "with_label", "without_label", *([] if view.selection.shared else ["n_labels"]))
     config = {column: titles[column] for column in (*first, *more, "feature") if column in shown}
-    tables.show(shown[[*config]], "features.table", config, first=first, most=290, widest=300)
+    tables.show(shown[[*config]], "features.table", config, first=first, most=290)
     st.caption(f"{format.count(len(shown), 'feature')} that **{format.plain(view.data.label_name(label))}** keeps.")

@@ -122,7 +122,6 @@ def _pairs(view):
             "together": tables.number("Rows, %", 75, "%.0f", about),
         },
         most=560,
-        widest=155,  # so all fits into half of a page
     )
     st.caption(
         f"Showing {len(shown):,} of {n_compared * (n_compared - 1) // 2:,} pairs of the "

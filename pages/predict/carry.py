@@ -8,6 +8,7 @@ from pages.shared.figures import charts
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from xmlcore import experiment, serve, store
+from xmlcore.experiment.kinds.packed_files import OpenModel
 
 ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
@@ -70,6 +71,6 @@ def open_model() -> None:
 def choose_opened(fingerprint: str | None) -> None:
     """Choose the model that was opened just now; called before the page reads which model is chosen."""
     key = st.session_state.get(OPENING)
-    if key is not None and store.exists(predictor.OpenModel.folder, key):
+    if key is not None and store.exists(OpenModel.folder, key):
         st.session_state.pop(OPENING)
         predictor.take(fingerprint, key)

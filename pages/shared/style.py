@@ -106,7 +106,6 @@ button[data-testid^=stBaseButton] [data-testid=stMarkdownContainer], button[data
 [kind=tertiary]:is(:hover, :focus, :active) {{ color: inherit !important; }}
 [kind=tertiary]:hover p {{ text-decoration: underline; }}
 body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidden; }}
-[data-testid=stHtml]:not(:empty) {{ container-type: inline-size; }}
 @keyframes more-columns {{
   0%, 99% {{ background: linear-gradient(to left, Canvas 0.5rem, transparent 4rem); }}
   100% {{ background: none; }}
@@ -114,6 +113,5 @@ body:has([data-testid=stDialog]) [data-testid=stPopoverBody] {{ visibility: hidd
 @supports (animation-timeline: scroll()) {{
   .dvn-scroller {{ animation: more-columns linear both; animation-timeline: scroll(self inline); }}
 }}
-.sideways {{ margin: -1rem 0 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}
 </style>"""

@@ -1,25 +1,12 @@
 """Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
-import math
-import textwrap
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.shared import fields, format
-from xmlcore.figures import cut_apart
 
-BORDER, PADDING = 2, 8  # widths of the border of a table, and of what is empty at the end of a cell, in pixels
-TICKS = ((100, 32), (1000, 36), (10_000, 44))  # width of the column in which lines are ticked, up to so many lines
-CELL, DOTS = 16, 7  # width of the space around a cell's text, and how much wider "…" is than a letter, in pixels
-LINE, TALL = 35, 66  # height of a line, and of one that has room for texts over LINES: Streamlit breaks them from 65 on
-HEAD = 38  # height of the titles of columns and of the border
-NARROWEST, WIDEST = 50, 240  # smallest and largest width of a column without one, in pixels
-PAGE = 1042  # width of a table as wide as the page on a laptop, in pixels
-SHORT = 12  # letters of texts that are never cut
-LINES = 3  # of a text at most
-FEW, SCROLLED = 0.25, 0.5  # share of texts that are cut rather than that all lines are tall; of lists in a long table
+LINE = 35  # height of a line, in pixels
 COLUMNS = 7  # that a table shows at first; its menu shows the others
 TEXT = 200  # characters of a text in a table
 PARTS = {"training": "train", "test": "test"}
@@ -154,29 +141,9 @@ def about_features(frame: pd.DataFrame) -> str:
     return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {format.value(values.iloc[0])}."
 
 
-def height(count: int, most: int, line: int = LINE) -> int:
-    """Return the height in pixels of a table of ``count`` lines: about ``most`` at most, and then of whole lines."""
-    whole = line * count + HEAD
-    edge = 9  # of the next line, which says that it is there
-    return whole if whole <= most else most - (most - HEAD) % line + edge
-
-
-def widths(frame: pd.DataFrame, columns: dict, shown, most: int = WIDEST, room: int = PAGE) -> dict[str, int]:
-    """Return the widths of columns: texts and titles are seen in full, up to their given widths and a page's room."""
-    found = {}
-    for name, column in columns.items():
-        found[name] = column["width"]
-        if _is_text(column) or found[name] is None:
-            texts = [column["label"] or name, *(frame[name] if _is_text(column) and name in frame else ())]
-            found[name] = min(max(math.ceil(max(map(_pixels, texts)) + CELL), NARROWEST), found[name] or most)
-    more = sum(found[name] for name in shown) - room
-    if more > 0 and (wide := [name for name in shown if _is_text(columns[name]) and found[name] > more + WIDEST]):
-        found[max(wide, key=found.get)] -= more
-    return found
-
-
-def _is_text(column) -> bool:
-    return column.get("type_config", {}).get("type") == "text"
+def height(count: int, most: int):
+    """Return the height of a table of ``count`` lines: that of its lines, or ``most`` pixels, and then it scrolls."""
+    return "content" if LINE * (count + 1) <= most else most
 
 
 def number(label: str, width: int | None = None, format: str | None = None, help: str | None = None, **settings):
@@ -203,115 +170,37 @@ def on_tick(key: str, values, look) -> dict:
     return {"on_select": tick, "selection_mode": "single-row"}
 
 
-def show(
-    frame: pd.DataFrame,
-    key: str,
-    columns: dict,
-    *,
-    signs=None,
-    best=None,
-    first=(),
-    most=None,
-    widest=WIDEST,
-    **settings,
-):
-    """Show the named columns of a table in their order, or in ``column_order``, and whether it scrolls sideways.
+def show(frame: pd.DataFrame, key: str, columns: dict, *, signs=None, best=None, first=(), most=None, **settings):
+    """Show the named columns of a table in their order, or in ``column_order``.
 
-    A cell may be a tuple of names: where not all fit, it shows the first ones, and how many others there are.
-    The reader may choose the others than the ``first``, at most seven. ``signs`` has formats of columns with a minus,
-    or functions that write a number and its unit; ``best`` says which cells are bold, ``most`` is the largest height,
-    ``widest`` that of columns without a width.
+    A cell may be a tuple of names. The reader may choose the others than the ``first``, at most seven. ``signs`` has
+    formats of columns with a minus, or functions that write a number and its unit; ``best`` says which cells are bold,
+    ``most`` is the largest height in pixels.
     """
     if "column_order" not in settings:
-        offered = [name for name in columns if name in frame.columns]
-        frame = frame if first else frame[offered]
-        first = first or tuple(offered[:COLUMNS])
-        more = {name: columns[name]["label"] or name for name in offered if name not in first}
-        if more:
-            with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-                field = ".".join([*key.split(".")[:2], "columns"])
-                more = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
-        settings["column_order"] = [name for name in offered if name in {*first, *more}]
-    shown = settings["column_order"]
-    objects = [name for name in shown if name in frame and frame[name].dtype == object]
-    lists = {name: frame[name] for name in objects if frame[name].map(type).eq(tuple).all()}
-    frame = frame.assign(**{name: cells.map(", ".join) for name, cells in lists.items()})
-    ticks = next((pixels for lines, pixels in TICKS if len(frame) <= lines), 48)
-    edges = BORDER + ticks * ("on_select" in settings)
-    wide = widths(frame, columns, shown, widest, PAGE - edges)
-    columns = {name: column | {"width": wide[name]} for name, column in columns.items()}
-    frame, settings["row_height"] = _fitted(frame, columns, shown, lists, most)
+        settings["column_order"] = _chosen_columns(frame, key, columns, first)
+        frame = frame if first else frame[[name for name in columns if name in frame.columns]]
+    objects = [name for name in settings["column_order"] if name in frame and frame[name].dtype == object]
+    lists = [name for name in objects if frame[name].map(type).eq(tuple).all()]
+    frame = frame.assign(**{name: frame[name].map(", ".join) for name in lists})
     if most is not None:
-        settings["height"] = height(len(frame), most, settings["row_height"])
+        settings["height"] = height(len(frame), most)
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     if best is not None and len(frame) > 1:
         bold = best.map({True: "font-weight: 700", False: ""}.get)
         styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
-    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-    width = sum(wide[name] for name in shown) + edges
-    st.html(
-        f'<p class="sideways s{width}">Not all columns of the table fit here: scroll it sideways.</p>'
-        f"<style>@container (min-width: {width - PADDING}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
-    )
-    return event
+    return st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
 
 
-def _fitted(frame, columns, shown, lists=(), most=None) -> tuple[pd.DataFrame, int]:
-    """Return a table whose texts fit into their cells, and the height of a line: taller if many texts need that.
-
-    ``lists`` has the tuples of names that texts of some columns are made of.
-    """
-    lines, cut = 1, {}
-    scrolls = most is not None and TALL * len(frame) + HEAD > most
-    for name in filter(lambda name: _is_text(columns.get(name, {})), frame.columns):
-        room = columns[name]["width"] - CELL
-        long = {text: _pixels(text) for text in frame[name] if isinstance(text, str) and len(text) > SHORT}
-        wide = {text: pixels / len(text) for text, pixels in long.items() if pixels > room}
-        letters = max(int((room - DOTS) / max(wide.values(), default=8)), 8)
-        # More lines help only texts that are not mostly one word.
-        words = [text for text in wide if max(map(len, text.split()), default=0) > max(len(text) / 2, letters)]
-        words = [] if name in lists else words
-        texts, few = sorted(wide.keys() - words), SCROLLED if scrolls and name in lists else FEW
-        lines = LINES if name in shown and frame[name].isin(texts).sum() > few * len(frame) else lines
-        cut[name] = letters, words, texts
-    for name, (letters, words, texts) in cut.items():
-        if lines > 1:  # which end with a word, so they are not full
-            short = cut_apart(words, letters) | _in_lines(texts, lines, letters)
-        else:
-            short = cut_apart([*words, *texts], letters)
-        if name in lists:
-            long = {*texts}
-            short = {text: _first(of, lines, letters) for text, of in zip(frame[name], lists[name]) if text in long}
-        frame = frame.assign(**{name: [short.get(text, text) for text in frame[name]]})
-    return frame, LINE if lines == 1 else TALL
-
-
-def _in_lines(texts, lines: int, letters: int) -> dict[str, str]:
-    """Return texts, by text, cut so that each has so many lines of so many letters at most."""
-    found, room = {}, lines * (letters - 3)
-    while texts:
-        found |= cut_apart(texts, room)
-        # Long words leave the ends of lines empty.
-        texts = [text for text in texts if room > letters and len(textwrap.wrap(found[text], letters)) > lines]
-        room -= 3
-    return found
-
-
-def _first(names: tuple, lines: int, letters: int) -> str:
-    """Return as many names as there is room for, each cut by itself where it is longer than a line, and ``+4``."""
-    cut = [next(iter(cut_apart([name], letters - 3).values())) for name in names]
-    for n in range(len(cut), 0, -1):
-        text = ", ".join([*cut[:n], *[f"+{len(cut) - n}"] * (n < len(cut))])
-        if len(textwrap.wrap(text, letters - 2)) <= lines:  # a cell breaks lines earlier than the mean letter says
-            break
-    return text
-
-
-def _pixels(text) -> float:
-    """Return how wide a text is in a cell, or a little more."""
-    text = str(text).replace("\u00a0", " ")
-    wide = 4 * sum(map(text.count, "mwMW@%")) + 3 * (len(text.encode(errors="replace")) - len(text))
-    return 7.2 * len(text) - 3 * sum(map(text.count, " .,:;'()[]|fijlrt")) + wide
+def _chosen_columns(frame, key, columns, first) -> list[str]:
+    """Return the columns that are shown: the first ones, and those of the others that the reader has chosen."""
+    offered = [name for name in columns if name in frame.columns]
+    first, chosen = first or tuple(offered[:COLUMNS]), ()
+    if more := {name: columns[name]["label"] or name for name in offered if name not in first}:
+        with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+            field = ".".join([*key.split(".")[:2], "columns"])
+            chosen = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
+    return [name for name in offered if name in {*first, *chosen}]
 
 
 def _signed(form):

@@ -100,7 +100,6 @@ def _table(lines, own, inventory, fields):
         },
         first=("mb", "title", "kind", "used", "source", "users", "pinned"),
         most=HEIGHT,
-        widest=350,
         on_select="rerun",
         selection_mode="multi-row",
     )

@@ -233,7 +233,6 @@ def _pairs(pairs, found, key, choose) -> None:
             "rows": tables.number("Rows", 55, "localized", "Test rows with both mistakes."),
             "share": tables.number("Share, %", 72, "%.0f", "Of the test rows that miss the label."),
         },
-        widest=155,
         height=420,
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),

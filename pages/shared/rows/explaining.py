@@ -17,7 +17,6 @@ from xmlcore import experiment, explain, figures, metrics
 BARS = 10  # features drawn
 FAR_OFF = 0.05  # mean error of probabilities, beyond what may be chance, from which pages say it
 ROWS = 500  # test rows on which LdSM's shares are looked at
-HALF = 504  # room for the columns of a table in half of the page on a laptop, in pixels
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 DECIDES = "decides"  # kind of a probability that is no score of the model, but decides what it predicts
@@ -132,8 +131,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         "decided": tables.text("Predicted", 90 if differ else 72, about),
         "label": tables.number("Id", 52, "%d"),
     }
-    room = HALF - sum(columns[name]["width"] or 0 for name in columns.keys() & told.columns)
-    tables.show(told.assign(name=names), key, columns, signs=signs(kind, "score"), widest=room)
+    tables.show(told.assign(name=names), key, columns, signs=signs(kind, "score"))
     if kind == "share" and not frame.sort_values("rank")["score"].is_monotonic_decreasing:
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 
