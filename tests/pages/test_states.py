@@ -19,7 +19,6 @@ from tests.pages.making import (
     said_plainly,
     select,
     show,
-    titles,
     train,
     use,
     word_data,
@@ -60,8 +59,6 @@ def open_all(page, server, names=PAGES):
 def test_an_empty_workspace(session, server, small_catalog):
     small_catalog.load = no_room
     page = session().until(lambda s: s.at.error)
-    for name in ("predict", "explain", "robustness", "trees", "features", "sampling"):
-        assert "There is no data set in use" in page.go(name).text(), name
     open_all(page.go("data").click("Dismiss"), server)
 
 
@@ -166,19 +163,14 @@ def test_a_data_set_and_no_result(ready, server):
     open_all(ready, server)
 
 
-@pytest.mark.parametrize("state", ["alone", "two", "beside a model", "damaged"])
+@pytest.mark.parametrize("state", ["two", "damaged"])
 def test_a_result_that_is_only_predictions(ready, server, state):
-    if state == "beside a model":
-        train(ready)
     if state == "two":
         predictions(ready, "another")
     key = predictions(ready)
     if state == "damaged":
         damage("runs", key)
     open_all(ready, server, PAGES[1:])  # the Data page shows no result
-    said = ready.go("explain").text()
-    assert "Left out, because only the predictions are known and no model: other" in said.replace("**", "")
-    assert ("No model has been trained on" in said) == (state != "beside a model")
 
 
 @pytest.mark.slow
@@ -207,34 +199,6 @@ def test_a_link_for_looking_only(ready, server):
     open_all(Session(ready.look_only()), server)
 
 
-@pytest.mark.parametrize(("name", "model"), [("trees", "LdSM"), ("sampling", "DoubleSampling"), ("explain", "PLT")])
-@pytest.mark.sections()
-def test_the_newest_result_is_shown_first_and_the_train_page_shows_the_one_chosen(ready, name, model):
-    older, newer = train(ready, model), train(ready, model, random_state=2)
-    assert ready.go(name).at.selectbox(key=f"{name}.run").value == newer
-    assert ready.set(f"{name}.run", older).go("train").at.selectbox(key="train.shown").value == older
-    assert ready.go(name).at.selectbox(key=f"{name}.run").value == older
-
-
-FIRST = {  # the button of a page without a result, and what the page has when its job is done
-    "predict": ("predict.train", lambda s: "first for test row" in s.text()),
-    "explain": ("explain.train", lambda s: figure(s, "Contributions to")),
-    "robustness": ("robustness.train", lambda s: figure(s, "P@1 under")),
-    "trees": ("trees.train", lambda s: "Inner nodes" in s.metrics()),
-    "features": ("features.begin", lambda s: figure(s, "Features of topic")),
-    "sampling": ("sampling.train", lambda s: "F1 of means" in s.metrics()),
-}
-
-
-@pytest.mark.parametrize("name", FIRST)
-@pytest.mark.sections()
-def test_a_page_without_a_result_has_a_button_that_makes_one(ready, name):
-    key, is_shown = FIRST[name]
-    page = ready.go(name)
-    assert not is_shown(page)
-    page.press(key).until(is_shown, seconds=300)
-
-
 def drawn(session, title):
     """Whether a figure has more than the one point that a trained model tells of itself."""
     made = figure(session, title)
@@ -244,8 +208,6 @@ def drawn(session, title):
 MEASURED = {  # what a page measures by itself if it is short: its task, a model, its button and its figure
     "explain": ("explanations", "PLT", "explain.measure", "Do the features "),
     "robustness": ("robustness", "PLT", "robustness.start", "P@1 under"),
-    "trees": ("prefixes", "LdSM", "trees.measure", "Fewer trees"),
-    "sampling": ("sampling", "DoubleSampling", "sampling.measure.candidates", "What more candidates bring"),
 }
 
 
@@ -278,18 +240,3 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, ser
 
 def no_room(*args, **settings):
     raise OSError("the disk is full")
-
-
-@pytest.mark.parametrize("name", ["train", "compare", "sampling", "robustness"])
-def test_where_no_test_row_has_a_label_this_is_said_and_no_measure_is_shown(ready, server, name):
-    data = part(120, 30, silent=True)
-    for model in ("PLT", "DoubleSampling"):
-        train(ready, model, data)
-    page = ready.go(name).until(lambda s: not any(job.active for job in server.jobs())).run()
-    assert "No test row of **few** has a label" in page.text()
-    assert {*page.metrics()} <= {"Training", "Prediction", "Model in memory"}
-    assert not re.search(r"\b0\.0+\s%", page.text()) and "true label first" not in page.text()
-    of_labels = [title for title in titles(page) if re.search(r"@|accura|recall|candidates|torso|right", title, re.I)]
-    assert not of_labels, "they would have nothing to show"
-    for table in page.at.dataframe:
-        assert table.value.filter(regex="@|F1").isna().all(axis=None)

@@ -8,7 +8,7 @@ import pytest
 
 from pages.sampling import answer, studies
 from pages.sampling import row as row_part
-from pages.shared import format, style, tables
+from pages.shared import format, style
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
@@ -294,8 +294,6 @@ def test_a_true_class_that_is_no_candidate_is_in_the_table(ready):
     assert table["label"].tolist()[2:] == [true] and table["true"].iloc[2] == "✓ no candidate"
     f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
     assert table["f"].iloc[2] == pytest.approx(f)
-    (shown,) = (e.proto for e in page.at.dataframe if "nearness" in e.value.columns)
-    assert shown.row_height == tables.LINE, "its column has room for these words"
 
 
 def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
