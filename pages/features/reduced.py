@@ -12,7 +12,7 @@ from pages.shared.results import measured, results, run_names
 from xmlcore import experiment
 
 
-class Reduced(NamedTuple):
+class OnSelected(NamedTuple):
     """A model on the selected features beside the same model on all features."""
 
     model: str
@@ -116,14 +116,14 @@ def _compare(view, result):
     )
 
 
-def reduced(result, table) -> Reduced:
+def reduced(result, table) -> OnSelected:
     """Return P@1 and size; ``table`` has measures in percent."""
     first = table.set_index("measure").reindex(["P@1"]).iloc[0]
     sizes = result.numbers["model_bytes"]
-    return Reduced(result.model, first["selected"], first["all"], sizes["selected"] / max(1, sizes["all"]))
+    return OnSelected(result.model, first["selected"], first["all"], sizes["selected"] / max(1, sizes["all"]))
 
 
-def sentence(found: Reduced) -> str:
+def sentence(found: OnSelected) -> str:
     return (
         f"On the selected features **{format.plain(found.model)}** has P@1 = **{found.selected:.2f}\u00a0%**, on all "
         f"{found.all:.2f}\u00a0%; its model is **{found.size:.2g} times** as large."

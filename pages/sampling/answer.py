@@ -29,7 +29,7 @@ def _of_own_q(view, study, column) -> float:
     return view.run.times.get(column, float("nan"))
 
 
-class Answer(NamedTuple):
+class FirstLabels(NamedTuple):
     """How often the first label is right, and from how many pairs that was learnt."""
 
     p_at_1: float
@@ -38,9 +38,9 @@ class Answer(NamedTuple):
     n_others: float  # other labels that each is compared with, mean
 
 
-def of(view) -> Answer:
+def of(view) -> FirstLabels:
     others = view.model.n_pairs_ / max(1, view.n_copies)
-    return Answer(view.p_at_1, view.data.n_test, view.n_copies, others)
+    return FirstLabels(view.p_at_1, view.data.n_test, view.n_copies, others)
 
 
 def sentence(view, title) -> None:
