@@ -114,7 +114,7 @@ def test_the_graph_joins_methods_that_do_not_differ():
     (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
     (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
     (lambda: spearman([["x", "y"]], [[1]], [[1.0, 2]], [[1]]), TypeError, "scores_a holds .*real numbers"),
-    (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is not a matrix: its rows have different lengths"),
+    (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is no array, as its parts have different lengths"),
     (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
     (lambda: wilcoxon(np.zeros(3)), ValueError, r"frame is a ndarray of shape \(3,\): a DataFrame or rows"),
     (lambda: wilcoxon([[1, 2], [3]]), ValueError, r"frame is a list of shape \(2,\): .* rows of equal length"),

@@ -16,6 +16,7 @@ from xmlcore.system import check_memory, effective_jobs
 from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
+    as_array,
     check_count,
     check_features,
     check_labels,
@@ -218,7 +219,7 @@ class BRDT(Estimator):
     def _check_params(self):
         super()._check_params()
         if self.selected is not None:
-            _as_ids(self.selected)
+            as_ids(self.selected)
 
     @staticmethod
     def _param_from_arrays(arrays):
@@ -251,7 +252,7 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
     """Check a selection, and return it as int32 of shape (L, k) or (1, k)."""
     if selected is None:
         return None
-    ids = _as_ids(selected)
+    ids = as_ids(selected)
     if ids.ndim != 2 or ids.shape[0] not in (1, n_labels) or ids.shape[1] == 0:
         raise ValueError(
             f"selected has shape {ids.shape}: a row of feature ids for each of {n_labels} labels is needed, "
@@ -266,14 +267,11 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
     return np.ascontiguousarray(ids, dtype=np.int32)
 
 
-def _as_ids(selected) -> np.ndarray:
+def as_ids(selected, name: str = "selected") -> np.ndarray:
     """Return a selection as an array of whole numbers; raise ValueError or TypeError otherwise."""
-    try:
-        ids = np.asarray(selected)
-    except ValueError as error:
-        raise ValueError("selected is not a matrix: its rows have different lengths") from error
+    ids = as_array(selected, name, "a row of feature ids for each label is needed")
     if ids.dtype.kind not in "iu":
-        raise TypeError(f"selected holds {ids.dtype} values: feature ids are whole numbers")
+        raise TypeError(f"{name} holds {ids.dtype} values: feature ids are whole numbers")
     return ids
 
 
@@ -327,13 +325,8 @@ def label_seed(random_state: int, label: int) -> int:
 
 
 def _leaf(always):
-    return (
-        np.full(1, -1, np.int32),
-        np.zeros(1),
-        np.zeros(1, np.int32),
-        np.zeros(1, np.int32),
-        np.full(1, 1.0 if always else 0.0, np.float32),
-    )
+    zeros = np.zeros(1, np.int32)
+    return np.full(1, -1, np.int32), np.zeros(1), zeros, zeros, np.full(1, float(always), np.float32)
 
 
 def _flat(tree, features):
@@ -341,9 +334,7 @@ def _flat(tree, features):
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)
     feature = feature if features is None else features[feature]
-    weight = tree.value[
-        :, 0, :
-    ]  # of both classes: shares of rows, or numbers of rows in older versions of scikit-learn
+    weight = tree.value[:, 0, :]  # of both classes: shares of rows, or their numbers in older versions of scikit-learn
     return (
         np.where(inner, feature, -1).astype(np.int32),
         np.where(inner, tree.threshold, 0.0),

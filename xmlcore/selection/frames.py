@@ -89,13 +89,12 @@ def label_frame(selected, scores, errors, label: int, X, Y):
     columns = {"rank": np.arange(1, features.size + 1), "feature": features, "score": scores[label].astype(np.float64)}
     if errors is not None:
         columns["standard_error"] = errors[label].astype(np.float64)
-    columns |= {
-        "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[features],
-        "with_label": counts_with_label / n_true if n_true else np.full(features.size, np.nan),
-        "without_label": (counts - counts_with_label) / (rows.size - n_true)
-        if n_true < rows.size
-        else np.full(features.size, np.nan),
-    }
+    with np.errstate(invalid="ignore"):  # nan where no row has the label, or every one
+        columns |= {
+            "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[features],
+            "with_label": np.divide(counts_with_label, n_true),
+            "without_label": np.divide(counts - counts_with_label, rows.size - n_true),
+        }
     columns["weighted_score"] = columns["score"] * columns["with_label"]
     columns["weighted_rank"] = np.empty(features.size, np.int64)
     columns["weighted_rank"][_best_first(columns["weighted_score"][None, :])[0]] = columns["rank"]
@@ -125,9 +124,7 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     for start in range(0, order.size, step):
         common = (mine[start : start + step] @ mine.T).toarray()
         row = np.arange(start, start + common.shape[0])[:, None]
-        common[
-            np.arange(order.size)[None, :] <= row
-        ] = -1  # only pairs of a row and a later label remain, so that each pair counts once
+        common[np.arange(order.size)[None, :] <= row] = -1  # so that each pair counts once
         is_pair = common >= 0
         pairs += int(is_pair.sum())
         total += float((common[is_pair] / (2 * k - common[is_pair])).sum(dtype=np.float64))

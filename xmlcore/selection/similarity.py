@@ -8,8 +8,9 @@ import numpy as np
 from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.selection.decision_trees import as_ids
 from xmlcore.typing import ArrayLike, DataFrame
-from xmlcore.validation import check_frame, check_is
+from xmlcore.validation import as_array, check_frame, check_is
 
 THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
@@ -117,20 +118,11 @@ def _pair(a, b):
     return np.broadcast_to(a, (n, a.shape[1])), np.broadcast_to(b, (n, b.shape[1]))
 
 
-def _matrix(values, name):
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} is not a matrix: its rows have different lengths, but must have the same") from error
-
-
 def _ids(selected, name):
     """Return feature ids as an int array (labels, k); raise ValueError or TypeError if they are not a selection."""
-    ids = _matrix(selected, name)
+    ids = as_ids(selected, name)
     if ids.ndim != 2 or ids.size == 0:
         raise ValueError(f"{name} has shape {ids.shape}: a row of feature ids for each label is needed")
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"{name} holds {ids.dtype} values: feature ids are whole numbers")
     if ids.min() < 0:
         raise ValueError(f"{name} holds {ids.min()}: feature ids start at 0")
     ordered = np.sort(ids, axis=1)
@@ -143,7 +135,7 @@ def _ids(selected, name):
 
 def _scores(scores, ids, name):
     """Return scores of all features, one row per label of ``ids``; raise ValueError or TypeError if they do not fit."""
-    scores = _matrix(scores, name)
+    scores = as_array(scores, name, "a row of scores for each label is needed")
     if scores.ndim != 2 or scores.shape[0] not in (1, ids.shape[0]):
         raise ValueError(
             f"{name} has shape {scores.shape}: a row of scores for each of {ids.shape[0]} labels is needed"

@@ -64,13 +64,9 @@ class BestFeatures:
         if self.shared:
             sums = self.sums.astype(np.float32)
             self._keep(slice(0, 1), sums[:1], np.sqrt(sums[1:]))
-        shape = (self.n_labels, self.k)
-        out = {
-            "selected_": np.broadcast_to(self.selected, shape),
-            "selected_scores_": np.broadcast_to(self.selected_scores, shape),
-        }
-        if not self.shared:
-            out = {"selected_": self.selected, "selected_scores_": self.selected_scores}
+        out = {"selected_": self.selected, "selected_scores_": self.selected_scores}
+        if self.shared:
+            out = {name: np.broadcast_to(values, (self.n_labels, self.k)) for name, values in out.items()}
         if self.scores is not None:
             out["scores_"] = self.scores
         if self.error is not None:
