@@ -24,7 +24,7 @@ def draw(ready) -> None:
         ready.choose("Selection shown")
     with left:
         answer.bars(view, label)
-    sentence.markdown(answer.sentence(view, label))
+    sentence.markdown(answer.sentence(answer.leading(view, label)))
     with cards:
         answer.cards(view)
     answer.label_table(view, label)
