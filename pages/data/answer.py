@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.data import choose
+from pages.data import choose, statistics
 from pages.data.forms import uploads
 from pages.shared import addresses, format, jobs, tables
 from pages.shared.workspaces import dataset_list, workspace
@@ -22,7 +22,7 @@ OTHER = "The data in use: **{}**."
 ADDRESS = "Keep the address of this page: it leads back to your work."
 
 
-class Answer(NamedTuple):
+class DataAnswer(NamedTuple):
     """Sizes of a data set, and its tail, if there are rows enough to tell and its labels are rare."""
 
     name: str
@@ -39,9 +39,9 @@ class Answer(NamedTuple):
         return f"**{format.plain(self.name)}**: {', '.join(sizes)}{about}."
 
 
-def of(data, name: str) -> Answer:
+def of(data, name: str) -> DataAnswer:
     """Return the answer for a data set that the workspace calls ``name``."""
-    answer = Answer(name, data.n_train + data.n_test, data.n_features, data.n_labels)
+    answer = DataAnswer(name, data.n_train + data.n_test, data.n_features, data.n_labels)
     counts = _training_rows(data)
     if not counts.any() or data.n_train < LEAST:
         return answer
@@ -55,7 +55,24 @@ def _training_rows(data) -> np.ndarray:
     return np.bincount(data.Y_train.indices, minlength=data.n_labels)
 
 
-def cards(data) -> None:
+def show(data, fingerprint, used: dict | None) -> tuple:
+    """Show the answer; return the description of the data set, if it is known, and places for a curve and problems."""
+    if data is None:
+        choose.nothing_yet()
+        return None, None, None
+    st.markdown(of(data, used["name"]).sentence())
+    left, right = st.columns(2, gap="medium")
+    with left:
+        described = statistics.description(fingerprint)
+    with right:
+        _cards(data)
+        wrong = st.container()
+        _notes(data, used)
+    choose.preparing()
+    return described, left, wrong
+
+
+def _cards(data) -> None:
     rows, counts = data.n_train + data.n_test, _training_rows(data)
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
     rare = [f"{np.count_nonzero(counts <= most):,} at most {most}" for most in LIMITS]
@@ -78,7 +95,7 @@ def cards(data) -> None:
         st.warning("No training row has a label, so no model can be trained on this data set.")
 
 
-def notes(data, known) -> None:
+def _notes(data, known) -> None:
     """Say how the data set was read; of one of the catalog, in a menu."""
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
     is_listed = known["source"] == "catalog"
@@ -102,6 +119,6 @@ def first_visit(used: dict | None) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
             add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
-            st.button("Add a data set", key="data.start.add", icon=":material/add:", type="tertiary", **add)
+            st.button("Add data", key="data.start.add", icon=":material/add:", type="tertiary", **add)
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}
             st.button("Close", icon=":material/close:", type="tertiary", **close)

@@ -72,19 +72,41 @@ def _stays_open(name: str, busy: bool, fingerprint) -> bool:
     return opened.get(name, "") == fingerprint
 
 
-def change(data, fingerprint, used: dict) -> None:
+def change(data, fingerprint, used: dict | None) -> None:
     """Show the forms that split a data set, make other features of it, compare it with others, and rename it."""
-    forms, only_looks = {}, workspace.only_looks()
-    if data is not None and not only_looks:
+    forms = {}
+    if data is not None:
         forms["Split again"] = split.FORM.busy(), lambda: form.draw(split.FORM, data, fingerprint, used)
         if data.texts_train is not None and data.texts_test is not None:
             forms["Other words"] = words.FORM.busy(), lambda: form.draw(words.FORM, data, fingerprint, used)
     if opened := manage.opened():
         forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
-        if not only_looks:
-            forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
+        forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
     if forms:
         _box("change", "Change or compare data sets", forms)
+
+
+def in_use(fingerprint: str | None) -> dict | None:
+    """Return what the workspace knows of the data set in use; None if there is none."""
+    unlisted = {"name": "uploaded data", "source": "upload", "notes": []}
+    return None if fingerprint is None else workspace.get("known").get(fingerprint, unlisted)
+
+
+def nothing_yet() -> None:
+    """Say that no data set is in use, or that one is made ready."""
+    if jobs.active("prepare"):
+        wanted = format.plain(workspace.get("wanted") or "The data set")
+        st.markdown(f"**{wanted}** is being made ready, once. You can upload your own data meanwhile.")
+    else:
+        st.markdown("No data set is in use. Choose one, or upload your own data.")
+    preparing()
+
+
+def preparing() -> None:
+    """Show the progress and the failure of the data set that is made here; its form shows those of published ones."""
+    jobs.watch([job for entry in datasets.catalog() if not entry.published
+                for job in jobs.active("prepare", name=entry.name)])  # fmt: skip
+    jobs.show_failures([pair for pair in jobs.failed("prepare") if not published.is_published(pair[0])])
 
 
 def _box(name: str, title: str, forms: dict, opened: bool = False, key: str | None = None) -> None:
@@ -110,34 +132,3 @@ def _box(name: str, title: str, forms: dict, opened: bool = False, key: str | No
                 draw()
         if opened:  # below the window, perhaps
             sections.scroll_to(".stExpander")
-
-
-def in_use(fingerprint: str | None) -> dict | None:
-    """Return what the workspace knows of the data set in use; None if there is none."""
-    unlisted = {"name": "uploaded data", "source": "upload", "notes": []}
-    return None if fingerprint is None else workspace.get("known").get(fingerprint, unlisted)
-
-
-def nothing_yet():
-    """Say that no data set is in use, and why: one is being prepared, preparing failed, or none was chosen."""
-    wanted = workspace.get("wanted")
-    if jobs.active("prepare"):
-        st.markdown(
-            f"**{format.plain(wanted or 'The data set')}** is being made ready. This happens once; from then on it "
-            "opens at once. You can upload your own data meanwhile."
-        )
-        for entry in datasets.catalog():
-            if entry.name == wanted:
-                st.caption(format.plain(f"{entry.description} {entry.source}"))
-    elif jobs.failed("prepare"):
-        st.markdown("No data set is in use: making one ready failed. Try again, or upload your own data.")
-    else:
-        st.markdown("No data set is in use. Choose one, or upload your own data.")
-    preparing()
-
-
-def preparing():
-    """Show the progress and the failure of the data set that is made here; the list shows those of the others."""
-    jobs.watch([job for entry in datasets.catalog() if not entry.published
-                for job in jobs.active("prepare", name=entry.name)])  # fmt: skip
-    jobs.show_failures([pair for pair in jobs.failed("prepare") if not published.is_published(pair[0])])

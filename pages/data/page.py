@@ -1,19 +1,18 @@
 """The Data page: what is in the data set, and which one is in use.
 
 answer.py has the panel of a first visit, the first sentence and the cards, frequency.py the curve. choose.py has the
-list of data sets, the ways to get more, and what can be done with one. forms/ has the form that makes a data set, and a
-file for each way to make one; manage.py compares, renames, converts and removes them. further.py lists the sections
-below, each a file; statistics.py computes what they need.
+list of data sets, the ways to get more, and what can be done with one; manage.py compares, renames, converts and
+removes them, forms/ makes them. Each section is a file, and statistics.py computes what they need.
 """
 
 import streamlit as st
 
-from pages.data import answer, choose, frequency, further, problems, statistics
-from pages.shared import door, format
+from pages.data import alike, answer, choose, frequency, labels, problems, rows, sizes, statistics, together
+from pages.shared import door, format, sections
 
 
 def draw(ready) -> None:
-    data, fingerprint = ready.data, ready.fingerprint
+    data, fingerprint, name = ready.data, ready.fingerprint, format.file_name(ready.name)
     used = choose.in_use(fingerprint)
     with ready.head.container(horizontal=True, horizontal_alignment="right"):
         choose.dataset(fingerprint)
@@ -24,27 +23,25 @@ def draw(ready) -> None:
         choose.add(fingerprint)
         choose.change(data, fingerprint, used)
     with above:
-        if data is None:
-            choose.nothing_yet()
-            return
-        st.markdown(answer.of(data, ready.name).sentence())
-        left, right = st.columns(2, gap="medium")
-        with left:
-            described = statistics.description(fingerprint)
-        with right:
-            answer.cards(data)
-            wrong = st.container()
-            answer.notes(data, used)
-        choose.preparing()
-    if described is None:  # a worker counts
+        described, left, wrong = answer.show(data, fingerprint, used)
+    if described is None:  # there is no data set, or a worker counts
         return
     examination = statistics.examination(fingerprint)
     with left:
-        frequency.curve(data, described, fingerprint, format.file_name(ready.name))
+        frequency.curve(data, described, fingerprint, name)
     with wrong:
         problems.in_short(data, described, examination)
+    further = {
+        "Rows": lambda: rows.show(data, fingerprint),
+        "All labels": lambda: labels.show(data, described.labels, examination, name),
+        "Frequency": lambda: frequency.show(data, described, fingerprint, name),
+        "Size": lambda: sizes.show(described, examination, fingerprint, name),
+        "Train and test": lambda: alike.show(data, described, examination, name),
+        "Labels together": lambda: together.show(data, examination, fingerprint, name),
+        problems.TITLE: lambda: problems.show(data, described, examination, name),
+    }
     with below:
-        further.show(ready, described, examination)
+        sections.show("data", further)
 
 
 door.page("Data", draw, door.Always())

@@ -13,7 +13,7 @@ TITLE = "Problems"  # of the section
 NAMED = 2  # kinds of problems that are named beside the cards
 
 
-class Problem(NamedTuple):
+class DataProblem(NamedTuple):
     """A kind of problem that is looked for."""
 
     key: str  # of its number in the summaries
@@ -24,23 +24,23 @@ class Problem(NamedTuple):
 
 LEAK = "n_test_seen_in_train"  # makes measures wrong, however few these are
 LOOKED_FOR = (
-    Problem(LEAK, "test rows", "test rows that occur in training",
+    DataProblem(LEAK, "test rows", "test rows that occur in training",
             "Measures are too high. “Change or compare data sets”, “Split again”, can leave them out."),
-    Problem("n_rows_other_labels", "rows", "rows with the same features but other labels",
+    DataProblem("n_rows_other_labels", "rows", "rows with the same features but other labels",
             "No model can be right about all of these rows."),
-    Problem("n_repeated_train", "training rows", "repeated training rows", "They weigh more than others in training."),
-    Problem("n_repeated_test", "test rows", "repeated test rows", "They weigh more than others in measures."),
-    Problem("n_rows_without_features_train", "training rows", "training rows without features",
+    DataProblem("n_repeated_train", "training rows", "repeated training rows", "They weigh more in training."),
+    DataProblem("n_repeated_test", "test rows", "repeated test rows", "They weigh more in measures."),
+    DataProblem("n_rows_without_features_train", "training rows", "training rows without features",
             "They teach a model only how frequent labels are."),
-    Problem("n_rows_without_features_test", "test rows", "test rows without features",
+    DataProblem("n_rows_without_features_test", "test rows", "test rows without features",
             "A model predicts the same for all of them."),
-    Problem("n_rows_without_labels_train", "training rows", "training rows without labels",
+    DataProblem("n_rows_without_labels_train", "training rows", "training rows without labels",
             "PLT and OneVsRest learn that these rows have none; LdSM and DoubleSampling leave them out."),
-    Problem("n_rows_without_labels_test", "test rows", "test rows without labels", "Every prediction counts as wrong."),
-    Problem("n_labels_never_used", "labels", "unused labels", "They only make the data set look larger."),
-    Problem("n_labels_only_in_test", "labels", "labels in test rows only",
+    DataProblem("n_rows_without_labels_test", "test rows", "test rows without labels", "Any prediction is wrong."),
+    DataProblem("n_labels_never_used", "labels", "unused labels", "They only make the data set look larger."),
+    DataProblem("n_labels_only_in_test", "labels", "labels in test rows only",
             "No model can predict them. A stratified split puts such labels into training where it can."),
-    Problem("n_features_never_used", "features", "unused features", "Harmless, if the files are complete."),
+    DataProblem("n_features_never_used", "features", "unused features", "Harmless, if the files are complete."),
 )  # fmt: skip
 
 

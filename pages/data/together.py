@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import statistics
+from pages.data import labels, statistics
 from pages.shared import fields, format, server, tables
 from pages.shared.figures import charts
 from xmlcore import datasets, figures
@@ -20,14 +20,18 @@ COLUMNS = {
 
 
 def show(data, examination, fingerprint, name) -> None:
-    """Show which labels occur together, and which do not; ``name`` begins the names of files."""
+    """Show which labels occur together, which do not, and sets of labels; ``name`` begins the names of files."""
     st.header("Which labels belong together?")
     if examination is None:
         return
-    n_pairs = examination.summary["n_pairs"]
-    if n_pairs == 0:
+    if examination.summary["n_pairs"] == 0:
         st.caption("No row has two labels, so no labels occur together.")
-        return
+    else:
+        _pairs(data, examination, fingerprint, name)
+    labels.show_sets(data, fingerprint, name)
+
+
+def _pairs(data, examination, fingerprint, name) -> None:
     which_box, number_box = st.columns([3, 2], vertical_alignment="bottom")
     which = fields.radio("Draw", CHOICES, "together.which", "frequent", place=which_box)
     number = fields.slider("Number of labels", LEAST, MOST, "together.number", FIRST, place=number_box)
@@ -57,7 +61,8 @@ def show(data, examination, fingerprint, name) -> None:
         )
     left, right = st.columns(2, gap="medium")
     with left:
-        _table(data, "Labels that occur together", examination.pairs, n_pairs, f"{name}-pairs")
+        of = examination.summary["n_pairs"]
+        _table(data, "Labels that occur together", examination.pairs, of, f"{name}-pairs")
     with right:
         n_all = data.n_labels * (data.n_labels - 1) // 2
         _table(data, "Labels that avoid each other", examination.exclusions, n_all, f"{name}-exclusions")
@@ -67,8 +72,8 @@ def show(data, examination, fingerprint, name) -> None:
 def pairs_drawn(fingerprint, which, number):
     """Return the table of all pairs among some labels, with their names; ``which`` is a key of CHOICES."""
     data, Y = server.dataset(fingerprint), statistics.all_labels(fingerprint)
-    labels = server.description(fingerprint).labels
-    counts = (labels["n_train"] + labels["n_test"]).to_numpy()
+    of_labels = server.description(fingerprint).labels
+    counts = (of_labels["n_train"] + of_labels["n_test"]).to_numpy()
     if which == "pairs":
         pairs = statistics.known(fingerprint).pairs
         chosen = list(dict.fromkeys(pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]

@@ -28,7 +28,7 @@ def labels(view) -> None:
         contributions(view)
 
 
-class Answer(NamedTuple):
+class LabelAnswer(NamedTuple):
     """Facts of the first sentence: where a model ranks a label of a row, and which features decide that."""
 
     title: str  # of the model
@@ -52,14 +52,14 @@ class Answer(NamedTuple):
         )
 
 
-def of(view) -> Answer:
+def of(view) -> LabelAnswer:
     """Return the answer for the label that is explained."""
     names = tables.part(view.data, "test")[2]
     row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
     found, score = view.contributions, explaining.total(view.kind, view.attrs["total"])
     raises, lowers = (found[sign * found["contribution"] > 0]["name"].head(n).tolist() for sign, n in ((1, 2), (-1, 1)))
     place = view.place()
-    return Answer(view.title, row, view.name, place, view.k, score, view.label in view.true, raises, lowers)
+    return LabelAnswer(view.title, row, view.name, place, view.k, score, view.label in view.true, raises, lowers)
 
 
 def sentence(view) -> str:

@@ -19,8 +19,9 @@ REPEATS = 10  # noisy copies of the row
 MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute much only with noise
 
 
-def by_hand(view, by_key: dict, titles: dict) -> None:
+def by_hand(view, ready) -> None:
     """Let feature values be changed, dropped or added, and show what every model predicts then."""
+    by_key, titles = {record["key"]: record for record in ready.records}, ready.titles
     _fewest(view)
     row = (view.run.fingerprint, view.row)
     editor = row_editor.Editor(STATE, view.data, view.x, row, row_edits.parsed(now().edit))

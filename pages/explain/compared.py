@@ -94,9 +94,10 @@ def _choose_label(view) -> int | None:
     return other
 
 
-def another_result(view, fingerprint: str, by_key: dict, titles: dict) -> None:
+def another_result(view, ready) -> None:
     """Show what each feature adds to the same label of the same row in the models of two results."""
-    key = _choose_result(fingerprint, by_key, titles, view.key)
+    by_key, titles = {record["key"]: record for record in ready.records}, ready.titles
+    key = _choose_result(ready.fingerprint, by_key, titles, view.key)
     record, title = by_key[key], titles[key]
     both = results.run_and_model(record)
     if both is None:

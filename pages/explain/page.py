@@ -1,6 +1,6 @@
 """Explain: why does a model predict this label for this row?
 
-This file says what is where. Files beside it: ``view`` (what is explained, and its choices), ``answer`` (sentence,
+This file says what is where. Files beside it: ``view`` (what is explained, and its choice), ``answer`` (sentence,
 marked text, labels and bars), ``compared`` (with another label, or another result), ``changed`` (the row, by hand or by
 noise), ``path`` (the nodes on the way to the label), ``whole_model`` (features of a label, and of all labels).
 """
@@ -24,28 +24,26 @@ def draw(ready) -> None:
     with right:
         ranked = st.container()
     with right if ready.data.texts_test is None else left:  # where there is room: a text is shorter than a figure
-        explained = view.choose_row(ready)
+        shown = view.choose_row(ready)
     with of_label:
-        explained.label = view.choose_label(explained)
-    sentence.markdown(
-        answer.sentence(explained), help=explaining.SCALE[explained.kind] + explaining.divided(explained.kind)
-    )
+        shown.label = view.choose_label(shown)
+    sentence.markdown(answer.sentence(shown), help=explaining.SCALE[shown.kind] + explaining.divided(shown.kind))
     with picture:
-        answer.why(explained)
+        answer.why(shown)
     with ranked:
-        answer.labels(explained)
-    by_key = {record["key"]: record for record in ready.records}
+        answer.labels(shown)
     further = {
-        "Another label": lambda: compared.another_label(explained),
-        "What if": lambda: changed.by_hand(explained, by_key, ready.titles),
-        "Another result": lambda: compared.another_result(explained, ready.fingerprint, by_key, ready.titles),
-        "Path": lambda: path.path(explained),
-        "Noise": lambda: changed.by_noise(explained),
-        "Largest values": lambda: answer.largest_values(explained),
-        "Features of a label": lambda: whole_model.of_a_label(explained),
-        "Whole model": lambda: whole_model.of_all_labels(explained),
+        "Another label": lambda: compared.another_label(shown),
+        "What if": lambda: changed.by_hand(shown, ready),
+        "Another result": lambda: compared.another_result(shown, ready),
+        "Path": lambda: path.path(shown),
+        "Noise": lambda: changed.by_noise(shown),
+        "Largest values": lambda: answer.largest_values(shown),
+        "Features of a label": lambda: whole_model.of_a_label(shown),
+        "Whole model": lambda: whole_model.of_all_labels(shown),
     }
-    sections.show("explain", view.possible(ready, explained, further))
+    missing = view.OF_LABEL if shown.label is None else ("Another result",) * (len(ready.records) == 1)
+    sections.show("explain", {title: part for title, part in further.items() if title not in missing})
 
 
 ASKED = "Which features made a model predict a label, and is the explanation reliable?"

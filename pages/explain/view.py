@@ -22,12 +22,13 @@ class Explained:
 
     label: int | None = None
 
-    def __init__(self, data, run, model, key, title, row, files, k):
-        self.data, self.run, self.model, self.key, self.title = data, run, model, key, title
+    def __init__(self, ready, row, k):
+        self.data, self.run, self.model, self.key, self.title = (
+            ready.data, ready.run, ready.model, ready.key, ready.title,
+        )  # fmt: skip
         self.row, self.k = row, k
-        self.x = data.X_test[[row]]
-        self.files = f"{files}-{run.model}-{key[:6]}"  # how names of downloaded files begin
-        self.file = f"{self.files}-row{row}"
+        self.x = self.data.X_test[[row]]
+        self.files, self.file = ready.files, f"{ready.files}-row{row}"  # how names of downloaded files begin
 
     @functools.cached_property
     def contributions(self) -> pd.DataFrame:
@@ -71,14 +72,7 @@ def choose_row(ready) -> Explained:
     """Show the choice of a test row, and return what of it is explained."""
     row = selectors.choose_test_row(ready.data, ready.run, "explain.row")
     _find_row(ready.data)
-    files = format.file_name(ready.name)
-    return Explained(ready.data, ready.run, ready.model, ready.key, ready.title, row, files, results.K)
-
-
-def possible(ready, explained: Explained, sections: dict) -> dict:
-    """Return those of the sections that can be drawn: with a label to explain, and with another result."""
-    missing = OF_LABEL if explained.label is None else ("Another result",) if len(ready.records) == 1 else ()
-    return {title: draw for title, draw in sections.items() if title not in missing}
+    return Explained(ready, row, results.K)
 
 
 def _find_row(data):

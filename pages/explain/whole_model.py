@@ -14,11 +14,6 @@ MODEL_BARS = 20  # features drawn for the whole model
 BARS = "bars are the mean of their sizes, diamonds the mean with its sign."
 
 
-def sections(view) -> dict:
-    """Return the sections about the whole model."""
-    return {"Features of a label": lambda: of_a_label(view), "Whole model": lambda: of_all_labels(view)}
-
-
 def of_a_label(view) -> None:
     names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"

@@ -13,7 +13,7 @@ ALL = "jobs.all"
 LOG = "jobs.log"  # key of st.session_state: the job whose log is shown
 
 
-class Answer(NamedTuple):
+class JobCounts(NamedTuple):
     """How many jobs there are: of this workspace, trainings of sweeps that are to come included; and of others."""
 
     running: int
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
         return text + (f" {format.plain(self.later)} begins once no other job runs." if self.later else "")
 
 
-def answer() -> Answer:
+def answer() -> JobCounts:
     """Return how many jobs there are now."""
     queue, mine = job_queue.queue(), workspace.token()
     own = [job for job in jobs.own() if job.active]
@@ -44,7 +44,7 @@ def answer() -> Answer:
     last = max((at for at, job in enumerate(line) if mine in job.owners), default=0)
     waits = [len(waiting) - paused + sweeping.not_begun(paused=False), paused + sweeping.not_begun(paused=True)]
     ahead = sum(job in line[:last] for job in others)
-    return Answer(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
+    return JobCounts(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
 
 
 def say() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.predict import asked, listed
 from pages.shared import fields, format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining
@@ -19,7 +20,7 @@ LABEL = "predict.label"  # key of the select box
 CHOSEN = "predict.label chosen"  # key of st.session_state: (the model, the label chosen for its texts)
 
 
-class Answer(NamedTuple):
+class PredictionAnswer(NamedTuple):
     """Facts of the first sentence: the first label with its score, and which labels are predicted."""
 
     title: str  # of the model
@@ -83,26 +84,38 @@ class Prediction:
         frame = explain.contributions(self.predictor.model, self.x, label)
         return explaining.named(frame, self.predictor.packed, self.kind)
 
-    def answer(self) -> Answer:
-        about = Answer(self.predictor.title, self.question.what, "", "", len(self.decided), self.predictor.decision)
+    def answer(self) -> PredictionAnswer:
+        about = PredictionAnswer(
+            self.predictor.title, self.question.what, "", "", len(self.decided), self.predictor.decision
+        )
         if not self.ranked.size:
             return about
         score = explaining.score(self.scale, self.scores[0])
         return about._replace(label=self.name(self.ranked[0]), score=score)
 
 
-def say(prediction: Prediction) -> None:
-    """Say which label comes first and which are predicted, or why nothing can be predicted."""
+def say(predictor, question, way: str) -> Prediction | None:
+    """Say which label comes first and which are predicted, and return the prediction; None while nothing is asked."""
+    if question is None:
+        if way in asked.MISSING:
+            st.markdown(f"**{format.plain(predictor.title)}** predicts once there is {asked.MISSING[way]}.")
+        return None
+    prediction = Prediction(predictor, question, asked.count(predictor))
     if prediction.problem:
         st.warning(f"This cannot be predicted: {format.plain(prediction.problem)}")
-        return
+        return prediction
     st.markdown(prediction.answer().sentence())
-    if prediction.question.text is not None and not prediction.x.nnz:
+    if question.text is not None and not prediction.x.nnz:
         st.caption("No word of the text is known to the model, so any such text gets this answer.")
+    if way != asked.FILE:  # whose rows are compared together
+        listed.typed_unlike(prediction)
+    return prediction
 
 
-def choose_label(prediction: Prediction) -> int | None:
+def choose_label(prediction: Prediction | None) -> int | None:
     """Show the choice of the label that is explained, and return it; None when there is none to explain."""
+    if prediction is None:
+        return None
     predictor, row = prediction.predictor, prediction.question.row
     options = explaining.label_options(predictor.packed, prediction.ranked, prediction.question.true)
     if not options or not explain.can_explain(predictor.model):
@@ -124,8 +137,10 @@ def choose_label(prediction: Prediction) -> int | None:
     return label
 
 
-def show(prediction: Prediction, label: int | None) -> None:
+def show(prediction: Prediction | None, label: int | None) -> None:
     """Show why a label, beside the labels: the text with its words marked, or else what each feature contributes."""
+    if prediction is None:
+        return
     left, right = st.columns(2, gap="medium")
     with left:
         text, kind = prediction.question.text, prediction.kind

@@ -90,7 +90,7 @@ def _text(predictor) -> Question | None:
         help="The text stays in this session: it is not stored.",
     )
     if texts is not None:
-        st.button("Take the text of a random test row", key="predict.take", on_click=_take, args=(texts,))
+        st.button("Random text", key="predict.take", on_click=_take, args=(texts,))
     x = vector(predictor, typed) if typed.strip() else None
     return None if x is None else Question(x, "this text", "text", text=typed)
 

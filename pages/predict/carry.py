@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from pages.predict import predictor
 from pages.shared import actions, format, jobs, sending, server, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
-from xmlcore import experiment, serve, store
-from xmlcore.experiment.kinds.packed_files import OpenModel
+from xmlcore import experiment, serve
 
 ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
 OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
@@ -66,11 +64,3 @@ def open_model() -> None:
         sending.start("open_model", {}, {}, {"model": file}, ROUND, lambda key: st.session_state.update({OPENING: key}))
     jobs.watch(jobs.active("open_model"))
     jobs.show_failures(jobs.failed("open_model"))
-
-
-def choose_opened(fingerprint: str | None) -> None:
-    """Choose the model that was opened just now; called before the page reads which model is chosen."""
-    key = st.session_state.get(OPENING)
-    if key is not None and store.exists(OpenModel.folder, key):
-        st.session_state.pop(OPENING)
-        predictor.take(fingerprint, key)

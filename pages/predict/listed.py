@@ -65,7 +65,7 @@ def _downloads(predictor, predicted, files) -> None:
     about = "In the order of the file; *predicted* says which labels are"
     charts.csv_button("All predictions, CSV", lambda: frame_of(*of_rows), f"{files}-predictions", about)
     charts.file_button(
-        "All predictions, JSON lines",
+        "Predictions, JSON lines",
         lambda: "".join(json_lines(*of_rows)).encode(),
         f"{files}-predictions.jsonl",
         about,
@@ -75,7 +75,7 @@ def _downloads(predictor, predicted, files) -> None:
     if columns:
         frame = pd.DataFrame(columns, columns=["column", "is"])
         about = "Features of the model that the file lacks, and columns of the file that the model does not have"
-        charts.csv_button("Missing and unknown columns, CSV", frame, f"{files}-columns", about)
+        charts.csv_button("Columns, CSV", frame, f"{files}-columns", about)
 
 
 def _table(predictor, predicted, by, look, row) -> int:

@@ -6,12 +6,12 @@ import functools
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.predict.predictor import all_predicted_files
 from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
+from pages.shared.workspaces.tab_view import FILES
 from xmlcore import experiment, store
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.readers.visible import visible
@@ -43,7 +43,7 @@ def ask(predictor) -> asked.Question | None:
     with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
         _upload(predictor)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
-    names = {file["key"]: file["name"] for file in predictor.predicted_files()}
+    names = {file["key"]: file["name"] for file in _listed(predictor.list_of_files)}
     called = lambda record: {"rows": names.get(record["key"], "the file")}  # noqa: E731
     sending.failures(predictor.of_files, "The file could not be predicted.", called, **predictor.inputs)
     if now().file and named is None:
@@ -74,8 +74,21 @@ def looked_at(predictor) -> dict:
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
 
 
+def _listed(name: str) -> list[dict]:
+    """Return the files of a list of the workspace's "widgets", newest first: ``key``, ``name``, ``decision``."""
+    kept = workspace.get("widgets").get(name)
+    kept = kept if isinstance(kept, list) else []
+    return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
+
+
+def _of_all() -> list[dict]:
+    """Return the files that all models have predicted, with the key of the model as ``by``."""
+    names = [name for name in workspace.get("widgets") if name.startswith(FILES)]
+    return [file | {"by": name.removeprefix(FILES)} for name in names for file in _listed(name)]
+
+
 def _predicted(predictor) -> list[dict]:
-    return [file for file in predictor.predicted_files() if jobs.kept(predictor.of_files, file["key"])]
+    return [file for file in _listed(predictor.list_of_files) if jobs.kept(predictor.of_files, file["key"])]
 
 
 def _named(predictor) -> dict | None:
@@ -83,7 +96,7 @@ def _named(predictor) -> dict | None:
     if not now().file:
         return None
     own = _predicted(predictor)
-    found = [file for file in (*own, *all_predicted_files()) if file["key"].startswith(now().file)]
+    found = [file for file in (*own, *_of_all()) if file["key"].startswith(now().file)]
     content = _content(found[0]["key"]) if found else None
     if content is None or found[0] in own:
         return found[0] if content else None
@@ -161,7 +174,7 @@ def _decision(predictor) -> dict:
 
 def _remember(predictor, name: str, key: str) -> None:
     """List a file that the model predicts."""
-    others = [other for other in predictor.predicted_files() if other["key"] != key]
+    others = [other for other in _listed(predictor.list_of_files) if other["key"] != key]
     file = {"key": key, "name": name, **_decision(predictor)}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
 
@@ -198,7 +211,7 @@ def _again(predictor, file: dict) -> None:
         elif task is not None:
             st.caption(f":material/history: Predicted by another decision than now: {by}.", width="content")
         if task is not None:
-            actions.button("Predict the file again", key="predict.file.again", on_click=start)
+            actions.button("Predict again", key="predict.file.again", on_click=start)
 
 
 def _reading(file) -> dict:

@@ -1,14 +1,14 @@
 """Predict: which labels does a model give a row or a text, and why?
 
-Files beside it: ``shown`` (which model predicts), ``predictor`` (its facts), ``asked`` (the row or text that is
-predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
+This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
+is predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
 ``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike), ``carry`` (models as files).
 """
 
 import streamlit as st
 
-from pages.predict import answer, asked, carry, decide, listed, many, shown
-from pages.shared import door, format, sections
+from pages.predict import answer, asked, carry, decide, many, predictor
+from pages.shared import door, sections
 from pages.shared.figures import examples
 
 
@@ -25,19 +25,12 @@ def draw(ready) -> None:
         ready.choose()
     with asking:
         question = many.ask(chosen) if way == asked.FILE else asked.ask(chosen, way)
-    prediction = label = None
-    if question is not None:
-        prediction = answer.Prediction(chosen, question, asked.count(chosen))
-        with sentence:
-            answer.say(prediction)
-            if way != asked.FILE:  # whose rows are compared together
-                listed.typed_unlike(prediction)
-        with of_label:
-            label = answer.choose_label(prediction)
-        with picture:
-            answer.show(prediction, label)
-    elif way in asked.MISSING:
-        sentence.markdown(f"**{format.plain(chosen.title)}** predicts once there is {asked.MISSING[way]}.")
+    with sentence:
+        prediction = answer.say(chosen, question, way)
+    with of_label:
+        label = answer.choose_label(prediction)
+    with picture:
+        answer.show(prediction, label)
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: answer.bars(prediction, label),
         "What if": lambda: asked.changed(prediction, label),
@@ -51,4 +44,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which labels does a model give rows and texts that are new to it, and why?"
-door.page("Predict", draw, shown.Predictors(ASKED, examples.labels, below=carry.open_model))
+door.page("Predict", draw, predictor.Predictors(ASKED, examples.labels, below=carry.open_model))

@@ -1,14 +1,21 @@
 """The model that predicts: that of a kept result, or one that was opened from a file."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
-from pages.shared import format, selectors
+import streamlit as st
+
+from pages.predict import asked, carry, many
+from pages.shared import door, fields, format, selectors, server
+from pages.shared.results import decided, results, run_names
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
-from xmlcore import datasets, explain
-from xmlcore.models import PackedModel
+from xmlcore import datasets, experiment, explain, store
+from xmlcore.experiment.kinds.decide import deciding
+from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
+from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.models.rules import decision_of
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
@@ -48,37 +55,22 @@ class Predictor:
     def inputs(self) -> dict:
         return {"packed": self.key} if self.run is None else {"run": self.key}
 
-    def predicted_files(self) -> list[dict]:
-        """Return the files it has predicted, newest first: ``key`` (of the predictions), ``name``, ``decision``."""
-        return _files(workspace.get("widgets").get(self.list_of_files))
-
     @property
     def list_of_files(self) -> str:
         """Where the workspace's "widgets" list these files."""
         return f"{FILES}{self.key}"
 
 
-def _files(kept) -> list[dict]:
-    kept = kept if isinstance(kept, list) else []
-    return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
-
-
-def all_predicted_files() -> list[dict]:
-    """Return the files that all models have predicted, as :meth:`Predictor.predicted_files`, with the key of each."""
-    lists = {name: kept for name, kept in workspace.get("widgets").items() if name.startswith(FILES)}
-    return [file | {"by": name.removeprefix(FILES)} for name, kept in lists.items() for file in _files(kept)]
-
-
-def ask(fingerprint: str | None, file: dict, key: str) -> None:
+def _ask(fingerprint: str | None, file: dict, key: str) -> None:
     """Let the model of a key predict, and look at a file, given as the view has it."""
-    take(fingerprint, key)
+    _take(fingerprint, key)
     shown = workspace.get("shown").get(fingerprint) or ""  # said here, as a view of another result has no file
     look(result=shown[:DIGITS], **file)
 
 
-def take(fingerprint: str | None, key: str) -> None:
+def _take(fingerprint: str | None, key: str) -> None:
     def change(data):
-        data["widgets"][name_of_choice(fingerprint)] = key
+        data["widgets"][_name(fingerprint)] = key
         if key in {record["key"] for record in data["runs"]}:
             data["shown"][fingerprint] = key
 
@@ -86,5 +78,93 @@ def take(fingerprint: str | None, key: str) -> None:
     workspace.update(change)
 
 
-def name_of_choice(fingerprint) -> str:
+def _name(fingerprint) -> str:
     return f"{CHOSEN} {fingerprint}"
+
+
+class Predictors(door.Runs):
+    """A page about a model that predicts: of a result on the data set in use, or opened from a file."""
+
+    def list(self, fingerprint) -> list:
+        opening = st.session_state.get(carry.OPENING)
+        if opening is not None and store.exists(OpenModel.folder, opening):  # it is there since the last run
+            _take(fingerprint, st.session_state.pop(carry.OPENING))
+        runs = [] if fingerprint is None else results.with_model(fingerprint)
+        return runs + [{"key": key, "name": name} for key, name in opened().items()]
+
+    def titles(self, fingerprint, records) -> dict:
+        files = {record["key"]: record["name"] for record in records if not _is_run(record)}
+        return run_names.names(list(filter(_is_run, records))) | files
+
+    def is_open_without(self) -> bool:
+        return False
+
+    def pick(self, ready, page) -> bool:
+        """Pick the model that was chosen last; else a result, as on the other pages."""
+        by_key, runs = {record["key"]: record for record in ready.records}, list(filter(_is_run, ready.records))
+        key = workspace.get("widgets").get(_name(ready.fingerprint))
+        if not isinstance(key, str) or key not in by_key or _is_run(by_key[key]):
+            key = results.chosen(CHOSEN, ready.fingerprint, runs) if runs else next(iter(by_key))
+        ready.record = by_key[key]
+        ready.run = _of_result(ready) if _is_run(ready.record) else _of_file(ready)
+        return ready.run is not None
+
+    def choose(self, ready, label, width) -> None:
+        """Show the choice of the model; another one is asked about the same row of a file."""
+        help = "Results of this workspace on this data set, newest first, and models that were opened from files. "
+        help += run_names.footnote(ready.titles.values())
+        is_file = ready.run is not None and st.session_state.get(asked.WAY) == asked.FILE
+        picked = functools.partial(_ask, ready.fingerprint, many.looked_at(ready.run) if is_file else many.NO_FILE)
+        fields.pick("Model", fields.cut(ready.titles, fields.QUARTER), CHOSEN, ready.key, picked, help=help)
+        if ready.run is not None and _is_run(ready.record):
+            results.mark(ready.record)
+
+    def watch(self, ready) -> None:
+        if _is_run(ready.record):
+            super().watch(ready)
+
+
+def _is_run(record) -> bool:
+    return "model" in record
+
+
+def opened() -> dict[str, str]:
+    """Return the names of the models that were opened from files, by the keys of their tasks."""
+    keys = [key for kind, key in workspace.get("made") if kind == OpenModel.folder and store.exists(kind, key)]
+    names = {}
+    for key in dict.fromkeys(keys[::-1]):
+        try:
+            name = store.info(OpenModel.folder, key)["summary"]["name"]
+        except (store.StoreError, OSError, KeyError, TypeError):
+            name = "a model"
+        names[key] = f"{name} (from a file)"
+    return fields.told_apart(names)
+
+
+def _of_file(ready) -> Predictor | None:
+    """Return the model of a file; None, with a message, when it cannot be read."""
+    try:
+        packed = _opened(ready.key)
+    except (store.StoreError, ModelFormatError, OSError) as error:
+        st.error(f"The model cannot be read: {format.plain(str(error))}. Open its file again.")
+        return None
+    return Predictor(ready.key, ready.title, packed, None, None, f"{format.file_name(ready.title)}-{ready.key[:6]}")
+
+
+def _of_result(ready) -> Predictor | None:
+    both = results.run_and_model(ready.record)
+    if both is None:
+        return None
+    files = f"{format.file_name(ready.name)}-{both[0].model}-{ready.key[:6]}"
+    packed = _of_run(ready.key, ready.fingerprint, decided.in_force(ready.key))
+    return Predictor(ready.key, ready.title, packed, ready.data, both[0], files)
+
+
+@server.shared()
+def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
+    return experiment.with_names(deciding(server.model(key), key, decision), server.dataset(fingerprint))
+
+
+@server.shared("Loading the model")
+def _opened(key: str) -> PackedModel:
+    return opened_model(key)

@@ -19,7 +19,7 @@ HEIGHT = 420  # pixels of the table
 REMOVALS = 3  # lines on what was removed to make room
 
 
-class Answer(NamedTuple):
+class KeptCounts(NamedTuple):
     """How much of which kind a workspace keeps."""
 
     datasets: int
@@ -47,12 +47,12 @@ class Answer(NamedTuple):
         ]
 
 
-def answer(lines, own, inventory) -> Answer:
+def answer(lines, own, inventory) -> KeptCounts:
     """Return the answer for the lines of a workspace, and the artifacts that these stand for."""
     sets = sum(artifact.kind == "datasets" for artifact in lines)
     models = sum(owned.kind_words(artifact) == owned.KIND_WORDS["train"] for artifact in lines)
     taken = sum(artifact.bytes for artifact in own), inventory.bytes, store.bound(inventory.bytes)
-    return Answer(sets, models, len(lines) - sets - models, *taken, store.free_on_disk())
+    return KeptCounts(sets, models, len(lines) - sets - models, *taken, store.free_on_disk())
 
 
 def show(inventory: store.Inventory) -> None:
@@ -110,7 +110,7 @@ def _table(lines, own, inventory, fields):
     above.caption(
         f"{format.count(len(frame), 'line')}, the largest first; {len(chosen):,} ticked{size}.", width="content"
     )
-    if not chosen or workspace.only_looks():
+    if not chosen:
         return
     with above:
         pinned = all(by in artifact.pins for artifact in chosen)
@@ -141,8 +141,6 @@ def _pin(chosen, by, pin):
 
 def _bound(most: int):
     """Let the bound of all results be changed, unless whoever runs the server has set it."""
-    if workspace.only_looks():
-        return
     st.header("How much disk results may take")
     if os.environ.get(BOUND_VARIABLE):
         st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")

@@ -317,7 +317,7 @@ def test_a_deletion_is_undone_by_a_click_in_the_middle_of_the_button_wherever_th
 def test_the_button_for_a_further_data_set_opens_and_shows_its_box(tab, prepared):
     one = tab(f"/{prepared(easy_data('add', 60))}")
     upload = one.page.get_by_role("tab", name="Upload data", exact=True)
-    button = one.page.get_by_role("button", name="Add a data set", exact=True)
+    button = one.page.get_by_role("button", name="Add data", exact=True)
     seen = """height => [...document.querySelectorAll("[role=tab]")].some(
       tab => tab.innerText.includes("Upload data") && tab.getBoundingClientRect().bottom < height / 2)"""
     for width, height in ((1280, 600), (400, 850)):

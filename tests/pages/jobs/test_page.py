@@ -64,8 +64,8 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed(ready, server, mo
 
 
 def test_the_answer_counts_jobs_of_the_workspace_and_of_others():
-    assert live.Answer(0, 0, 0, 0, 0).sentence() == "**No job runs or waits** in this workspace."
-    some = live.Answer(1, 3, 2, 4, 1, "Training PLT").sentence()
+    assert live.JobCounts(0, 0, 0, 0, 0).sentence() == "**No job runs or waits** in this workspace."
+    some = live.JobCounts(1, 3, 2, 4, 1, "Training PLT").sentence()
     assert "1 run, 3 wait and 2 paused" in some and "have 4 jobs, 1 ahead. Training PLT begins" in some
 
 

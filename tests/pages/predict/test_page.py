@@ -5,13 +5,12 @@ import re
 import shlex
 
 import numpy as np
-import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.predict import many
 from pages.shared.results import predictions
-from tests.pages.making import figure, numbers, put_file, said_plainly, train, word_data
+from tests.pages.conftest import Session
+from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data
 from tests.pages.small import xmlc
 from xmlcore import PLT, ExtendedPLT, LdSM, datasets, experiment, explain
 from xmlcore.datasets.texts import TextVectorizer
@@ -170,7 +169,7 @@ def test_a_file_is_predicted_least_certain_rows_first(page, model, session):
     assert frame["row"].tolist() == np.argsort(top, kind="stable").tolist()
     np.testing.assert_allclose(frame["sure"], np.sort(top), atol=1e-6)
     assert "The labels in the file are not used" in page.text()
-    assert {"All predictions, CSV", "All predictions, JSON lines"} <= page.downloads()
+    assert {"All predictions, CSV", "Predictions, JSON lines"} <= page.downloads()
     frame = page.set("predict.certainty", "margin").frame("row", "sure", "labels")
     assert frame["row"].tolist() == np.argsort(margin, kind="stable").tolist()
     assert ".file-" not in page.view
@@ -196,22 +195,6 @@ def test_a_file_is_predicted_least_certain_rows_first(page, model, session):
         again = session(page.token, view).go("predict")
         assert many.GONE in again.text() and first_of(again)[1].endswith("of new rows.txt")
     assert many.GONE not in again.set("predict.way", "Features").text()
-
-
-def test_a_file_uploaded_where_a_link_led_is_shown(page, key, session):
-    first, *lines = xmlc(word_data(), "test").decode().splitlines()
-    upload(page, "predict.file", "old.txt", "\n".join([first, *lines]).encode())
-    page.until(lambda s: "of old.txt" in s.text())
-    tick(page, 2)
-    address = page.run().view
-    page.set("predict.way", "A test row")
-    linked = session(page.token, address).go("predict")
-    (field,) = (f.key for f in linked.at.get("file_uploader") if f.key.startswith("predict.file."))
-    put_file(linked, field, "new.txt", "\n".join([" ".join(["3", *first.split()[1:]]), *lines[:3]]).encode())
-    linked.run().press("predict.file.start").until(lambda s: "**3 rows** of new.txt" in s.text())
-    assert first_of(linked)[1].endswith("of new.txt")
-    linked.set("predict.way", "A test row").set("predict.way", "A file")
-    assert "**3 rows** of new.txt" in linked.text(), "not the row looked at before"
 
 
 def test_another_model_predicts_the_row_of_the_file_in_view(page, key):
@@ -323,22 +306,6 @@ def test_a_file_of_another_language_is_unlike_the_test_rows(texts, lines, unlike
     upload(texts, "predict.file", "new.csv", ("text\n" + "\n".join(lines)).encode())
     texts.until(lambda s: "of new.csv" in s.text())
     assert ("Unlike the test rows: unknown words **80.0 %** (test rows: 0.0 %)" in texts.text()) == unlike
-
-
-def test_a_typed_text_is_compared_with_many_test_rows():
-    test = pd.DataFrame({"terms": 5, "unknown": 0, "empty": False, "label": 1, "score": np.linspace(0.5, 1, 150)})
-    one = pd.DataFrame({"terms": [5], "unknown": [5], "empty": [True], "label": [1], "score": [0.4]})
-
-    def script(test, one):
-        from pages.predict import listed
-        from xmlcore import PLT, datasets
-
-        listed.unlike(datasets.unlike_test_rows(one, test).loc[["unknown", "score"]], True, PLT())
-
-    many, few = (AppTest.from_function(script, args=(part, one)).run().markdown for part in (test, test[:50]))
-    (said,) = (said_plainly(m.value) for m in many)
-    assert "unknown words **100.0 %** (test rows: 0.0 %)" in said and "P of the first label **40 %**" in said
-    assert not few
 
 
 @pytest.mark.parametrize(("model", "loss", "said"), [
@@ -473,3 +440,21 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     packed = read_packed(task.file()).model
     assert (packed.predict(X) != found.rule("macro F1@3").decided(model, X).astype(bool)).nnz == 0
     assert "Kept with the model" not in page.press("predict.decide.keep").text()
+
+
+@pytest.mark.sections("Decide")
+@pytest.mark.parametrize("fewest", [50, 10**6])
+def test_a_kept_cut_of_few_labels_is_offered_and_forgotten(page, key, monkeypatch, fewest):
+    monkeypatch.setattr("pages.predict.decide.FEWEST", fewest)
+    page.press("predict.decide").until(lambda s: s.at.select_slider)
+    cuts = experiment.task("decide", {"run": key}).load().cuts
+    many = (cuts["labels"] * word_data().n_test > fewest - 0.5).sum()
+    assert len(page.at.select_slider(key="predict.decide.cut").options) == (many or len(cuts)), (
+        "all where none has many"
+    )
+    kept = f"cut {cuts['cut'].iloc[0]}"
+    with fields_of(page) as fields:
+        fields["widgets"][f"predict.decision {key}"] = kept
+    page = Session(page.token).go("predict")
+    assert page.at.select_slider(key="predict.decide.cut").value == kept
+    assert "Forget it" in [button.label for button in page.at.button]
