@@ -1,77 +1,113 @@
-"""The answer of the Trees page: the number and depth of the trees, and the value of their objective J."""
+"""The answer of the Trees page: how many trees there are, how large and deep they are, and their objective J."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from pages.shared import format, tables
-from pages.trees import words
+from xmlcore import experiment
+
+TEMPLATE = "On **{name}**, {title} has learned **{trees}** with {nodes}; the deepest leaf is at depth **{depth}**."
+ABOUT = (
+    "A decision tree splits the training rows again and again, into groups with similar labels; a row gets the labels "
+    "that are frequent where it ends. A label tree has a label in each leaf, and opens only what is probable for a row."
+)
 
 
-def sentence(name, title, model) -> None:
-    trees = model.trees_
-    sizes = [tree.parent.size for tree in trees]
-    is_one = len(trees) == 1
-    same = f"{sizes[0]:,} nodes" + ("" if is_one else " each")
-    nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
-    deepest = max(int(tree.depth.max()) for tree in trees)
-    st.markdown(
-        f"On **{format.plain(name)}** {format.plain(title)} has grown "
-        f"**{format.count(len(trees), 'decision tree')}** of {nodes}; the deepest group of rows is "
-        f"**{format.count(deepest, 'split')}** below the root. {_quality(model)}",
-        help="A tree splits the training rows again and again, into groups with similar labels. A new row goes down "
-        "each tree to one group or several, and gets the labels that are frequent there. J is small if all children of "
-        "a node get about equally many rows, the rows of a label stay together, and each row goes only one way.",
-    )
+class TreeFacts(NamedTuple):
+    """The facts of which the first sentence is made."""
+
+    trees: str  # their number and kind
+    nodes: str  # of a tree, inner ones of a label tree, with the least and the most if trees differ
+    depth: int  # of the deepest leaf
 
 
-def _quality(model) -> str:
-    trees = model.trees_
-    split = np.concatenate([tree.objective for tree in trees])
-    if not np.isfinite(split).any():
-        return "No split was made."
-    roots, best = np.array([tree.objective[0] for tree in trees]), words.best_objective(model)
-    mean = "" if len(trees) == 1 else ", on average"
-    return (
-        f"The objective **J**, small where a split is good, is **{format.number(np.nanmean(roots))}** at the "
-        f"root{'' if len(trees) == 1 else 's'}{mean}, and **{format.number(np.nanmean(split))}** on average over all "
-        "splits" + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
-    )
+def of_decision_trees(model) -> TreeFacts:
+    sizes, depth = [tree.parent.size for tree in model.trees_], max(int(tree.depth.max()) for tree in model.trees_)
+    nodes = f"{min(sizes):,} to {max(sizes):,} nodes" if len({*sizes}) > 1 else format.count(sizes[0], "node")
+    return TreeFacts(format.count(len(sizes), "decision tree"), nodes, depth)
 
 
-def cards(data, model) -> None:
-    trees = model.trees_
+def of_label_trees(model) -> TreeFacts:
+    model = experiment.label_tree_model(model)
+    tree, trees = model.trees_[0], format.count(len(model.trees_), "label tree")
+    labels, inner = format.count(tree.n_labels, "label"), format.count(tree.n_nodes - tree.n_labels, "inner node")
+    return TreeFacts(trees, f"{labels} and {inner}", int(tree.depth[-1]))
+
+
+def sentence(name: str, title: str, answer: TreeFacts) -> None:
+    st.markdown(TEMPLATE.format(name=format.plain(name), title=format.plain(title), **answer._asdict()), help=ABOUT)
+
+
+def cards_of_decision_trees(data, model) -> None:
+    trees, arity = model.trees_, model.trees_[0].children.shape[1]
     leaf = [tree.children[:, 0] < 0 for tree in trees]
     leaves = sum(int(mask.sum()) for mask in leaf)
-    rows = sum(int(tree.n_samples[mask].sum()) for tree, mask in zip(trees, leaf))
+    sizes = np.concatenate([tree.n_samples[mask] for tree, mask in zip(trees, leaf)])
     labels = sum(int(np.diff(tree.histograms.indptr)[mask].sum()) for tree, mask in zip(trees, leaf))
-    occurrences = sum(int(tree.n_samples[0]) for tree in trees)
-    largest = max(int(tree.n_samples[mask].max()) for tree, mask in zip(trees, leaf))
+    per_row = sizes.sum() / sum(int(tree.n_samples[0]) for tree in trees)
+    log = math.log(max(data.n_labels, 2)) / math.log(arity)
     tables.cards(
         [
             ("Leaves", f"{leaves:,}", f"Of {sum(t.parent.size for t in trees):,} nodes in {len(trees):,} trees."),
             (
                 "Deepest leaf",
                 f"{max(int(t.depth.max()) for t in trees)}",
-                f"Steps from the root, over all trees. A leaf for each of the {data.n_labels:,} labels takes at least "
-                f"{math.ceil(words.log_labels(data, model) - 1e-9):,}. In the paper on LdSM (Majzoubi and Choromanska, "
-                "2020), the deepest tree of an ensemble is between 1 and 3 times log_M L deep; here M = "
-                f"{words.arity(model)} children and L = {data.n_labels:,} labels make "
-                f"{words.log_labels(data, model):.1f}.",
+                f"Steps from the root. A leaf for each of L = {data.n_labels:,} labels takes at least "
+                f"{math.ceil(log - 1e-9):,}; in the paper on LdSM, the deepest tree is 1 to 3 times log_M L deep, here "
+                f"{log:.1f}, with M = {arity} children.",
             ),
             (
                 "Rows per leaf",
-                f"{rows / leaves:,.1f}",
-                "Training rows, mean over leaves. A leaf stays large when its split would send all rows one way, "
-                "or when the tree had all its nodes before this leaf could be split.",
-                f"at most {largest:,}",
+                f"{sizes.mean():,.1f}",
+                f"Training rows, mean over leaves, at most {sizes.max():,}; and their labels, mean over leaves.",
+                f"with {labels / leaves:,.1f} labels",
             ),
-            ("Labels per leaf", f"{labels / leaves:,.1f}", "Different labels of a leaf’s rows, mean over leaves."),
+            ("Leaves per row", f"{per_row:.2f}", "Leaves of a tree that a training row reaches; 1: it goes one way."),
+            _objective(model),
+        ]
+    )
+
+
+def _objective(model) -> tuple:
+    """Return the card of the objective J."""
+    splits = np.concatenate([tree.objective for tree in model.trees_])
+    if not np.isfinite(splits).any():
+        return "Objective J", "–", "No split was made."
+    best, root = best_objective(model), np.nanmean([tree.objective[0] for tree in model.trees_])
+    least = "" if best is None else f" The smallest possible is {format.number(best)}."
+    about = "Mean over all splits. J is small if children get equally many rows, the rows of a label stay together, "
+    return (
+        "Objective J",
+        format.number(np.nanmean(splits)),
+        f"{about}and each row goes one way.{least}",
+        (f"{format.number(root)} at the root"),
+    )
+
+
+def best_objective(model) -> float | None:
+    """Return the least J, of a balanced split with each label in one child; None if others can be smaller."""
+    # That is Lemma 2 of the paper. With a small λ2 and many children, rows that go several ways can give a smaller J.
+    integrity, multiway, children = model.integrity_weight, model.multiway_weight, model.trees_[0].children.shape[1]
+    return -float(integrity) * (children - 1) if multiway > integrity * (children - 3) else None
+
+
+def cards_of_label_trees(data, model) -> None:
+    model = experiment.label_tree_model(model)
+    tree, size = model.trees_[0], model.size()
+    deciding = size["n_nodes"] - sum(arrays.root_group < 0 for arrays in model.fitted_)
+    end = ", in the first tree." if len(model.trees_) > 1 else "."
+    tables.cards(
+        [
+            ("Inner nodes", f"{tree.n_nodes - tree.n_labels:,}", f"Nodes with children, the root included{end}"),
+            ("Depth", f"{int(tree.depth[-1]):,}", f"Steps from the root to the deepest label{end}"),
+            ("Children of the root", f"{int(tree.n_children[0]):,}", f"Classifiers tried for every row{end}"),
             (
-                "Leaves per row",
-                f"{rows / occurrences:.2f}",
-                "Leaves of one tree that a training row reaches, on average; 1: rows never go several ways.",
+                "Weights per node",
+                f"{size['n_weights'] / max(deciding, 1):,.0f}",
+                "Features that a node’s linear classifier uses, mean over all nodes that have one.",
             ),
         ]
     )

@@ -1,53 +1,120 @@
-"""One tree on the Trees page: its drawing beside J by depth, the node looked at, and how it predicts a test row."""
+"""One tree, of decision trees as of label trees: its drawing, the way to a node, and the node looked at.
+
+A :class:`TreeView` says what is in the drawing, and of a node its name, its facts, its labels and its features.
+"""
 
 import streamlit as st
 
-from pages.shared import fields, selectors, server
+from pages.shared import fields, format, tables
+from pages.shared.figures import charts
 from pages.shared.view import look, now
-from pages.trees import choices, depth, drawing, label_rows, looked_at, one_node, test_row
-from xmlcore.models.ldsm import frames as tree_frames
+from xmlcore import figures
+
+LISTED_LABELS = 200  # most labels in the table of a node
+CRUMBS = 6  # most nodes listed on the way from the root to a node
 
 
-def show(data, run, model, key, files) -> None:
-    pictures = st.container()
-    t = looked_at.tree_number(model)
-    tree, row, mode = model.trees_[t], selectors.looked_at_row(data, run), now().mode or looked_at.PART
-    mode = mode if mode < len(looked_at.MODES) else looked_at.PART
-    fields.pick(
-        "Drawn",
-        {name: name for name in looked_at.MODES},
-        "trees.mode",
-        looked_at.MODES[mode],
-        lambda name: look(mode=looked_at.MODES.index(name)),
-        widget="radio",
-        horizontal=True,
-        help="The nodes below a node; or the nodes that a test row passes, and their siblings; or where the training "
-        "rows of a label went.",
-    )
-    label = None
-    if mode == looked_at.LABEL:
-        names = server.label_names(run.fingerprint)
-        label = selectors.choose_label(data, names, "of", "trees.label", "trees.query", node=None)
-    view = looked_at.DrawnTree(key, t, tree, row, data, model, mode, label)
-    color = choices.show(view)
-    if mode == looked_at.LABEL:
-        label_rows.show(view, files)
-    if view.nodes.size:
-        with pictures:
-            left, right = st.columns([2, 1], gap="medium")
+# Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page, but for
+# the white and black names on the bars of label trees.
+STYLE = """<style>
+.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text):not([style*="255, 255, 255"]):not(
+  [style*="(0, 0, 0)"]) {
+  fill: currentColor !important; fill-opacity: 0.75;
+}
+</style>"""
+
+
+class TreeView:
+    """A tree of a result, with the index ``t``, and the ``node`` of it that is looked at; ``model`` has the trees."""
+
+    frames = None  # the module that makes tables of trees of this kind
+
+    def __init__(self, ready, model):
+        self.data, self.run, self.key, self.model = ready.data, ready.run, ready.key, model
+        self.t, self.several = min(now().tree or 0, len(model.trees_) - 1), len(model.trees_) > 1
+        self.tree, self.files = model.trees_[self.t], f"{ready.files}-tree{self.t + 1}"
+        self.n_nodes = self.tree.parent.size
+        self.node = self.within(now().node)
+
+    def within(self, node) -> int:
+        return node if node is not None and node < self.n_nodes else 0
+
+    def choose(self, node: int) -> None:
+        look(node=node)
+
+    def path_to(self, node: int) -> list[int]:
+        return self.frames.path_to(self.tree, node)
+
+    def features_figure(self, frame, value, group, *, axis, total):
+        title = f"Features that decide at {figures.short(self.short_name(self.node))}"
+        return figures.feature_bars_of_node(frame, value, group, axis=axis, title=title, total=total)
+
+
+def tree_field(view, place=st) -> None:
+    label, n_trees = f"Tree, 1 to {len(view.model.trees_):,}", len(view.model.trees_)
+    fields.number(label, 1, n_trees, "trees.tree", view.t + 1, lambda number: look(tree=number - 1), place=place)
+
+
+def node_field(view, place=st) -> None:
+    about = "The node whose details are shown; a click on a node in a figure does the same. 0 is the root."
+    last = view.n_nodes - 1
+    fields.number(f"Node, 0 to {last:,}", 0, last, "trees.node", view.node, view.choose, place=place, help=about)
+
+
+def show(view) -> None:
+    picture = st.container()
+    view.controls(picture)
+    if view.is_drawn:
+        crumbs(view, view.node, "trees.crumb", "You are at:")
+        _node(view)
+
+
+def crumbs(view, end: int, key: str, before: str) -> None:
+    """Show the nodes on the way to a node as buttons, after a text; the one that is looked at is written in bold."""
+    path = view.path_to(end)
+    shown = path if len(path) <= CRUMBS else [path[0], *path[-CRUMBS + 1 :]]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{key.replace('.', '-')}s"):
+        st.caption(before, width="content")
+        for place, v in enumerate(shown):
+            name, left_out = format.plain(view.short_name(v, 30)), len(path) - len(shown)
+            if place:
+                st.markdown(f"› {left_out} more ›" if place == 1 and left_out else "›", width="content")
+            if v == view.node:
+                st.markdown(f"**{name}**", width="content")
+            else:
+                about = {"type": "tertiary", "help": f"Node {v:,}"}
+                st.button(name, key=f"{key}.{v}", on_click=view.choose, args=(v,), **about)
+
+
+def _node(view) -> None:
+    """Show the facts of the node looked at, its labels, the features that decide there, and what else its kind has."""
+    st.subheader(view.heading())
+    st.markdown(view.facts())
+    if view.node:
+        above = int(view.tree.parent[view.node])
+        st.button(f"Up to node {above:,}", key="trees.up", on_click=view.choose, args=(above,))
+    listed = view.labels(LISTED_LABELS)
+    left, right = st.columns(2, gap="large") if listed is not None else (None, st.container())
+    if listed is not None:
         with left:
-            drawing.show(view, color, files)
-        with right:
-            part, whose, file = tree_frames.OBJECTIVE, f"tree {t + 1}", f"{files}-objective-{t + 1}"
-            depth.objective(model, [tree], part, whose, file, key, "one")
-        hint = (
-            "one with **+** to draw the tree from there"
-            if mode == looked_at.PART
-            else "and a button draws the tree from there"
-        )
-        st.caption(f"Click a node to look at it, {hint}.")
-        if mode == looked_at.PART:
-            drawing.crumbs(view)
-        one_node.show(view, run, files)
-    if mode == looked_at.PATH:
-        test_row.show(view, run, files)
+            _labels(view, *listed)
+    with right:
+        found = view.features()
+        if isinstance(found, str):
+            st.caption(found)
+            view.more_of_node()
+        else:
+            figure, frame, caption = found
+            name = f"{view.files}-node{view.node}-features"
+            charts.show_figure(figure, frame, name, caption, key=f"trees.features.{view.key[:8]}")
+    if not isinstance(found, str):
+        view.more_of_node()
+
+
+def _labels(view, shown, columns, total, every) -> None:
+    key = f"trees.labels.{view.key[:8]}.{view.t}.{view.node}.{now().of}"
+    tables.show(shown, key, columns, most=340, **tables.on_tick(key, shown["label"], view.follow))
+    of = format.showing(len(shown), total, "label")
+    st.caption(f"{of} of the node, most frequent first. Tick a label to {view.followed}.")
+    name = f"{view.files}-node{view.node}-labels"
+    charts.csv_button("Labels of the node, CSV", every, name, "All labels of the node")

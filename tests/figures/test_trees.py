@@ -51,7 +51,7 @@ def points(figure):
     return found
 
 
-def test_the_tree_draws_names_sizes_and_kinds_of_nodes_and_counts_what_is_hidden():
+def test_a_tree_draws_names_sizes_and_counts_what_is_hidden():
     figure = figures.tree(nodes(), total=7, title="Tree 1: 3 of 7 nodes")
     drawn = points(figure)
     assert [drawn[v][0] for v in (0, 1, 2)] == ["circle", "circle", "square"]
@@ -77,13 +77,7 @@ def test_the_tree_draws_names_sizes_and_kinds_of_nodes_and_counts_what_is_hidden
     assert scales == {"purity": False, "objective": True, "integrity": False}
 
 
-def test_rows_are_as_far_apart_with_a_legend_as_without():
-    plain, with_legend = figures.tree(nodes()).layout, figures.tree(nodes(), chosen=2).layout
-    assert with_legend.margin.b - plain.margin.b == with_legend.height - plain.height >= 30
-    assert plain.height - plain.margin.t - plain.margin.b == 2 * 24
-
-
-def test_leaves_have_no_objective_and_are_grey_and_the_way_of_a_row_is_thick():
+def test_leaves_without_j_are_grey_and_the_way_of_a_row_is_thick():
     figure = figures.tree(nodes(), "objective", color_range=(-2, 1))
     drawn = points(figure)
     assert drawn[1][2] == -0.8 and drawn[2][2] == "#8C8C8C"
@@ -103,7 +97,7 @@ def test_leaves_have_no_objective_and_are_grey_and_the_way_of_a_row_is_thick():
     assert "a &lt;b" not in drawn[1][3]  # what the row passes by is not named
 
 
-def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company():
+def test_rows_of_a_label_make_edges_thicker():
     label = {"visited": [True, True, False], "share_of_label": [1.0, 0.4, 0.0], "share_with_label": [0.1, 0.05, 0.0]}
     words = {"held": ["100 %", "40 %", "0 %"], "companion": ["b", "a name of many letters", "b"]}
     words["having"] = ["", "so", ""]
@@ -128,7 +122,7 @@ def test_leaf_depths_are_shares_beside_the_logarithms():
     assert figure.layout.xaxis.range[1] > 12
 
 
-def test_objective_by_depth_draws_least_mean_and_greatest_of_one_part():
+def test_j_by_depth_has_least_mean_and_greatest():
     lines = [("J", 1, -2.0, -1.0, 0.0, 2), ("J", 0, -1.0, -1.0, -1.0, 1), ("balance", 0, 0.0, 0.1, 0.2, 1)]
     frame = pd.DataFrame(lines, columns=["part", "depth", "least", "mean", "greatest", "nodes"])
     drawn = {trace.name: list(trace.y) for trace in figures.objective_by_depth(frame).data}
@@ -158,7 +152,7 @@ def prefixes():
     return pd.DataFrame(rows, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
 
 
-def test_measures_of_prefixes_are_drawn_in_percent_with_the_whole_model_last_and_depth_on_an_axis():
+def test_measures_of_prefixes_are_in_percent_beside_the_depth():
     figure = figures.measures_of_prefixes(prefixes())
     assert [trace.name for trace in figure.data] == ["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5"]  # nDCG@1 is P@1
     assert list(figure.data[0].x) == [1, 2] and list(figure.data[0].y) == pytest.approx([10, 20])
@@ -198,7 +192,7 @@ def laid_out(**columns):
     return pd.DataFrame(lines, columns=names).assign(**columns)
 
 
-def test_children_and_features_of_a_node_are_bars_in_the_order_of_the_frame():
+def test_bars_of_a_node_have_the_order_of_the_frame():
     figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
     inner, leaf = figure.data
     assert list(inner.x) == [120] and list(inner.y) == [2] and list(leaf.x) == [30, 2] and list(leaf.y) == [1, 0]
@@ -214,7 +208,7 @@ def test_children_and_features_of_a_node_are_bars_in_the_order_of_the_frame():
     assert figure.layout.meta == {"shown": 3, "total": 9}
 
 
-def test_shares_are_in_percent_on_one_scale_and_unknown_ones_are_said_to_be_so():
+def test_unknown_shares_of_nodes_are_said_to_be_unknown():
     figure = figures.node_bars(children(), "auc", axis="AUC", percent=True)
     assert [text for trace in figure.data for text in trace.text] == ["90.0 %", "50.0 %", "unknown"]
     assert list(figure.data[1].x) == [50, 0] and figure.layout.xaxis.title.text == "AUC, %"
@@ -285,7 +279,7 @@ def test_marks_of_figures_of_trees_have_a_contrast_of_three(theme):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_has_a_contrast_of_four_and_a_half(theme):
     """Texts in figures have the page's ink with an opacity of 0.75: no figure of a tree gives them another colour."""
-    from pages.trees.words import STYLE
+    from pages.trees.one_tree import STYLE
 
     (opacity,) = map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE))
     page = rgb(PAGES[theme]["backgroundColor"])
@@ -297,7 +291,7 @@ def test_text_has_a_contrast_of_four_and_a_half(theme):
         assert all(note.font.color is None for note in figure.layout.annotations)
 
 
-def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
+def test_names_within_bars_of_a_label_tree_are_legible():
     rows = [*range(100), np.nan]
     frame = pd.DataFrame({"node": range(101), "parent": -1, "depth": 0, "start": range(101), "n_labels": 1})
     _, bars = figures.label_tree(
@@ -310,7 +304,7 @@ def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
     assert len(ratios) == 100 and min(ratios) >= 4.5
 
 
-def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
+def test_bars_of_a_label_tree_are_as_wide_as_their_labels():
     figure = figures.label_tree(laid_out(about="x"), "rows", axis="Training rows", log=True, chosen=3, total=9)
     scale, bars = figure.data
     assert scale.x == (None,) and scale.marker.coloraxis == "coloraxis", "for the colour bar"
@@ -334,18 +328,7 @@ def fan(n_children):
     )
 
 
-@pytest.mark.parametrize("n_children", [30, 64])
-def test_the_children_of_a_root_have_names_in_sight_or_are_said_to_have_them_where_they_are_pointed_at(n_children):
-    figure = figures.label_tree(fan(n_children), "rows", axis="Training rows")
-    children = figure.data[2]
-    assert all(children.text) and figure.layout.title.subtitle.text is None
-    assert children.constraintext == "none", "else Plotly hides the names of 64"
-    named = fan(n_children).assign(name="random_state +45")
-    assert set(figures.label_tree(named, "rows", axis="Training rows").data[2].text) == {"random_state +45"}, "whole"
-    assert "Point at a bar" in figures.label_tree(fan(99), "rows", axis="Training rows").layout.title.subtitle.text
-
-
-def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwards():
+def test_names_on_narrow_bars_are_written_upwards():
     frame = fan(50)
     _, wide, narrow = figures.label_tree(frame, "rows", axis="Training rows").data
     assert (wide.textangle, list(wide.text)) == (0, ["Root"]) and narrow.textangle == -90
@@ -358,7 +341,7 @@ def test_narrow_bars_of_a_tree_with_few_levels_have_names_that_are_written_upwar
     assert [bars.textangle for bars in deep.data[1:]] == [0], "bars of a tree with many levels are low"
 
 
-def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown():
+def test_nodes_of_a_label_tree_without_a_value_are_grey():
     figure = figures.label_tree(laid_out(), "auc", axis="AUC", percent=True)
     _, bars = figure.data
     assert "AUC: unknown" in bars.customdata[0][1] and bars.marker.color[0] == "rgba(0,0,0,0)", "the root"
@@ -369,7 +352,7 @@ def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown()
     assert not alone.layout.coloraxis.showscale and not alone.layout.shapes
 
 
-def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points_at_its_end():
+def test_the_path_to_a_label_is_dotted_and_ends_at_a_triangle():
     figure = figures.label_tree(laid_out(), "rows", axis="Training rows", chosen=2, path=[0, 1, 4])
     dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
     assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 8

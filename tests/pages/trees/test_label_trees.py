@@ -5,8 +5,8 @@ import pytest
 
 from pages.shared import view
 from pages.shared.results import results
-from pages.trees import plt_drawing
-from tests.pages.making import figure, numbers, titles, train, word_data, workspace_row
+from pages.trees import answer, label_tree
+from tests.pages.making import figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment
 from xmlcore.models.plt import frames
 
@@ -36,28 +36,25 @@ def buttons(page, prefix):
     return [button for button in page.at.button if (button.key or "").startswith(prefix)]
 
 
-def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_the_node_looked_at(page, tree):
-    said = page.text()
-    assert f"**8 labels** as leaves and {tree.n_nodes - 8} inner nodes" in said
-    assert f"the deepest label is at depth **{tree.depth[-1]}**" in said
+def test_the_answer_and_the_drawing_have_the_whole_label_tree(page, tree, key):
+    facts = answer.of_label_trees(experiment.load_run_model(key))
+    assert facts == ("1 label tree", f"8 labels and {tree.n_nodes - 8} inner nodes", tree.depth[-1])
     assert page.metrics()["Children of the root"] == str(int(tree.n_children[0]))
     drawn, counts = figure(page, "Label tree"), word_data().Y_train.toarray().sum(axis=0)
     rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
     node = max((v for v in range(1, tree.n_nodes) if tree.label[v] < 0), key=lambda v: rows[v])
     below = frames.labels_below(tree, node)
     name = f"topic *{below[counts[below].argmax()]}* +{below.size - 1}"
-    assert f"“{name}” is a node" in said
     assert name in [text for bars in drawn["data"][1:] for text in bars.get("text", [])]
     drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
     _, bars, _ = drawn["data"]  # the first is for the colour bar
     assert [point[0] for point in bars["customdata"]] == list(range(tree.n_nodes))
-    assert "bars without children are single labels. Colour" in said
     assert numbers(bars["y"]) == tree.depth.tolist()
     colors = bars["marker"]["color"]
     assert colors[0] == "rgba(0,0,0,0)", "the root is quiet"
     assert {colors[1:][rows[1:].argmax()], colors[1:][rows[1:].argmin()]} == {"#1b5a94", "#b9d4ec"}, "the scale's ends"
     hover = next(about for v, about in bars["customdata"] if v == node)
-    assert f"topic *{below[counts[below].argmax()]}* and {below.size - 1} more label" in hover
+    assert f"topic *{below[counts[below].argmax()]}* and others, {below.size} labels" in hover
     walk_to(page, tree.leaf_of_label[3])
     outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if shape["name"] == "Node looked at"]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
@@ -65,35 +62,28 @@ def test_the_first_sentence_cards_and_drawing_have_the_whole_tree_and_outline_th
 
 
 @pytest.mark.parametrize(("params", "said"), [({}, "Trained 3 May 2020, 14:02."), ({"arity": 2}, "with Arity: 2.")])
-def test_settings_that_a_model_chose_by_trials_are_not_said_to_be_the_default_ones(params, said):
+def test_settings_chosen_by_trials_are_not_said_to_be_default(params, said):
     record = {"model": "PLT", "params": params, "created": "2020-05-03T14:02:00"}
     assert results.trained(record).replace("\\", "").endswith(said)
 
 
-def test_a_model_that_is_kept_elsewhere_is_not_said_to_take_time(ready):
-    inputs = {"dataset": workspace_row(ready).read()["dataset"]}
-    experiment.keep(experiment.task("train", inputs, {"model": "PLT", "params": {}, "k": 5}))
-    label = ready.go("trees").at.button(key="trees.train").label
-    assert label.endswith("default settings (at once, from a result that is kept)")
-
-
 def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
-    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
+    monkeypatch.setattr(label_tree._frame, "__defaults__", (5, ()))
     assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
-    assert f"Drawn are 5 of the {tree.n_nodes} nodes" in page.text() and "children that are not drawn." in page.text()
+    assert f"Drawn are 5 of the {tree.n_nodes} nodes" in page.text()
 
 
-def test_a_tree_of_one_level_says_so_and_draws_no_more_children_than_asked_for(ready):
+def test_a_tree_of_one_level_draws_as_many_children_as_asked_for(ready):
     train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
     page = ready.go("trees")
-    assert "all of them children of the root" in page.text() and "Children of Root: 8 of 8" in titles(page)
+    assert page.metrics()["Depth"] == "1" and "Children of Root: 8 of 8" in titles(page)
     drawn = next(chart for chart in page.at.get("plotly_chart") if "Labels, all children" in chart.proto.spec)
     assert "trees.whole" in drawn.proto.id, "on a phone, boxes are wide enough for names, as in a drawn tree"
     assert "Children of Root: 3 of 8" in titles(page.set("trees.children", 3))
     assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
 
 
-def test_children_and_parts_of_the_tree_are_drawn_and_ordered_as_asked_for(page, tree):
+def test_children_and_parts_of_a_tree_are_drawn_as_asked_for(page, tree):
     def depths():
         return next(slider for slider in page.at.slider if slider.label == "Depths")
 
@@ -102,7 +92,7 @@ def test_children_and_parts_of_the_tree_are_drawn_and_ordered_as_asked_for(page,
     drawn = figure(page, f"Children of Root: {children.size} of {children.size}")
     assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
     page.set("trees.children.order", "least").set("trees.children.value", "n_labels")
-    assert "smallest first. Labels: labels at or below the node" in page.text()
+    assert "Labels: labels at or below the node" in page.text()
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     walk_to(page, node).set("trees.whole.part", "below")
     below = [v for v in range(tree.n_nodes) if node in frames.path_to(tree, v)]
@@ -111,12 +101,11 @@ def test_children_and_parts_of_the_tree_are_drawn_and_ordered_as_asked_for(page,
     page.set("trees.whole.part", "whole")
     depths().set_value((1, 1))
     assert f"Label tree: {tree.n_children[0]} of {tree.n_nodes} nodes" in titles(page.run())
-    assert "have children that are not drawn." in page.text()
     page.go("data").go("trees")
     assert depths().value == (1, 1)
 
 
-def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, tree, key):
+def test_a_label_and_a_node_are_found_with_labels_and_features(page, tree, key):
     assert "Path to topic *6*:" in page.search("trees.query", "topic *6*").text()
     path = frames.path_to(tree, tree.leaf_of_label[6])
     found = buttons(page, "trees.label.path.")
@@ -126,7 +115,7 @@ def test_a_label_and_a_node_are_found_and_have_paths_labels_and_features(page, t
     dotted = [one["y0"] + 0.43 for one in drawn["layout"]["shapes"] if one["line"].get("dash") == "dot"]
     assert dotted == pytest.approx([0, *range(1, len(path) - 1)]), "the leaf is looked at"
     assert drawn["data"][-1]["customdata"] == [[path[-1]]]
-    assert f"**{int(word_data().Y_train[:, [6]].sum())} training rows** have the label" in page.text()
+    assert f"**{int(word_data().Y_train[:, [6]].sum())} training rows**" in page.text()
     assert named(page.press(buttons(page, "trees.crumb.")[0].key)) == "Root"
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     counts = word_data().Y_train.toarray().sum(axis=0)
@@ -152,7 +141,7 @@ def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, re
     expected = nodes[nodes["positive"] >= 5].dropna(subset=["auc"]).sort_values("auc", kind="stable")
     assert table["node"].tolist() == expected["node"].tolist()
     assert table["auc"].tolist() == pytest.approx((100 * expected["auc"]).tolist())
-    assert "on all 30 test rows" in page.text()
+    assert "measured on 30 of 30 test rows" in page.text()
     assert page.set("trees.positive", 9).frame("auc", "positive")["positive"].min() >= 9
     assert "50 % is guessing" in page.set("trees.children.value", "auc").text()
     assert f"AUC {100 * expected['auc'].iloc[0]:.1f} %" in walk_to(page, expected["node"].iloc[0]).text()
@@ -176,7 +165,6 @@ def test_the_path_of_a_test_row_says_where_a_true_label_is_lost(page, key, tree)
     depth = dict(zip(paths["step"], model.trees_[0].depth[paths["node"]]))
     step = next(box for box in page.at.selectbox if box.label == "Node whose features are shown")
     assert step.value == lowest and figure(page, f"Depth {depth[lowest]}: what made the margin") is not None
-    assert f"Most is lost at depth {depth[lowest]}" in page.text()
     other = next(
         s for s, node in zip(paths["step"], paths["node"]) if s != lowest and has_parts(model, data, row, node)
     )
@@ -192,7 +180,7 @@ def has_parts(model, data, row, node):
 def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
     key = train(ready, "PLT", n_estimators=2, **DEEP)
     page = ready.go("trees")
-    assert "PLT has learned **2 label trees**" in page.text()
+    assert "**2 label trees**" in page.text()
     page.set("trees.tree", 2).run().until(lambda s: "lowest AUC first" in s.text())
     second = experiment.load_run_model(key).trees_[1]
     assert page.at.number_input(key="trees.node").label == f"Node, 0 to {second.n_nodes - 1}"
@@ -205,12 +193,12 @@ def test_the_result_chosen_decides_what_is_drawn(ready, key):
     page = ready.go("trees").set("trees.run", other)
     choice = page.at.selectbox(key="trees.run")
     assert choice.value == other and [option.split(",")[0] for option in choice.options] == ["LdSM", "PLT"]
-    assert "LdSM has grown" in page.text()
+    assert page.metrics()["Leaves"]
     page.set("trees.run", key)
-    assert "PLT has learned a label tree" in page.text() and "Children of Root" in " ".join(titles(page))
+    assert "Inner nodes" in page.metrics() and "Children of Root" in " ".join(titles(page))
 
 
-def test_the_node_looked_at_survives_a_page_switch_and_a_reload_and_is_the_root_if_it_is_gone(page, tree, session):
+def test_the_node_looked_at_survives_a_reload(page, tree, session):
     walk_to(page, tree.leaf_of_label[3])
     assert named(page) == "Label: topic *3*"
     for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
@@ -220,7 +208,7 @@ def test_the_node_looked_at_survives_a_page_switch_and_a_reload_and_is_the_root_
 
 
 @pytest.mark.parametrize("unlabelled", [0, 40])
-def test_weights_per_node_are_a_mean_over_the_nodes_that_have_a_classifier(ready, unlabelled):
+def test_weights_per_node_are_a_mean_over_nodes_that_decide(ready, unlabelled):
     data = word_data()
     Y = data.Y_train.toarray()
     Y[:unlabelled] = False  # then the root has one, too

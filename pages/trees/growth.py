@@ -1,0 +1,80 @@
+"""How the decision trees of LdSM have grown: depth, the objective J, and what fewer or smaller trees reach."""
+
+import streamlit as st
+
+from pages.shared import fields, fragments, tasks
+from pages.shared.figures import charts
+from pages.shared.results import results
+from xmlcore import experiment, figures
+from xmlcore.models.ldsm import frames
+
+TEXTS = {
+    "n_trees": ("Fewer trees", "The first trees of the ensemble alone; the last point is the whole model."),
+    "max_nodes": ("Smaller trees", "All trees, cut to their first nodes, as Figure 3 of the paper; the last point is "
+                  "the whole model."),
+}  # fmt: skip
+
+
+def depth(view) -> None:
+    """Draw the depth of the leaves, and the objective by depth, of all trees or of the one looked at."""
+    t, trees = view.t, view.model.trees_
+    first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
+    every = True
+    if view.several:
+        # "The tree looked at" without its number: to Streamlit, a radio with other options would be a new widget.
+        choices = {"all": f"All {len(trees):,} trees", "one": "The tree looked at"}
+        every = fields.radio("Trees", choices, "trees.scope", "all", place=first_column) == "all"
+    chosen, whose = (trees, f"all {len(trees)} trees") if every and view.several else ([trees[t]], f"tree {t + 1}")
+    parts = {part: part[:1].upper() + part[1:] for part in (frames.OBJECTIVE, *frames.PARTS)}
+    part = fields.radio("J or a part of it", parts, "trees.part", place=second_column)
+    left, right = st.columns(2, gap="large")
+    with left:
+        depths, arity = frames.depth_frame(chosen), trees[0].children.shape[1]
+        charts.show_figure(
+            figures.leaf_depths(depths, view.data.n_labels, arity, f"Depth of the leaves, {whose}"),
+            depths,
+            f"{view.files}-depth-{'all' if every else 'one'}",
+            "Dotted lines: the depth of a tree with a leaf for each of L labels and all leaves at the same depth, and "
+            "3 times that; in Figure 2 of Majzoubi and Choromanska (2020), the deepest trees lie between the two.",
+            key=f"trees.depth.{view.key[:8]}",
+        )
+    with right:
+        objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}", "depth")
+
+
+def objective(view, trees, part: str, whose: str, file: str, place: str) -> None:
+    """Draw J, or a part of it, of the splits of trees by depth."""
+    frame = frames.objective_by_depth(trees, view.weights)
+    if frame.empty:
+        st.caption("There is no split, so there is no J.")
+        return
+    charts.show_figure(
+        figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
+        frame,
+        file,
+        "Least, mean and greatest over the splits at each depth, with the sign and weight in J; smaller is better "
+        "(Figure 1 of the paper).",
+        key=f"trees.objective.{place}.{view.key[:8]}",
+    )
+
+
+def parts_of_model(view) -> None:
+    """Draw measures of parts of the model, or show what it takes to measure them."""
+    tasks.shown(
+        experiment.task("prefixes", {"run": view.key}),
+        lambda found: fragments.alone(_curves)(found.measures, view),
+        button="Measure parts of the model",
+        key="trees.measure",
+    )
+
+
+def _curves(found, view) -> None:
+    offered = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
+    settings = {"widget": "pills", "selection_mode": "multi"}
+    chosen = fields.several("Measures", offered, "trees.measures", offered[:2], **settings) or offered[:1]
+    measures, ks = [m for m in offered if m in chosen], results.ks(view.model.n_labels_)
+    for place, (axis, (title, text)) in zip(st.columns(2, gap="large"), TEXTS.items()):
+        with place:
+            figure, file = figures.measures_of_prefixes(found, axis, measures, ks, title), title.lower()
+            drawn, key = found[found["axis"] == axis], f"trees.{axis}.{view.key[:8]}"
+            charts.show_figure(figure, drawn, f"{view.files}-{file.replace(' ', '-')}", text, key=key)

@@ -1,0 +1,306 @@
+"""The label trees of PLT: how a tree is drawn, and of a node its children, its labels and its features."""
+
+import contextlib
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import fields, format, label_trees, selectors, server, tables
+from pages.shared.figures import charts
+from pages.shared.results import predictions
+from pages.shared.view import look, now
+from pages.shared.workspaces import workspace
+from pages.trees import one_tree
+from xmlcore import experiment, figures, store
+from xmlcore.metrics.buckets import label_buckets
+from xmlcore.models.plt import frames
+from xmlcore.models.plt.frames.nodes import label_counts
+
+MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
+FEATURES = 10  # features drawn for each sign
+CHILDREN, MOST_CHILDREN = 20, 200  # children drawn at first, and at most
+NAMED = 2  # labels in the name of a node with several labels
+WHOLE, BELOW = "whole", "below"
+PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
+OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
+OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
+MEANINGS = {  # of a node: in the drawing, among the children of a node, and in the table of the worst
+    "rows": "training rows with a label at or below the node",
+    "n_labels": "labels at or below the node",
+    "auc": "how often the node’s classifier gives a larger margin to a row with a label below the node than to a row "
+    "without, among test rows with a label below its parent; 50\u00a0% is guessing",
+    "recall": "of the test rows that have a label below the node, the share that gets a probability of 50\u00a0%",
+    "precision": "of the test rows with a label below its parent that get a probability of 50\u00a0%, the share that "
+    "has a label below the node",
+    "base_rate": "of the test rows with a label below its parent, the share that has a label below the node",
+}
+ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}
+
+
+class LabelTreeView(one_tree.TreeView):
+    """A label tree of a result; ``quality`` says how well nodes decide on test rows, None while that is not known."""
+
+    frames, followed, is_drawn = frames, "walk to it", True
+
+    def __init__(self, ready):
+        super().__init__(ready, experiment.label_tree_model(ready.model))
+        self.nodes, self.quality = nodes(self.key, self.t), None
+        self.classifiers = self.model.linear_nodes(self.t)
+        self.are_probabilities = predictions.are_probabilities(self.model)
+        self.task = experiment.task("node_quality", {"run": self.key}, {"tree": self.t})
+        with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
+            self.measured(server.loaded(self.task) if self.task.exists() else None)
+
+    def measured(self, quality) -> None:
+        """Take how well nodes decide."""
+        self.quality = quality
+        if quality is not None:
+            self.nodes = nodes(self.key, self.t).merge(quality.nodes, on="node")
+
+    def is_leaf(self, node: int) -> bool:
+        return bool(self.tree.label[node] >= 0)
+
+    def name(self, node: int) -> str:
+        """Return a name with two labels and the number of the others."""
+        line = self.nodes.iloc[node]
+        if node == 0 or self.is_leaf(node):
+            return self.short_name(node)
+        first = [self.data.label_name(int(line[f"label_{i + 1}"])) for i in range(NAMED) if line[f"label_{i + 1}"] >= 0]
+        more = int(line["n_labels"]) - len(first)
+        return ", ".join(first) + (f" and {more:,} more" if more else "")
+
+    def short_name(self, node: int, letters: int = 20) -> str:
+        """Return a name of so many letters: the most frequent label, and ``+12`` for the labels that are not named."""
+        return self.short_names(self.nodes.iloc[[node]], letters)[0]
+
+    def short_names(self, frame: pd.DataFrame, letters: int = 20) -> list[str]:
+        columns = (frame[name].tolist() for name in ("node", "label", "label_1", "n_labels"))
+        return [label_trees.node_name(self.data, *values, letters) for values in zip(*columns)]
+
+    def with_names(self, frame: pd.DataFrame) -> pd.DataFrame:
+        named = frame.copy()
+        named.insert(named.columns.get_loc("node") + 1, "name", [self.name(int(v)) for v in frame["node"]])
+        return named
+
+    def follow(self, label: int) -> None:
+        self.choose(int(self.tree.leaf_of_label[label]))
+
+    def controls(self, picture) -> None:
+        left, right = st.columns([2 if self.several else 1, 3], vertical_alignment="bottom")
+        columns = left.columns(1 + self.several, vertical_alignment="bottom")
+        if self.several:
+            one_tree.tree_field(self, columns[0])
+        one_tree.node_field(self, columns[-1])
+        with right:
+            names = server.label_names(self.run.fingerprint)
+            label = selectors.choose_label(self.data, names, "of", "trees.label", "trees.query")
+        before = f"Path to {format.plain(self.data.label_name(label))}:"
+        one_tree.crumbs(self, int(self.tree.leaf_of_label[label]), "trees.label.path", before)
+        if int(self.tree.depth[-1]) < 2:
+            with picture:
+                _map(self)
+        else:
+            _draw(self, label, picture)
+
+    def heading(self) -> str:
+        kind = "Label: " if self.is_leaf(self.node) else "Node: " if self.node else ""
+        return f"{kind}{format.plain(self.name(self.node))}"
+
+    def facts(self) -> str:
+        line = self.nodes.iloc[self.node]
+        labels = "" if self.is_leaf(self.node) else f", **{format.count(int(line['n_labels']), 'label')}**"
+        rows = f"**{format.count(int(line['rows']), 'training row')}**"
+        text = f"Node {self.node:,} at depth {int(line['depth'])}{labels}, {rows}"
+        above = int(self.nodes["rows"].iloc[int(line["parent"])]) if self.node else 0
+        if above:
+            text += f", {100 * line['rows'] / above:.1f}\u00a0% of the {above:,} of the node above"
+        if self.quality is not None and line["measured"] > 0:
+            numbers = ", ".join(f"{name} {share(line[column])}" for column, name in OF_QUALITY.items())
+            text += f". On {format.count(int(line['measured']), 'test row')}: {numbers}"
+        return f"{text}."
+
+    def labels(self, most: int):
+        if self.is_leaf(self.node):
+            return None
+        of_label, v = counts(self.run.fingerprint), self.node
+        shown = frames.labels_of_node(self.tree, v, of_label, self.data.label_name, most)
+        if (self.tree.label[frames.children_of(self.tree, v)] < 0).any():
+            shown = shown.assign(child=[self.short_name(child, 40) for child in shown["child"]])
+        else:
+            shown = shown.drop(columns="child")
+        columns = {
+            "name": tables.text("Label"),
+            "rows": tables.number("Rows", 60, "localized", "Training rows."),
+            "child": tables.text("In the child"),
+            "label": tables.number("Id", 60, "%d"),
+        }
+        total = int(self.nodes["n_labels"].iloc[v])
+        return shown, columns, total, lambda: frames.labels_of_node(self.tree, v, of_label, self.data.label_name)
+
+    def features(self):
+        nodes, v = self.classifiers, self.node
+        if v == 0 and not nodes.root_has_factor:
+            return "The root has no classifier: every row starts here."
+        bias, every = float(nodes.bias[v]), frames.features_of_node(nodes, v)
+        if not np.isfinite(bias) or every.empty:
+            return "This node uses no features: its probability is the same for all rows."
+        positive, negative = every[every["weight"] > 0], every[every["weight"] < 0]
+        drawn = pd.concat([positive.head(FEATURES), negative.head(FEATURES)[::-1]])
+        has = "has the label" if self.is_leaf(v) else "has a label below the node"
+        drawn = drawn.assign(
+            name=[self.data.feature_name(int(j)) for j in drawn["feature"]],
+            sign=np.where(drawn["weight"] > 0, f"more probably {has}", "less probably"),
+            about=[f"feature {j}" for j in drawn["feature"]],
+        )
+        figure = self.features_figure(drawn, "weight", "sign", axis="Weight", total=len(every))
+        caption = (
+            f"The largest weights of the node’s linear classifier, of {len(positive):,} positive and "
+            f"{len(negative):,} negative ones. The bias, for rows without any of them, is {format.signed(bias)}."
+        )
+        return figure, lambda: frames.features_of_node(nodes, v, self.data.feature_name), caption
+
+    def more_of_node(self) -> None:
+        if not self.is_leaf(self.node):
+            _children(self)
+
+    def choose_value(self, title: str, widget: str) -> str:
+        """Return which number of nodes is shown: a key of ``OF_NODES`` or, once that is measured, of ``OF_QUALITY``."""
+        columns = OF_NODES | (OF_QUALITY if self.quality is not None else {})
+        help = None if self.quality is not None else "The nodes can be measured, too: see *How well nodes decide*."
+        return fields.choice(title, columns, widget, "rows", help=help)
+
+
+def _draw(view, label: int, place) -> None:
+    """Draw the tree in a place above the fields that say what is drawn."""
+    part, value, depths = _choose(view)
+    top = view.node if part == BELOW else 0
+    path = view.path_to(int(view.tree.leaf_of_label[label]))
+    frame = _frame(view, top, depths, always=[*path, *view.path_to(view.node)])
+    if frame.empty:
+        st.caption("No node has these depths: choose other depths.")
+        return
+    total, every = frame.attrs["total"], view.tree.n_nodes
+    below = "" if top == 0 else f" below {figures.short(view.short_name(top, 16), 16)}"
+    figure = figures.label_tree(
+        frame,
+        value,
+        axis=(OF_NODES | OF_QUALITY)[value],
+        percent=value in OF_QUALITY,
+        log=value in OF_NODES,
+        chosen=view.node,
+        path=path,
+        title=f"Label tree{below}: {len(frame):,} of {format.count(every, 'node')}",
+        total=every,
+    )
+    caption = (
+        f"Each bar is a node above its children, as wide as it has labels; *axis +45* is the label *axis* and 45 more. "
+        f"Colour: {MEANINGS[value]}{', on a log scale' if value in OF_NODES else '; grey: unknown'}. Dotted outlines "
+        f"lead to **{format.plain(view.data.label_name(label))}**. Click a bar to walk to that node."
+    )
+    if len(frame) < total:
+        caption += f" Drawn are {len(frame):,} of the {total:,} nodes here, those with most labels and training rows."
+    with place:
+        charts.show_figure(
+            figure,
+            lambda: _frame(view, top, depths, most=every).drop(columns="about"),
+            f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
+            caption,
+            key=f"trees.whole.{view.key[:8]}.{view.t}.{top}.{value}.{depths}",
+            on_click=view.choose,
+        )
+
+
+def _map(view) -> None:
+    """Draw a flat tree as a map of its labels."""
+    rows = np.bincount(view.data.Y_train.indices, minlength=view.data.n_labels)
+    frame = server.label_names(view.run.fingerprint)[["label", "name"]]
+    frame = frame.assign(size=rows[frame["label"]], group=label_buckets(rows)[frame["label"]])
+    charts.show_figure(
+        figures.treemap(frame, "Labels, all children of the root", unit="training rows"),
+        frame,
+        f"{view.files}-labels",
+        "Each rectangle is a label, as large as it has training rows.",
+        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/frame.py
+    )
+
+
+def _choose(view):
+    deepest = int(view.tree.depth[-1])
+    how = st.popover("How the tree is drawn", icon=":material/tune:", key="trees.whole.drawn")
+    part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=how)
+    kept = workspace.keep(
+        f"trees.whole.depths {view.key[:8]} {view.t}",
+        (0, _first_depth(view.tree)),
+        lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2 and 0 <= pair[0] <= pair[1] <= deepest,
+    )
+    kept["value"] = tuple(kept["value"])
+    with how:
+        return part, view.choose_value("Colour", "trees.whole.color"), tuple(st.slider("Depths", 0, deepest, **kept))
+
+
+def _first_depth(tree) -> int:
+    down_to = np.cumsum(np.bincount(tree.depth))
+    return max(1, int(np.count_nonzero(down_to <= MOST_NODES)) - 1)
+
+
+def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
+    """Return the nodes to draw, with names and hover texts; those in ``always`` come before those with more labels."""
+    frame = frames.layout_frame(view.tree, view.nodes, top, depths, most, always)
+    named = frame.assign(name=view.short_names(frame), about=[_about(view, line) for line in frame.itertuples()])
+    named.attrs = frame.attrs
+    return named
+
+
+def _about(view, line) -> str:
+    """Return what is said of a node where one points at it."""
+    text = f"node {line.node:,}, depth {line.depth}, {format.count(int(line.rows), 'training row')}"
+    if line.label < 0:
+        first, labels = figures.short(view.data.label_name(line.label_1), 40), format.count(int(line.n_labels), "label")
+        text += f"<br>{first} and others, {labels}; {format.count(int(line.n_children), 'child', 'children')}"
+    if view.quality is not None:
+        text += f"<br>AUC {share(line.auc)}, base rate {share(line.base_rate)}"
+    return text
+
+
+def _children(view) -> None:
+    children = frames.children_of(view.tree, view.node)
+    with st.popover("What is drawn", icon=":material/tune:", type="tertiary"):
+        value = view.choose_value("What is drawn", "trees.children.value")
+        order = fields.choice("Order", ORDERS, "trees.children.order", "most")
+        most, label = min(max(now().children or CHILDREN, 1), MOST_CHILDREN), f"Children drawn, 1 to {MOST_CHILDREN}"
+        fields.number(label, 1, MOST_CHILDREN, "trees.children", most, lambda n: look(children=n), step=20)
+    by = "node" if order == "node" else value
+    ordered = view.nodes.iloc[children].sort_values(by, ascending=order != "most", kind="stable", na_position="last")
+    drawn = ordered.head(most)
+    drawn = drawn.assign(
+        name=view.short_names(drawn),
+        kind=["leaf" if label >= 0 else "inner" for label in drawn["label"]],
+        about=[_about(view, line) for line in drawn.itertuples()],
+    )
+    title = f"Children of {figures.short(view.short_name(view.node))}: {len(drawn):,} of {len(ordered):,}"
+    axis = (OF_NODES | OF_QUALITY)[value]
+    charts.show_figure(
+        figures.node_bars(drawn, value, axis=axis, percent=value in OF_QUALITY, title=title, total=len(ordered)),
+        lambda: view.with_names(ordered),
+        f"{view.files}-node{view.node}-children",
+        f"{axis}: {MEANINGS[value]}. Click a bar to walk to that child.",
+        key=f"trees.children.{view.key[:8]}.{view.t}.{view.node}.{value}.{order}.{most}",
+        place="trees.children",
+        on_click=view.choose,
+    )
+
+
+@server.shared("Reading the label tree")
+def nodes(key: str, t: int) -> pd.DataFrame:
+    data = server.dataset(server.run(key).fingerprint)
+    return frames.nodes_frame(experiment.label_tree_model(server.model(key)).trees_[t], data.Y_train)
+
+
+@server.shared()
+def counts(fingerprint: str):
+    return label_counts(server.dataset(fingerprint).Y_train)
+
+
+def share(value: float) -> str:
+    return format.percent(value) if value == value else "unknown"
