@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from xmlcore import PLT, LdSM, figures
-from xmlcore.figures._critical_difference import rank_groups
-from xmlcore.figures._marks import SHAPES
-from xmlcore.figures._style import model_styles, run_style
+from xmlcore.figures._methods import rank_groups
+from xmlcore.figures._runs import SHAPES, model_styles, run_style
 
 
 def measures(n_runs=3):
@@ -25,7 +24,7 @@ def measures(n_runs=3):
     return pd.DataFrame(lines, columns=["run", "model", "measure", "k", "value", "low", "high"])
 
 
-def test_measures_have_a_panel_each_and_intervals_that_reach_from_low_to_high():
+def test_measures_have_a_panel_each_with_intervals():
     figure = figures.measures_compared(measures())
     assert [text.text for text in figure.layout.annotations] == ["P@k", "PSP@k"]
     assert len(figure.data) == 6 and sum(trace.showlegend for trace in figure.data) == 3
@@ -35,7 +34,7 @@ def test_measures_have_a_panel_each_and_intervals_that_reach_from_low_to_high():
     assert figure.layout.meta["shown"] == 18
 
 
-def test_runs_of_one_model_have_colours_and_marks_of_their_own_and_no_other_models():
+def test_runs_of_one_model_have_colours_of_their_own():
     figure = figures.measures_compared(measures(5))
     assert len({trace.marker.color for trace in figure.data}) == 5
     assert figure.data[0].marker.color == PLT.ABOUT.color
@@ -61,7 +60,7 @@ def test_buckets_are_drawn_in_percent_for_each_run():
         figures.buckets_compared(frame, "precision")
 
 
-def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_counted():
+def test_axes_of_parameters_are_in_order_and_spaced_by_ratios():
     frame = pd.DataFrame({"C": ["10", "automatic", "0.3", None], "trees": [3, 1, 1, 1], "P@1": [70.0, 60, 50, 40]})
     figure = figures.parameters_compared(frame, {"C": "C", "trees": "Trees"}, "P@1")
     c, trees, measure = figure.data[0].dimensions
@@ -82,33 +81,14 @@ def test_parameters_are_in_order_spaced_by_ratios_and_lines_without_a_value_are_
     assert list(axis.tickvals) == pytest.approx(np.log10([0.02, 0.1, 1, 10, 100, 300]))
 
 
-def test_names_above_the_axes_of_settings_do_not_meet():
-    frame = pd.DataFrame({name: [1, 2] for name in "abcd"} | {"P@1": [60.0, 64]})
-    labels = {name: f"{name} is a setting with a long name" for name in "abcd"}
-    axes = figures.parameters_compared(frame, labels, "P@1").data[0].dimensions
-    names = [axis.label for axis in axes[:-1]]
-    assert len({*names}) == 4 and sum(map(len, names)) * 7 < 700, "letters of 7 pixels"
-    short = figures.parameters_compared(frame, {"a": "Max labels per leaf", "b": "Arity"}, "P@1").data[0].dimensions
-    assert short[0].label == "Max labels per leaf"
-
-
-def test_the_first_axis_of_settings_has_room_for_its_name_above_it_and_for_its_values_beside_it():
-    frame = pd.DataFrame({"few": [1, 2], "texts": ["a value of fifteen", "b"], "P@1": [60.0, 64]})
-    narrow, named, valued = (
-        figures.parameters_compared(frame, {column: label}, "P@1").layout.margin.l
-        for column, label in (("few", "C"), ("few", "A name of 24 letters, so"), ("texts", "C"))
-    )
-    assert narrow < named < valued and named >= 24 * 7 / 2 and valued >= 16 * 7
-
-
 LONG = [f"PLT (Trees {trees}, {'Arity 16, ' * 4}C {c}, {'Epochs 20, ' * 3}end)" for trees in (1, 3) for c in (0.5, 1.0)]
 SAME_ENDS = [f"{'a' * 50} {place}, {'b' * 50}" for place in range(3)]
 MANY = [f"{'x' * 30}{number:03d} {'y' * 40} {number % 2}{'z' * 40}" for number in range(100)]
 
 
 @pytest.mark.parametrize("names", [LONG, SAME_ENDS, MANY, ["short", "s" * 40, "s" * 41, f"{'s' * 39}…", "<b>" * 20]])
-def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_where_one_points(names):
-    from xmlcore.figures._style import apart
+def test_long_names_differ_in_the_legend_and_are_whole_in_hovers(names):
+    from xmlcore.figures._names import apart
 
     cut = apart(names, 40)
     assert list(cut) == names and len(set(cut.values())) == len(names)
@@ -131,7 +111,7 @@ def test_long_names_that_begin_or_end_alike_differ_in_the_legend_and_are_whole_w
             assert hover.replace(" ", "") == of[trace.name].replace(" ", "")
 
 
-def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_faint():
+def test_differences_that_may_be_chance_are_faint():
     frame = pd.DataFrame(
         {"run": ["b", "c"] * 2, "model": "PLT", "measure": ["P@1", "P@1", "PSP@5", "PSP@5"], "sure": [False, True] * 2}
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
@@ -161,8 +141,8 @@ def test_differences_have_a_panel_per_measure_and_those_that_may_be_chance_are_f
     assert points.symbol[0] == "circle-open", "the first, which is not drawn, has the mark of the model"
 
 
-def test_of_names_that_begin_alike_the_words_are_kept_in_which_they_differ(monkeypatch):
-    from xmlcore.figures._style import apart
+def test_cut_names_keep_the_words_in_which_they_differ(monkeypatch):
+    from xmlcore.figures._names import apart
 
     assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
@@ -184,7 +164,7 @@ COSTS = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_point_is_on_the_frontier_if_no_other_beats_it_and_it_has_a_value(seed):
+def test_a_point_is_on_the_frontier_if_no_other_beats_it(seed):
     rng = np.random.default_rng(seed)
     costs, values = rng.integers(0, 6, 20).astype(float), rng.integers(0, 6, 20).astype(float)
     expected = [
@@ -196,7 +176,7 @@ def test_a_point_is_on_the_frontier_if_no_other_beats_it_and_it_has_a_value(seed
     assert figures.pareto([], []).tolist() == []
 
 
-def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
+def test_panels_of_costs_have_all_runs_and_a_line_of_the_best():
     figure = figures.frontier(RUNS, COSTS, ["P@1", "PSP@5"])
     assert figure.layout.meta["frontier"] == {
         "P@1, fit_s": ["quick", "good", "best"],
@@ -229,7 +209,7 @@ def test_each_panel_has_all_runs_with_its_cost_and_a_line_through_the_best():
 @pytest.mark.parametrize(
     "costs", [(0.17, 0.2), (2.5, 3.5), (0.31, 0.39), (1.0001, 1.0002), (98.0, 101.0), (2.0, 11.0), (0.5, 900.0)]
 )
-def test_a_logarithmic_axis_says_so_and_has_three_numbers_or_more_between_its_points(costs):
+def test_a_logarithmic_axis_has_three_numbers_or_more(costs):
     runs = pd.DataFrame({"run": ["a", "b"], "model": "PLT", "s": costs, "P@1": [50.0, 60.0]})
     axis = figures.frontier(runs, {"s": "Seconds"}, ["P@1"]).layout.xaxis
     low, high = costs if axis.range is None else 10.0 ** np.array(axis.range)
@@ -240,16 +220,7 @@ def test_a_logarithmic_axis_says_so_and_has_three_numbers_or_more_between_its_po
     assert len(figures.frontier(runs.assign(s=costs[0]), {"s": "Seconds"}, ["P@1"]).layout.xaxis.tickvals) >= 3
 
 
-def test_an_axis_of_percent_has_three_numbers_wherever_it_begins():
-    for low, span in np.random.default_rng(0).uniform((0, 5), (50, 50), (12, 2)):
-        runs = pd.DataFrame({"run": ["a", "b"], "model": "PLT", "s": [1.0, 2.0], "P@1": [low, low + span]})
-        rough = span / figures.frontier(runs, {"s": "Seconds"}, ["P@1"]).layout.yaxis.nticks
-        steps = [digit * 10.0**power for power in range(-2, 3) for digit in (1, 2, 5)]
-        step = next(step for step in steps if step >= rough)  # as Plotly chooses it
-        assert 3 <= (low + span) // step - -(-low // step) + 1 <= 9
-
-
-def test_a_legend_of_long_names_that_would_leave_points_no_room_names_what_is_compared_and_models():
+def test_a_legend_of_long_names_has_models_and_compared_runs():
     long = pd.DataFrame({"run": [f"LdSM (Noise in training copies per row {n})" for n in range(12)], "model": "LdSM"})
     long = long.assign(s=range(1, 13), **{"P@1": 60.0})
     compared = long.assign(place=range(12))[:2]
@@ -259,7 +230,7 @@ def test_a_legend_of_long_names_that_would_leave_points_no_room_names_what_is_co
     assert len(figures.frontier(long.assign(run=[*"abcdefghijkl"]), {"s": "s"}, ["P@1"]).data) == 13
 
 
-def test_a_point_of_a_frontier_has_its_interval_where_there_is_one():
+def test_a_point_of_a_frontier_has_its_interval():
     ends = {"P@1 low": [48.0, np.nan, 59.5, 60.0], "P@1 high": [53.0, np.nan, 60.5, 63.0]}
     figure = figures.frontier(RUNS.assign(**ends), {"fit_s": "Seconds"}, ["P@1"])
     quick, other = [trace for trace in figure.data if trace.mode == "markers"][:2]
@@ -283,7 +254,7 @@ def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
     assert len(marks[0].x) == 18 and list(marks[2].x) == [3] and marks[2].marker.size > marks[0].marker.size
 
 
-def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_else_is_drawn():
+def test_compared_runs_have_the_same_marks_in_all_figures():
     names = [f"run {number}" for number in range(7)]
     runs = pd.DataFrame({"run": ["other", *names], "model": ["LdSM"] + ["PLT"] * 7, "fit_s": 1.0, "P@1": 50.0})
     runs.loc[runs["run"] == "run 0", "fit_s"] = np.nan  # its time is not known
@@ -299,7 +270,7 @@ def test_runs_that_another_figure_compares_have_its_colours_and_marks_whatever_e
 
 
 @pytest.mark.parametrize("n_runs", [7, 40])
-def test_a_table_beside_the_figure_has_the_mark_and_colour_of_each_point(n_runs):
+def test_pictures_of_marks_are_those_of_the_figure(n_runs):
     runs = pd.DataFrame({"run": [f"run {number}" for number in range(n_runs)], "s": np.arange(n_runs) + 1})
     runs["model"] = [[*model_styles(), "mine"][number % 6 if number < 6 else 0] for number in range(n_runs)]
     runs, compared = runs.assign(**{"P@1": 50.0}), runs.iloc[[6, 1]]
@@ -321,7 +292,7 @@ def trials(**columns):
     return pd.DataFrame({"value": np.linspace(0.1, 0.5, n), "rows": 100, "seed": np.arange(n) % 2, **columns})
 
 
-def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn():
+def test_a_sweep_has_means_by_sample_size_without_failed_trials():
     frame = trials(C=[1.0, 1.0, 10.0, 10.0], tree=["kmeans", "huffman"] * 2)
     figure = figures.sweep_values(frame, {"C": "C, weight", "tree": "Tree"}, "P@1")
     points, mean, star, _, by_tree, _ = figure.data
@@ -349,7 +320,7 @@ def test_values_have_means_by_size_of_the_sample_and_failed_trials_are_not_drawn
     assert [list(trace.x) for trace in figure.data[1:4:2]] == [["1", "10"], ["automatic", None, "1", "3", "10"]]
 
 
-def test_two_settings_that_act_together_have_a_panel_with_a_line_of_means_for_each_value_of_one():
+def test_two_settings_that_act_together_have_a_panel():
     frame = trials(C=[1.0, 1.0, 10.0, 10.0, 100.0, 100.0], loss=["a", "b"] * 3)
     labels, notes = {"C": "C, weight of the loss", "loss": "Loss of the node classifiers"}, {"C": "1 %", "loss": "2 %"}
     figure = figures.sweep_values(frame, labels, "P@1", notes, ("loss", "C", "only together 3 %"))
@@ -383,7 +354,7 @@ def curve():
     return frame, pd.DataFrame(lines, columns=["bucket", "value", "low", "high", "reason"]).assign(**known)
 
 
-def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(curve):
+def test_a_learning_curve_has_its_forecast_with_the_interval(curve):
     figure = figures.learning_curve(*curve, "P@1")
     points, means, fitted, forecast = figure.data
     assert len(points.x) == 4 and list(means.y) == pytest.approx([40.05, 49.05])
@@ -399,12 +370,12 @@ def test_a_learning_curve_has_its_forecast_with_the_interval_if_there_is_one(cur
     ([1, 2, 3, 4, 5, 6, 7, 8], ["1", "3", "5", "8"]),
     ([5], ["5"]),
 ])  # fmt: skip
-def test_values_of_a_setting_that_lie_close_together_are_not_all_written(values, shown):
+def test_values_of_a_setting_close_together_are_not_all_written(values, shown):
     trials = pd.DataFrame({"C": values, "value": 0.5, "rows": 100, "seed": 0})
     assert list(figures.sweep_values(trials, {"C": "C"}, "P@1").layout.xaxis.ticktext) == shown
 
 
-def test_the_reliability_curve_draws_shares_against_probabilities_and_leaves_out_empty_bins():
+def test_the_reliability_curve_leaves_out_empty_bins():
     frame = pd.DataFrame(
         {"low": [0, 0.5, 0.9], "high": [0.5, 0.9, 1], "n": [10, 0, 30], "predicted": [0.2, 0.7, 0.95],
          "observed": [0.1, 0.0, 0.8], "observed_low": [0.05, 0, 0.7], "observed_high": [0.3, 0, 0.9]}
@@ -439,7 +410,7 @@ def test_bars_join_the_ranks_that_are_not_told_apart():
     ([99.8, 100.0], 0.0, (95, 100)),  # no share is above 100 %
     ([60.0, 78.0], 1.0, None),  # Plotly's own range
 ])  # fmt: skip
-def test_an_axis_of_a_measure_makes_no_small_difference_look_large(values, reach, ends):
+def test_an_axis_makes_no_small_difference_look_large(values, reach, ends):
     frame = pd.DataFrame({"run": ["a", "b"], "model": ["PLT", "LdSM"], "s": [1.0, 2.0], "P@1": values})
     frame = frame.assign(**{"P@1 low": frame["P@1"] - reach, "P@1 high": frame["P@1"] + reach})
     span = figures.frontier(frame, {"s": "s"}, ["P@1"]).layout.yaxis.range

@@ -8,7 +8,7 @@ from xmlcore.figures._axes import percent_ticks
 from xmlcore.selection import significance_graph
 
 
-def test_feature_bars_are_the_best_with_intervals_occurrence_and_names():
+def test_feature_bars_are_the_best_with_intervals():
     frame = pd.DataFrame({"name": ["a <b>", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.1, 0.2, 0.3]})
     figure = figures.feature_bars(frame, 2)
     bar = figure.data[0]
@@ -26,7 +26,7 @@ def test_feature_bars_are_the_best_with_intervals_occurrence_and_names():
     assert "rows" not in unknown.data[0].customdata[0]
 
 
-def test_feature_bars_tell_features_that_go_with_the_label_from_others():
+def test_feature_bars_tell_what_goes_with_the_label():
     frame = pd.DataFrame({"name": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.3, 0.2, 0.1]})
     frame = frame.assign(with_label=[0.5, 0.1, 0.2], without_label=[0.1, 0.7, 0.1])
     more, less, _ = figures.feature_bars(frame, by_occurrence=True).data
@@ -49,7 +49,7 @@ def heat():
 
 
 @pytest.mark.parametrize("page", [(255, 255, 255), (20, 24, 28)])
-def test_heat_maps_of_one_sided_values_have_one_hue_that_goes_away_from_the_page_in_even_steps(page):
+def test_heat_maps_have_one_hue_in_even_steps(page):
     scale = figures.selection_heat(heat(), n_labels=50, n_features=100).layout.coloraxis.colorscale
     (start, *low), (end, *high) = ([float(part) for part in color[5:-1].split(",")] for _, color in scale)
     assert (start, *low[:-1]) == (end, *high[:-1]) and low[-1] > 0.1, "a blank cell is told from the smallest value"
@@ -59,7 +59,7 @@ def test_heat_maps_of_one_sided_values_have_one_hue_that_goes_away_from_the_page
     assert steps.min() > 10 and steps.max() - steps.min() < 1e-6
 
 
-def test_selection_and_overlap_heat_leave_out_what_is_not_kept_and_the_diagonal():
+def test_heat_maps_leave_out_what_is_not_kept_and_the_diagonal():
     figure = figures.selection_heat(heat(), n_labels=50, n_features=100)
     cells = figure.data[0]
     np.testing.assert_allclose(cells.z, [[0, np.nan], [-1, -2]])
@@ -91,7 +91,7 @@ def test_the_bar_of_ranks_ends_at_the_last_rank(most, ticks):
     np.testing.assert_allclose(axis.colorbar.tickvals, [-np.log10(int(tick)) for tick in ticks])
 
 
-def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
+def test_each_method_has_a_colour_of_its_own():
     from xmlcore.figures._methods import METHOD_STYLE
 
     colors = [color for color, _, _ in METHOD_STYLE.values()]
@@ -107,7 +107,7 @@ def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
     ((0.06, 0.14), ["6 %", "9 %", "12 %"]),
     ((0.5, 0.5), ["50 %"]),
 ])  # fmt: skip
-def test_a_colour_bar_of_shares_has_round_percentages_between_its_ends(ends, written):
+def test_a_colour_bar_of_shares_has_round_percentages(ends, written):
     ticks = percent_ticks(*ends)
     assert ticks["ticktext"] == written and all(ends[0] <= value <= ends[1] for value in ticks["tickvals"])
     assert [float(text.split()[0]) / 100 for text in ticks["ticktext"]] == pytest.approx(ticks["tickvals"])
@@ -123,7 +123,7 @@ def judged():
     return pd.DataFrame(lines, columns=["method", "share", "seed", "measure", "value"])
 
 
-def test_patterns_compared_has_a_box_per_method_and_knows_the_best():
+def test_methods_have_a_box_each_and_the_best_is_known():
     figure = figures.patterns_compared(judged(), "average precision", share=0.1)
     assert list(figure.layout.yaxis.ticktext) == ["all features", "FALS", "FIMS", "FALS (lrp)"]
     boxes = {trace.name: list(trace.x) for trace in figure.data}
@@ -134,7 +134,7 @@ def test_patterns_compared_has_a_box_per_method_and_knows_the_best():
     assert "smaller is better" in figures.patterns_compared(judged(), "Hamming loss").layout.xaxis.title.text
 
 
-def test_score_against_share_draws_means_and_all_features_as_a_level():
+def test_scores_against_shares_are_means_beside_all_features():
     figure = figures.score_against_share(judged())
     lines = {trace.name: trace for trace in figure.data if trace.showlegend is not False}
     assert list(lines["FALS"].x) == [0.1, 0.5] and list(lines["FALS"].y) == pytest.approx([0.365, 0.405])
@@ -145,7 +145,7 @@ def test_score_against_share_draws_means_and_all_features_as_a_level():
     assert lines["FALS"].line.dash != lines["FALS (lrp)"].line.dash
 
 
-def test_stability_boxes_have_a_point_per_label_and_what_chance_gives():
+def test_stability_boxes_have_a_point_per_label_and_chance():
     frame = pd.DataFrame({"name": ["a", "b"], "jaccard": [0.5, 0.7], "spearman": [-0.1, 0.9]})
     figure = figures.stability_boxes(frame, chance=0.05)
     assert {trace.name: list(trace.x) for trace in figure.data} == {"Jaccard": [0.5, 0.7], "Spearman": [-0.1, 0.9]}

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tests.figures.seen import contrast, rgb
 from xmlcore import figures
 from xmlcore.datasets import together
-from xmlcore.figures._style import model_styles
+from xmlcore.figures._runs import model_styles
 
 
 def labels(counts, **columns):
@@ -24,7 +24,7 @@ def curve(figure):
     return np.asarray(trace.x), np.asarray(trace.y)
 
 
-def test_label_frequency_draws_every_label_on_log_axes_most_frequent_first():
+def test_label_frequencies_are_on_log_axes_most_frequent_first():
     figure = figures.label_frequency(labels([3, 10, 1]))
     x, y = curve(figure)
     assert x.tolist() == [1, 2, 3]
@@ -42,7 +42,7 @@ def test_label_frequency_draws_every_label_on_log_axes_most_frequent_first():
     assert figures.label_frequency(labels([])).layout.meta["total"] == 0
 
 
-def test_label_frequency_thins_many_labels_and_stays_drawable_when_every_count_differs():
+def test_many_label_frequencies_are_thinned():
     rng = np.random.default_rng(0)
     counts = np.sort(rng.zipf(1.6, 60_000).clip(max=5_000))[::-1]
     figure = figures.label_frequency(labels(counts))
@@ -60,7 +60,7 @@ def test_label_frequency_thins_many_labels_and_stays_drawable_when_every_count_d
     assert np.all(np.diff(x) > 0)
 
 
-def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_be_drawn():
+def test_head_torso_and_tail_are_marked_and_counted():
     buckets = ["head", "torso", "torso", "tail", "tail", "tail"]
     figure = figures.label_frequency(labels([9, 5, 1, 1, 1, 0], bucket=buckets))
     assert [a.text for a in figure.layout.annotations] == ["head<br>1 label", "torso<br>2 labels", "tail<br>3 labels"]
@@ -86,7 +86,7 @@ def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     assert all(width / 2 - 2 <= x <= 262 - width / 2 for x, width in places)
 
 
-def test_an_axis_spans_the_data_and_is_linear_where_counts_hardly_differ():
+def test_an_axis_is_linear_where_counts_hardly_differ():
     figure = figures.label_frequency(labels([105, 100, 87]))
     assert figure.layout.meta["flat"]
     assert figure.layout.yaxis.type is None and "log" not in figure.layout.yaxis.title.text
@@ -108,7 +108,7 @@ def test_a_log_axis_of_counts_has_three_whole_numbers_at_least(most):
     assert 3 <= len(seen) <= 8 or figure.layout.meta["flat"]
 
 
-def test_imbalance_ratios_are_counted_between_one_two_and_five_times_powers_of_ten():
+def test_imbalance_ratios_are_counted_by_ranges():
     figure = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 1.5, 2, 4, 10, 10, 2300, np.nan]}))
     (bars,) = figure.data
     assert bars.y.tolist() == [2, 2, 0, 2, 0, 0, 0, 0, 0, 0, 1]
@@ -138,7 +138,7 @@ def test_labels_and_features_per_row_are_shares_of_each_part():
     assert "features" in figure.data[0].hovertemplate
 
 
-def test_a_hundred_numbers_of_labels_stay_readable_and_few_have_a_bar_each():
+def test_many_numbers_of_labels_share_bars():
     counts = np.arange(1, 101)
     frame = pd.DataFrame({"part": "training", "labels": counts, "rows": np.where(counts <= 40, 200, 1)})
     figure = figures.labels_per_row(frame)  # 8,000 rows have up to 40 labels, 60 rows have more
@@ -201,7 +201,7 @@ def test_frames_without_what_is_drawn_are_refused_by_name(draw):
     ],
     ids=["label_frequency", "labels_per_row", "measures_at_k"],
 )
-def test_every_figure_has_template_title_axis_titles_and_a_self_contained_page(figure):
+def test_every_figure_has_template_titles_and_an_offline_page(figure):
     assert isinstance(figure, go.Figure)
     assert figure.layout.template.layout.colorway == figures.PALETTE
     assert figure.layout.title.text and figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
@@ -266,7 +266,7 @@ def pairs(n=6, rows=200, seed=0):
     ), Y
 
 
-def test_a_cell_is_the_share_of_the_lines_rows_that_have_the_columns_label():
+def test_a_cell_is_the_share_of_rows_that_have_both_labels():
     frame, Y = pairs()
     figure = figures.cooccurrence_heat(frame)
     order = frame.drop_duplicates("first")["first"].tolist()
@@ -281,7 +281,7 @@ def test_a_cell_is_the_share_of_the_lines_rows_that_have_the_columns_label():
     assert list(bar.ticktext) == ["0 %", "20 %", "40 %"], "round, and below the largest, 52.8 %"
 
 
-def test_a_line_joins_labels_with_a_positive_correlation_and_the_strongest_is_the_widest():
+def test_a_line_joins_correlated_labels_the_strongest_widest():
     frame, _ = pairs()
     figure = figures.label_network(frame)
     positive = frame[(frame["phi"] > 0) & (frame["first"] < frame["second"])]
@@ -316,7 +316,7 @@ def test_the_fit_is_drawn_over_the_frequencies_of_labels():
     assert len(figures.label_frequency(frame, fit[:0]).data) == 1
 
 
-def test_bars_of_jobs_begin_and_end_with_them_and_have_the_colour_of_their_state():
+def test_bars_of_jobs_begin_and_end_with_them():
     start = pd.Timestamp("2026-01-01 10:00")
     ends = [start + pd.Timedelta(seconds=seconds) for seconds in (5, 70, 9)]
     frame = pd.DataFrame({"name": ["a", "b", "c"], "state": ["Done", "Failed", "Done"], "start": start, "end": ends})
@@ -358,7 +358,7 @@ def test_times_below_bars_of_jobs_are_round_and_three_to_six(seconds, step):
         assert 3 <= high - low <= 6
 
 
-def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
+def test_jobs_of_one_group_share_a_line():
     start = pd.Timestamp("2026-01-01 10:00")
     frame = pd.DataFrame({"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]})
     figure = figures.timeline(frame.assign(state="Done", start=start, end=start + pd.Timedelta(seconds=5)))
@@ -369,7 +369,7 @@ def test_jobs_of_one_group_share_a_line_that_has_the_name_of_the_group():
     assert list(figure.layout.yaxis.ticktext) == ["sweep", "b"] and figure.layout.meta["total"] == 2
 
 
-def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
+def test_a_map_of_sizes_has_groups_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
     trace = figures.treemap(frame, "Sizes").data[0]
     assert list(trace.labels) == ["x", "y", "c", "a", "&lt;b&gt;"] and list(trace.values) == [7.0, 2.0, 4.0, 3.0, 2.0]
@@ -377,7 +377,7 @@ def test_a_map_of_sizes_has_groups_of_their_sum_and_nothing_of_size_0():
     assert list(trace.parents) == ["", "", "group x", "group x", "group y"]
 
 
-def test_groups_of_a_map_of_sizes_have_their_names_in_the_legend_where_small_ones_have_no_room():
+def test_groups_of_a_map_of_sizes_are_in_the_legend():
     frame = pd.DataFrame({"name": ["a", "b"], "group": ["large", "<small>"], "size": [999.0, 1.0]})
     figure = figures.treemap(frame, "Sizes")
     trace, *marks = figure.data
@@ -386,7 +386,7 @@ def test_groups_of_a_map_of_sizes_have_their_names_in_the_legend_where_small_one
     assert list(trace.texttemplate[:2]) == ["", ""], "their names take no room from what is in them"
 
 
-def test_groups_of_a_map_of_sizes_have_colours_of_their_own_whichever_are_drawn_and_others_are_grey_together():
+def test_groups_of_a_map_of_sizes_have_colours_of_their_own():
     frame = pd.DataFrame({"name": list("abcdefgh"), "group": list("stuvwxyz"), "size": np.arange(8.0, 0.0, -1.0)})
     trace, *marks = figures.treemap(frame, "Sizes").data
     assert [mark.name for mark in marks] == [*"stuvwx", "other"] and len({mark.marker.color for mark in marks}) == 7
@@ -399,11 +399,6 @@ def test_groups_of_a_map_of_sizes_have_colours_of_their_own_whichever_are_drawn_
         assert colors["t"] == figures.PALETTE[1] and colors["z"] == figures.PALETTE[2], "also after a deletion"
 
 
-def test_boxes_of_a_map_of_sizes_are_wide_as_names_are():
-    frame = pd.DataFrame({"name": ["a", "b"], "group": ["x", "x"], "size": [3.0, 2.0]})
-    assert figures.treemap(frame, "Sizes").data[0].tiling.squarifyratio > 1
-
-
 def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
     frame = pd.DataFrame({"name": list("abcdefgh"), "group": list("stuvwxyz"), "size": 1.0})
     trace = figures.treemap(frame, "Sizes").data[0]
@@ -412,7 +407,7 @@ def test_texts_in_a_map_of_sizes_are_legible_on_every_colour():
     assert len(set(colors)) == 7 and all(contrast(rgb(fill), rgb(inks[text])) >= 4.5 for fill, text in colors)
 
 
-def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points():
+def test_names_in_a_map_of_sizes_are_cut_to_their_box():
     frame = pd.DataFrame({"name": ["immunoassays"] * 2, "group": ["head", "tail"], "size": [99, 1]})
     figure = figures.treemap(frame, "Sizes", unit="rows")
     trace = figure.data[0]
@@ -423,7 +418,7 @@ def test_names_in_a_map_of_sizes_are_cut_to_their_box_and_whole_where_one_points
     assert list(trace.marker.colors[:2]) == [figures.BUCKET_COLORS[part] for part in ("head", "tail")]
 
 
-def test_a_map_leaves_the_beginning_of_all_names_out_and_small_boxes_have_a_name_only():
+def test_a_map_leaves_out_the_beginning_of_all_names():
     frame = pd.DataFrame({"name": ["TAG_<apob>", "TAG_ontology"], "group": ["head", "tail"], "size": [199, 1]})
     figure = figures.treemap(frame, "Labels", unit="rows")
     trace = figure.data[0]
@@ -437,7 +432,7 @@ def test_a_map_leaves_the_beginning_of_all_names_out_and_small_boxes_have_a_name
         assert list(drawn.data[0].hovertext[2:]) == names and drawn.layout.title.text == "Labels"
 
 
-def test_confused_pairs_are_squares_with_their_swaps_in_number_and_lines_and_columns_are_few():
+def test_confused_pairs_are_squares_with_their_swaps():
     frame = pd.DataFrame({"missed": [3, 1, 3, 7], "wrong": [1, 3, 2, 9], "swaps": [8.0, 2.0, 0.5, 0.1]})
     frame = frame.assign(
         rows=[9, 12, 1, 1], n_missed=20, missed_name=frame["missed"].map("a <b> {}".format), wrong_name="same"

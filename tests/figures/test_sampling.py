@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import figures
-from xmlcore.figures._style import run_style
+from xmlcore.figures._runs import run_style
 
 
 def trace(figure, name):
@@ -51,7 +51,7 @@ def contributions(n=3):
     return pd.DataFrame(lines)
 
 
-def test_copies_are_averaged_over_stretches_none_is_lost_and_the_line_is_above_the_axis():
+def test_copies_are_averaged_over_ranges_and_none_is_lost():
     rng = np.random.default_rng(3)
     frame = sizes(5000).assign(sampled_size=rng.poisson(2, 5000)).iloc[:-1]
     figure = figures.sampled_classes(frame)
@@ -80,7 +80,7 @@ def test_copies_are_averaged_over_stretches_none_is_lost_and_the_line_is_above_t
     assert meta["stretches"] == len(after.x) and before.customdata[0] == "&lt;b&gt;0&lt;/b&gt;"
 
 
-def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
+def test_candidates_are_in_order_and_the_own_q_is_marked():
     figure = figures.candidate_curves(candidates(), 10)
     recall = trace(figure, "candidate recall")
     assert list(recall.x) == [1, 10, 100] and list(recall.y) == pytest.approx([40, 75, 90])
@@ -93,14 +93,14 @@ def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
     assert list(figure.layout.xaxis2.ticktext) == ["1", "10", "100"]
 
 
-def test_attainable_accuracy_is_drawn_where_it_is_less_than_the_recall():
+def test_attainable_accuracy_is_drawn_where_below_the_recall():
     of_several = candidates().assign(attainable=[0.6, 0.4, 0.6])
     assert list(trace(figures.candidate_curves(of_several), "attainable micro R@1").y) == pytest.approx([40, 60, 60])
     of_one = candidates().assign(attainable=candidates()["recall"])
     assert "attainable micro R@1" not in [line.name for line in figures.candidate_curves(of_one).data]
 
 
-def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_model():
+def test_a_sweep_of_sampling_has_means_and_intervals_over_seeds():
     figure = figures.sampling_sweep(sweep(), (10, 2))
     kappa, seconds, pi, of_pi = figure.data
     assert list(kappa.x) == [1, 10, 100] and list(pi.x) == [0.5, 2] and list(kappa.y) == pytest.approx([41, 41, 41])
@@ -119,7 +119,7 @@ def test_a_sweep_has_means_over_seeds_their_intervals_and_a_mark_at_the_trained_
     assert len(of_kappa.data) == 2 and "xaxis3" not in of_kappa.layout
 
 
-def test_bars_of_several_seeds_reach_at_least_as_far_as_other_test_rows_would_move_the_point():
+def test_intervals_over_seeds_reach_as_far_as_those_over_rows():
     of_seeds = 4.302653 / np.sqrt(3)
     for margin in (0.05, 0.002):
         kappa = figures.sampling_sweep(sweep().assign(margin=margin)).data[0]
@@ -127,7 +127,7 @@ def test_bars_of_several_seeds_reach_at_least_as_far_as_other_test_rows_would_mo
         assert list(kappa.customdata[:, 1] - kappa.y) == pytest.approx(list(kappa.error_y.array)), "as its tooltip says"
 
 
-def test_processor_time_is_drawn_where_it_was_measured_from_the_least_to_the_most_of_the_seeds():
+def test_processor_time_is_drawn_where_it_was_measured():
     figure = figures.sampling_sweep(sweep().assign(cpu_s=lambda rows: 0.1 * (1 + rows["seed"])), (10, 2))
     seconds = trace(figure, "seconds over κ")
     assert list(seconds.y) == pytest.approx([0.2] * 3)
@@ -151,7 +151,7 @@ def test_trainings_that_failed_are_not_drawn_and_the_others_are():
     assert none.layout.meta["total"] == 0 and none.layout.meta["failed"] == 15
 
 
-def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched():
+def test_bars_of_buckets_have_the_colours_of_models():
     line = {"n_classes": 2, "n_rows": 3, "accuracy": 0.5, "macro_f1": 0.25}
     runs = (("DoubleSampling", "DoubleSampling"), ("PLT", "PLT"), ("PLT (C: 1)", "PLT"))
     frame = pd.DataFrame(
@@ -175,7 +175,7 @@ def test_weights_keep_their_order_and_say_what_features_mean():
     assert len(figures.feature_weights(frame).data) == 3  # without meanings too
 
 
-def test_contributions_add_up_to_the_last_column_in_steps_of_two_hues_that_meet_at_nothing():
+def test_contributions_of_candidates_add_up_to_the_last_column():
     frame = contributions()
     figure = figures.candidate_features(frame)
     heat, pale, strong = figure.data

@@ -5,14 +5,38 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.documented import document
-from xmlcore.figures import _needs  # noqa: F401  # isort: split
-from xmlcore.figures._comparisons import buckets_compared, differences, measures_compared, parameters_compared
-from xmlcore.figures._confusions import confusions
-from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
-from xmlcore.figures._critical_difference import critical_difference
+from xmlcore.figures._areas import label_network, timeline, treemap
+from xmlcore.figures._comparisons import (
+    bucket_bars,
+    buckets_compared,
+    differences,
+    labels_by_bucket,
+    measures_at_k,
+    measures_compared,
+)
+from xmlcore.figures._curves import (
+    abstention_curve,
+    buckets_under_noise,
+    deletion_curves,
+    learning_curve,
+    precision_recall,
+    prediction_times,
+    reliability_curve,
+    robustness_curves,
+    stability_curves,
+)
 from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
-from xmlcore.figures._decisions import abstention_curve, precision_recall
-from xmlcore.figures._explanations import deletion_curves, stability_curves
+from xmlcore.figures._feature_bars import (
+    contribution_bars,
+    contributions_compared,
+    feature_bars,
+    feature_bars_of_node,
+    feature_weights,
+    importance_bars,
+    magnitude_bars,
+    node_bars,
+    noisy_features,
+)
 from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
@@ -20,34 +44,30 @@ from xmlcore.figures._growth import (
     measures_of_prefixes,
     objective_by_depth,
     objective_in_training,
+    path_products,
+    path_shares,
 )
-from xmlcore.figures._label_tree import feature_bars_of_node, node_bars
-from xmlcore.figures._label_tree_drawing import label_tree
-from xmlcore.figures._learning_curves import learning_curve
-from xmlcore.figures._marks import run_marks
-from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
-from xmlcore.figures._noisy_features import noisy_features
-from xmlcore.figures._pairs import candidate_features, feature_weights
-from xmlcore.figures._paths import path_products, path_shares
-from xmlcore.figures._reliability import reliability_curve
-from xmlcore.figures._results import labels_by_bucket, measures_at_k, trials
-from xmlcore.figures._robustness import buckets_under_noise, prediction_times, robustness_curves
-from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
-from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
-from xmlcore.figures._style import (
-    BUCKET_COLORS,
-    MEASURE_COLORS,
-    PALETTE,
-    PART_COLORS,
-    cut_apart,
-    short,
-    template,
+from xmlcore.figures._heats import (
+    candidate_features,
+    confusions,
+    cooccurrence_heat,
+    group_heat,
+    overlap_heat,
+    selection_heat,
 )
-from xmlcore.figures._sweeps import sweep_values
-from xmlcore.figures._timeline import timeline
-from xmlcore.figures._together import cooccurrence_heat, label_network
-from xmlcore.figures._tree import tree
-from xmlcore.figures._treemap import treemap
+from xmlcore.figures._methods import (
+    critical_difference,
+    patterns_compared,
+    score_against_share,
+    significance_diagram,
+    stability_boxes,
+)
+from xmlcore.figures._names import cut_apart, short
+from xmlcore.figures._runs import run_marks
+from xmlcore.figures._sampling import candidate_curves, sampled_classes, sampling_sweep
+from xmlcore.figures._settings import parameters_compared, sweep_values, trials
+from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._trees import label_tree, tree
 
 __all__ = [
     "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve", "bucket_bars",

@@ -1,37 +1,52 @@
-"""Figures that put several runs side by side."""
+"""Measures of one result or of several side by side: points with intervals, and bars of head, torso and tail."""
 
-import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from xmlcore import wording
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import NEAR, steps
-from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, whole
+from xmlcore.figures._names import apart, short, whole
+from xmlcore.figures._runs import LEGEND, run_colors, styled_runs
+from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.measures import MORE_MEASURES
 
-LEGEND, NAME = 40, 28  # letters of a name in a legend, and beside an axis: a model and two of its settings
+NAME = 28  # letters of a name beside an axis: a model and two of its settings
 FAINT = 0.45  # opacity of a point that may be chance
-SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
+WHISKER = {"color": ink.QUIET, "thickness": 1.5, "width": 4}
+PATTERNS = ("", "/", ".", "x", "-", "|", "+", "\\")
+OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
+LABELS_BY_ROWS = {"title_text": "Labels by their number of training rows", "showgrid": False}
+# Column of a frame of double sampling -> name, colour and mark of the measure. Micro R@1, which the paper calls
+# accuracy, has the colour of P@1, to which it is equal for rows with one class. Candidate recall has that of R@k.
+SHARES = {
+    "recall": ("candidate recall", ink.PURPLE, "triangle-up"),
+    "candidate_recall": ("candidate recall", ink.PURPLE, "triangle-up"),
+    "attainable": ("attainable micro R@1", ink.PURPLE, "triangle-down"),
+    "accuracy": ("micro R@1", ink.BLUE, "circle"),
+    "macro_f1": ("F1 of means", ink.ORANGE, "diamond"),
+}
 
 
 def measures_compared(
     frame: pd.DataFrame, title: str = "Measures side by side", compared: pd.DataFrame | None = None
-) -> go.Figure:
+) -> Figure:
     """Draw measures of several runs with their intervals, a panel per measure; ``compared``: :func:`differences`."""
     need_columns(frame, ["run", "model", "measure", "k", "value", "low", "high"], "measures_compared")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
     columns = min(2, max(1, len(measures)))
-    figure = make_subplots(
-        rows=-(-len(measures) // columns), cols=columns, subplot_titles=measures, horizontal_spacing=0.1,
-        vertical_spacing=0.16, figure=new_figure(title, shown=len(frame), total=len(frame)),
-    )  # fmt: skip
-    ks = sorted(frame["k"].unique())
+    rows, ks = -(-len(measures) // columns), sorted(frame["k"].unique())
+    space = {"horizontal_spacing": 0.1, "vertical_spacing": 0.16, "shared_yaxes": False}
+    figure = draw.panels(new_figure(title, frame), rows, columns, subplot_titles=measures, **space)
     styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(runs, LEGEND)
     groups = {names: own.sort_values("k") for names, own in frame.groupby(["run", "measure"], sort=False)}
-    traces, layout = [], {"height": 230 * -(-len(measures) // columns) + 110 + 22 * len(runs), "showlegend": True}
+    names = [f"k = {k}" for k in ks]
+    ticks = {"tickvals": [*range(len(ks))], "ticktext": names, "range": [-0.5, len(ks) - 0.5], "showgrid": False}
+    traces, layout = [], {"height": 230 * rows + 110 + 22 * len(runs), "showlegend": True}
     for place, measure in enumerate(measures):
         axis = str(place + 1) if place else ""
         for number, run in enumerate(runs):
@@ -39,14 +54,7 @@ def measures_compared(
                 shift = 0.6 * ((number + 0.5) / len(runs) - 0.5)
                 trace = _intervals(groups[run, measure], ks, shift, styles[run], legend[str(run)])
                 traces.append({**trace, "showlegend": place == 0, "xaxis": f"x{axis}", "yaxis": f"y{axis}"})
-        layout[f"xaxis{axis}"] = {
-            "tickvals": list(range(len(ks))),
-            "ticktext": [f"k = {k}" for k in ks],
-            "range": [-0.5, len(ks) - 0.5],
-            "showgrid": False,
-        }
-        if place % columns == 0:
-            layout[f"yaxis{axis}"] = {"title": {"text": "Percent"}}
+        layout |= {f"xaxis{axis}": ticks, f"yaxis{axis}": {"title": {"text": None if place % columns else "Percent"}}}
     figure.add_traces(traces)  # all at once: Plotly takes several times as long to add each alone
     figure.update_layout(layout)
     return figure
@@ -73,7 +81,7 @@ def _intervals(own, ks, shift, style, name) -> dict:
 
 def differences(
     frame: pd.DataFrame, title: str = "Better or worse than the first", compared: pd.DataFrame | None = None
-) -> go.Figure:
+) -> Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
     Parameters
@@ -92,129 +100,126 @@ def differences(
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "sure"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
-    figure = make_subplots(
-        rows=1, cols=max(1, len(measures)), shared_yaxes=True, subplot_titles=measures, horizontal_spacing=0.04,
-        figure=new_figure(title, shown=len(frame), total=len(frame)),
-    )  # fmt: skip
+    figure = draw.panels(
+        new_figure(title, frame), 1, max(1, len(measures)), subplot_titles=measures, horizontal_spacing=0.04
+    )
     figure.update_annotations(font_size=13)  # three titles beside each other fit on a phone
     styles, names = run_colors(frame.drop_duplicates("run"), compared), apart(runs, NAME)
     for column, measure in enumerate(measures, start=1):
-        own = frame[frame["measure"] == measure]
+        own, at = frame[frame["measure"] == measure], {"row": 1, "col": column}
         points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
         colors = [styles[run]["color"] for run in own["run"]]
+        marker = {"size": 9, "color": colors, "line": {"width": 2, "color": colors}}
+        marker |= {"symbol": [styles[run]["symbol"] for run in own["run"]]}
+        marker |= {"opacity": [1.0 if sure else FAINT for sure in own["sure"]]}
         figure.add_scatter(
-            x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False,
-            error_x={"array": high - points, "arrayminus": points - low, "color": QUIET, "thickness": 1.5, "width": 4},
-            marker={
-                "size": 9, "color": colors, "line": {"width": 2, "color": colors},
-                "symbol": [styles[run]["symbol"] for run in own["run"]],
-                "opacity": [1.0 if sure else FAINT for sure in own["sure"]],
-            },
-            customdata=[whole(name) for name in own["run"]],
+            x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False, marker=marker,
+            error_x={"array": high - points, "arrayminus": points - low} | WHISKER,
+            customdata=[*map(whole, own["run"])],
             hovertext=[wording.points(*test) for test in zip(own["difference"], own["low"], own["high"])],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}<extra></extra>",
-            row=1, col=column,
+            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}<extra></extra>", **at,
         )  # fmt: skip
-        figure.add_vline(x=0, line={"color": QUIET, "width": 1.5, "dash": "dot"}, row=1, col=column)
+        draw.rule(figure, 0, color=ink.QUIET, **at)
     low, high = 100 * min(0.0, frame["low"].min()), 100 * max(0.0, frame["high"].max())
     space = 0.15 * (high - low) or 1.0
     ends, inner = ([low - part * space, high + part * space] for part in (1, 0.2))  # numbers of two panels do not meet
-    figure.update_xaxes(tickangle=0, matches="x", range=ends, tickvals=steps(*inner, NEAR))
-    figure.update_yaxes(range=[len(runs) - 0.5, -0.5])
-    figure.update_layout(height=160 + 50 * len(runs), margin_t=100)
+    x = {"tickangle": 0, "matches": "x", "range": ends, "tickvals": steps(*inner, NEAR)}
     faint = "" if frame["sure"].all() else "; faint: may be chance, corrected for all tests"
+    draw.axes(figure, x, {"range": [len(runs) - 0.5, -0.5]}, height=160 + 50 * len(runs), margin_t=100)
     figure.update_layout(title_subtitle_text=f"in points{faint}")
     return figure
 
 
 def buckets_compared(
     frame: pd.DataFrame, column: str = "recall", title: str | None = None, compared: pd.DataFrame | None = None
-) -> go.Figure:
+) -> Figure:
     """Draw how well several runs predict head, torso and tail labels; ``compared``: see :func:`differences`."""
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
-    name = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}.get(column, column)
-    figure = new_figure(title or f"{name} of head, torso and tail labels", shown=len(frame), total=len(frame))
+    name = OF_BUCKETS.get(column, column)
+    figure = new_figure(title or f"{name} of head, torso and tail labels", frame)
     styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(frame["run"], LEGEND)
-    patterns = ("", "/", ".", "x", "-", "|", "+", "\\")
+    said = f"<br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a test row"
     for number, (run, own) in enumerate(frame.groupby("run", sort=False)):
-        figure.add_bar(
-            x=own["bucket"],
-            y=100 * own[column],
-            name=legend[str(run)],
-            marker={"color": styles[run]["color"], "pattern": {"shape": patterns[number % len(patterns)]}},
-            customdata=own["n_labels"],
-            hovertemplate=f"<b>{whole(run)}</b><br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a "
-            "test row<extra></extra>",
-        )
-    figure.update_layout(barmode="group", showlegend=True, height=330 + 22 * frame["run"].nunique())
-    figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
-    figure.update_yaxes(title_text=f"{name}, percent", rangemode="tozero")
+        look = {"pattern": PATTERNS[number % len(PATTERNS)], "edge": None, "customdata": own["n_labels"]}
+        y, color = 100 * own[column], styles[run]["color"]
+        draw.columns(figure, own["bucket"], y, legend[str(run)], color, f"<b>{whole(run)}</b>{said}", **look)
+    y, height = {"title_text": f"{name}, percent", "rangemode": "tozero"}, 330 + 22 * frame["run"].nunique()
+    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True, height=height)
     return figure
 
 
-def parameters_compared(
-    frame: pd.DataFrame, parameters: dict[str, Any], measure: str, title: str | None = None
-) -> go.Figure:
-    """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour."""
-    need_columns(frame, [measure, *parameters], "parameters_compared")
-    drawn = frame.dropna(subset=[measure, *parameters])
-    left_out = len(frame) - len(drawn)
-    figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame), left_out=left_out)
-    titles = apart(parameters.values(), min(24, LETTERS // (len(parameters) + 1)))
-    dimensions = [_dimension(drawn[name], titles[str(label)]) for name, label in parameters.items()]
-    values = drawn[measure].astype(float)
-    dimensions.append({"label": f"{measure}, %", "values": values.tolist()})
-    figure.add_parcoords(
-        dimensions=dimensions,
-        # The colour bar stands beside the last axis, whose numbers are its own.
-        line={
-            "color": values.tolist(),
-            "colorscale": SHADES,
-            "colorbar": {"thickness": 8, "len": 1, "xpad": 6, "ypad": 0, "showticklabels": False, "outlinewidth": 0},
-            "showscale": True,
-        },
-        # The dashboard's theme does not reach these texts: this grey is legible on a white and on a dark page.
-        labelfont={"color": LEGIBLE, "size": 13},
-        tickfont={"color": LEGIBLE, "size": 12},
-        rangefont={"color": "rgba(0, 0, 0, 0)", "size": 1},
-        unselected={"line": {"color": QUIET, "opacity": 0.15}},
-    )
-    # The name of the first axis is centred above it, and its values stand to its left.
-    left = max(4 * len(dimensions[0]["label"]), 10 + 7 * max(map(len, dimensions[0].get("ticktext", ())), default=0))
-    figure.update_layout(height=380, margin={"t": 110, "l": max(70, left), "r": 60, "b": 40})
+def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
+    """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What :func:`xmlcore.metrics.labels_by_bucket` returns.
+    k : int
+        Labels predicted for a row.
+
+    {figure}
+    """
+    need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *OF_BUCKETS], "labels_by_bucket", k=k)
+    figure = new_figure(f"Head, torso and tail, top {k}", frame)
+    about = frame[["n_labels", "rows", "never_right"]].to_numpy()
+    said = "%{y:.2f} %<br>%{x}: %{customdata[0]:,} labels with a test row, %{customdata[2]:,} of them never right; on "
+    for (column, name), color in zip(OF_BUCKETS.items(), ink.BAR_SHADES):
+        hover = f"<b>{name}</b> {said}%{{customdata[1]:,}} places"
+        look = {"edge": {"color": ink.EDGE, "width": 1}, "digits": _two_digits, "customdata": about}
+        draw.columns(figure, frame["bucket"], 100 * frame[column], name, color, hover, **look)
+    y = {"title_text": "Percent", "rangemode": "tozero"}
+    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True)
     return figure
 
 
-LETTERS = 100  # of all names above the axes
-LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
-BY_RATIO = 10  # the largest value by the smallest from which an axis has equal steps for equal ratios
-MOST_TICKS = 8  # values of an axis that are all written beside it
+def _two_digits(value) -> str:
+    """Write a number so short that those of neighbours do not run into each other."""
+    return f"{value:.{1 if value < 9.95 else 0}f}"
 
 
-def _dimension(values, label) -> dict:
-    """Return an axis of parallel coordinates: of numbers, which may be spaced by ratios, or of texts in their order."""
-    if pd.api.types.is_numeric_dtype(values):
-        distinct = sorted(values.astype(float).unique())
-        by_ratio = bool(distinct) and distinct[0] > 0 and distinct[-1] >= BY_RATIO * distinct[0]
-        marked = distinct if len(distinct) <= MOST_TICKS else _powers(distinct) if by_ratio else []
-        places, drawn = (np.log10(marked), np.log10(values.astype(float))) if by_ratio else (np.array(marked), values)
-        ticks = {"tickvals": places.tolist(), "ticktext": [f"{value:g}" for value in marked]} if marked else {}
-        return {"label": label, "values": drawn.astype(float).tolist(), **ticks}
-    distinct = sorted(values.astype(str).unique(), key=_by_number)
-    places = {text: place for place, text in enumerate(distinct)}
-    ticks = {"tickvals": list(places.values()), "ticktext": list(apart(distinct, 16).values())}
-    return {"label": label, "values": [places[str(value)] for value in values], **ticks}
+def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> Figure:
+    """Draw a measure of head, torso and tail classes, a bar for each run.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
+        ``n_rows``, and the column named by ``measure``, in [0, 1].
+    measure : {"accuracy", "macro_f1"}
+    {titled_figure}
+        A run has the colour of its model, or that of its ``place`` as in :func:`frontier` if the frame has that
+        column; the second run of a model is hatched.
+    """
+    need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
+    name = SHARES[measure][0]
+    figure = new_figure(title or f"{name[:1].upper()}{name[1:]} by label frequency", frame)
+    present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
+    said = f"<br>%{{x}}: {name} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, %{{customdata[1]:,}} test examples"
+    for run, mine, style, before in styled_runs(frame):
+        mine = mine.set_index("bucket").reindex(present)
+        look = {"pattern": ("", "/", "x", ".")[before % 4], "customdata": mine[["n_classes", "n_rows"]].to_numpy()}
+        look |= {"digits": "{:.1f}".format, "textfont": {"size": 11}}
+        y, hover = 100 * mine[measure].to_numpy(np.float64), f"<b>{short(run, 60)}</b>{said}"
+        draw.columns(figure, present, y, short(run, 60), style["color"], hover, **look)
+    y = {"title_text": f"{name}, %", "rangemode": "tozero"}
+    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True)
+    return figure
 
 
-def _powers(values: list) -> list:
-    """Return the first and the last of sorted numbers, and the powers of ten between them."""
-    low, high = math.floor(math.log10(values[0])) + 1, math.ceil(math.log10(values[-1]))
-    return [values[0], *(10.0**power for power in range(low, high)), values[-1]]
-
-
-def _by_number(text: str):
-    """Return by what texts are ordered: numbers by their size, before other texts."""
-    try:
-        return 0, float(text.replace(",", "")), text
-    except ValueError:
-        return 1, 0.0, text
+def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> Figure:
+    """Draw measures against k, in percent."""
+    need_columns(frame, ["measure", "k", "value"], "measures_at_k")
+    frame = frame[~frame["measure"].isin(MORE_MEASURES)]
+    figure = new_figure("Measures at k", frame)
+    present, dashes = list(dict.fromkeys(frame["measure"])), dict(zip(ink.MEASURE_COLORS, ink.RUN_DASHES))
+    known = [measure for measure in ink.MEASURE_COLORS if measure in present]
+    for measure in dict.fromkeys([*known, *present]):
+        rows = frame[frame["measure"] == measure].sort_values("k")
+        look = {"mark": ink.MEASURE_MARKS.get(measure, "circle"), "size": 9, "dash": dashes.get(measure)}
+        look["visible"] = True if measure in shown else "legendonly"
+        color, hover = ink.MEASURE_COLORS.get(measure, ink.GREY), measure.replace("@k", "@%{x}") + " = %{y:.2f} %"
+        draw.line(figure, rows["k"], 100 * rows["value"], measure, color, hover, **look)
+    x = {"title_text": "k, labels predicted per row", "dtick": 1, "tickformat": "d"}
+    draw.axes(figure, x, {"title_text": "Percent", "rangemode": "tozero"}, showlegend=True)
+    return figure

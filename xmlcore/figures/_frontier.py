@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from xmlcore.figures import _grammar as draw
 from xmlcore.figures._axes import log_ticks, small_looks_small
-from xmlcore.figures._style import QUIET, apart, need_columns, new_figure, run_colors, run_style, whole
+from xmlcore.figures._names import apart, whole
+from xmlcore.figures._runs import LEGEND, run_colors, run_style, too_many_to_name
+from xmlcore.figures._style import QUIET, Figure, need_columns, new_figure
 from xmlcore.typing import ArrayLike
 
 PANEL = 300  # height of a row of panels, in pixels
-LEGEND = 40  # letters of a name in the legend
 NARROWEST = 10  # least ratio of the ends of an axis of costs
 FAINT = 0.45  # opacity of runs that are not compared
-NAMED = 15  # most runs that have a mark and a line in the legend each
-LETTERS = 240  # most letters of their names together: a longer legend would leave points no room
 
 
 def pareto(costs: ArrayLike, values: ArrayLike) -> np.ndarray:
@@ -34,17 +32,13 @@ def pareto(costs: ArrayLike, values: ArrayLike) -> np.ndarray:
     return on_it
 
 
-def too_many_to_name(frame: pd.DataFrame) -> bool:
-    return len(frame) > NAMED or frame["run"].astype(str).str.len().clip(upper=LEGEND).sum() > LETTERS
-
-
 def frontier(
     frame: pd.DataFrame,
     costs: dict[str, Any],
     measures: Sequence[str],
     title: str = "What precision costs",
     compared: pd.DataFrame | None = None,
-) -> go.Figure:
+) -> Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
 
     The columns are ``run`` (name in the legend), ``model``, those of ``costs`` (column -> title of the axis: a column
@@ -59,31 +53,28 @@ def frontier(
     """
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
     drawn = frame[(frame[list(costs)] > 0).any(axis=1)]
-    figure = make_subplots(
-        rows=len(measures), cols=len(costs), shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.04,
-        vertical_spacing=0.06, figure=new_figure(title, shown=len(drawn), total=len(frame)),
-    )  # fmt: skip
+    space = {"shared_xaxes": True, "horizontal_spacing": 0.04, "vertical_spacing": 0.06}
+    figure = draw.panels(new_figure(title, drawn, frame), len(measures), len(costs), **space)
     best, styles, legend = {}, run_colors(frame, compared), apart(drawn["run"], LEGEND)
+    chosen = [] if compared is None else [*compared["run"]]
     for row, measure in enumerate(measures, start=1):
         for column, cost in enumerate(costs, start=1):
-            own = drawn.assign(**{cost: drawn[cost].where(drawn[cost] > 0)})
-            line = own[pareto(own[cost], own[measure])].sort_values(cost)
+            at, words = {"row": row, "col": column}, (measure, costs[cost])
+            own = drawn.assign(cost_=drawn[cost].where(drawn[cost] > 0), value_=drawn[measure])
+            line = own[pareto(own["cost_"], own[measure])].sort_values("cost_")
             is_first = len(line) > 1 and all(len(runs) < 2 for runs in best.values())  # that is seen
             best[f"{measure}, {cost}"] = line["run"].tolist()
-            figure.add_scatter(
-                x=line[cost], y=line[measure], mode="lines", line={"color": QUIET, "width": 1.5, "dash": "dot"},
-                name="no result is better in both", legendgroup="frontier", showlegend=is_first,
-                hoverinfo="skip", row=row, col=column,
-            )  # fmt: skip
+            in_legend = {"name": "no result is better in both", "legendgroup": "frontier", "showlegend": is_first}
+            draw.stroke(figure, line["cost_"], line[measure], QUIET, 1.5, "dot", **in_legend, **at)
             named = own
             if too_many_to_name(frame):
-                named = own[own["run"].isin([] if compared is None else compared["run"])]
-                _points_of_models(figure, own, named.index, cost, costs[cost], measure, row, column)
-            faint = set() if compared is None or compared.empty else {*named["run"]} - {*compared["run"]}
-            _points(figure, named, cost, costs[cost], measure, row, column, styles, legend, faint)
-            figure.update_xaxes(**_axis(own[cost].dropna()), row=row, col=column)
+                named = own[own["run"].isin(chosen)]
+                _points_of_models(figure, own, named.index, words, at)
+            faint = {*named["run"]} - {*chosen} if chosen else set()
+            _points(figure, named, words, at, styles, legend, faint)
+            figure.update_xaxes(**_axis(own["cost_"].dropna()), **at)
             if row == len(measures):
-                figure.update_xaxes(title_text=f"{costs[cost]} (log)", row=row, col=column)
+                figure.update_xaxes(title_text=f"{costs[cost]} (log)", **at)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
     small_looks_small(figure)
     meta = {**figure.layout.meta, "frontier": best}
@@ -91,36 +82,34 @@ def frontier(
     return figure
 
 
-def _points(figure, drawn, cost, title, measure, row, column, styles, legend, faint):
+def _points(figure, drawn, words, at, styles, legend, faint) -> None:
+    """Draw a point of its own for each run, with its interval if that is known."""
+    measure, title = words
     for _, run in drawn.iterrows():
-        name, value = run["run"], run[measure]
+        name, value, style = run["run"], run["value_"], styles[run["run"]]
         low, high = (run.get(f"{measure} {end}", np.nan) for end in ("low", "high"))
-        is_known = np.isfinite(low) and np.isfinite(high)
-        between = f" (95 %: {low:.1f} to {high:.1f})" if is_known else ""
-        mark = {**styles[name], "size": 11, "opacity": FAINT if name in faint else 1.0}
-        whisker = {"color": styles[name]["color"], "thickness": 1, "width": 3}
-        figure.add_scatter(
-            x=[run[cost]], y=[value], mode="markers", name=legend[str(name)], legendgroup=str(name),
-            marker=mark, showlegend=row == column == 1, row=row, col=column,
-            error_y=whisker | {"array": [high - value], "arrayminus": [value - low]} if is_known else None,
-            hovertemplate=f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>{title}: %{{x:.3~r}}"
-            "<extra></extra>",
-        )  # fmt: skip
+        between, whiskers = "", None
+        if np.isfinite(low) and np.isfinite(high):
+            between, ends = f" (95 %: {low:.1f} to {high:.1f})", {"array": [high - value], "arrayminus": [value - low]}
+            whiskers = {"color": style["color"], "thickness": 1, "width": 3, **ends}
+        marker = {**style, "size": 11, "opacity": FAINT if name in faint else 1.0}
+        hover = f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>{title}: %{{x:.3~r}}"
+        more = {"legendgroup": str(name), "showlegend": at == {"row": 1, "col": 1}, "error_y": whiskers, **at}
+        draw.points(figure, [run["cost_"]], [value], legend[str(name)], marker, hover, **more)
 
 
-def _points_of_models(figure, drawn, named, cost, title, measure, row, column):
+def _points_of_models(figure, drawn, named, words, at) -> None:
     """Add the runs of each model as one trace, without those that have a mark each: ``named`` are their lines."""
+    hover = f"<b>%{{customdata}}</b><br>{words[0]} = %{{y:.2f}} %<br>{words[1]}: %{{x:.3~r}}"
     for model, own in drawn.drop(named).groupby("model", sort=False):
         style = run_style(model)
         name = f"{model}, others" if (drawn.loc[named, "model"] == model).any() else model
         opacity = 0.7 if named.empty else FAINT
-        figure.add_scatter(
-            x=own[cost], y=own[measure], mode="markers", name=name, legendgroup=f"model {model}",
-            marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity},
-            showlegend=row == column == 1, row=row, col=column, customdata=[whole(name) for name in own["run"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>{title}: %{{x:.3~r}}"
-            "<extra></extra>",
-        )  # fmt: skip
+        marker = {"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity}
+        more = {"legendgroup": f"model {model}", "showlegend": at == {"row": 1, "col": 1}, **at}
+        draw.points(
+            figure, own["cost_"], own["value_"], name, marker, hover, customdata=[*map(whole, own["run"])], **more
+        )
 
 
 def _axis(costs) -> dict:

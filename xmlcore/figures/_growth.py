@@ -1,4 +1,4 @@
-"""Figures of the trees of LdSM: their depth, their objective, and what smaller models reach."""
+"""Lines over the depth, the size or the training of trees, and along the path of a row in them."""
 
 import math
 from collections.abc import Sequence
@@ -6,31 +6,27 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from xmlcore.figures._axes import spaced_log_axis
-from xmlcore.figures._style import (
-    BLUE,
-    EDGE,
-    GREEN,
-    GREY,
-    MEASURE_COLORS,
-    MEASURE_MARKS,
-    PURPLE,
-    VERMILION,
-    add_line,
-    add_note,
-    need_columns,
-    new_figure,
-    shade,
-)
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
+from xmlcore.figures._axes import depth_axis, spaced_log_axis, whole_axis
+from xmlcore.figures._names import short, signed
+from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.wording import probability, score
 
-OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
+OBJECTIVE_COLORS = {"J": ink.BLUE, "balance": ink.VERMILION, "class integrity": ink.GREEN, "multi-way": ink.PURPLE}
 OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
 DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
+# What is varied -> the title of the figure, of its axis, and the unit.
+SIZES = {
+    "n_trees": ("More trees", "Trees", "trees"),
+    "max_nodes": ("Larger trees", "Largest number of nodes in a tree, T_max", "nodes"),
+}
+MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
+MANY = {"size": 4, "width": 1.2, "opacity": 0.45}  # how each looks where there are several
 
 
-def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
+def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> Figure:
     """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
     Parameters
@@ -47,27 +43,19 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     sums = frame.groupby("depth")[["leaves", "rows"]].sum()
     log = math.log(max(n_labels, 1)) / math.log(arity)
     deepest = int(sums.index.max())
-    figure = new_figure(title, shown=len(sums), total=len(sums), deepest=deepest, log=log)
-    for column, color, name in (("leaves", BLUE, "of the leaves"), ("rows", VERMILION, "of the training rows")):
-        figure.add_bar(
-            x=sums.index,
-            y=100 * sums[column] / sums[column].sum(),
-            customdata=sums[column],
-            name=name,
-            marker={"color": color, "line": {"width": 0}},
-            hovertemplate=f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})<extra></extra>",
-        )
-    for place, wording in ((log, "log"), (3 * log, "3 log")):
-        figure.add_vline(x=place, line={"color": EDGE, "width": 1.5, "dash": "dot"})
-        text = f"{wording}<sub>{arity}</sub> L = {place:.1f}"
-        add_note(figure, text, place, xanchor="center" if place == log else "right")
-    figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title_text="Depth", range=[-0.6, max(deepest, 3 * log) + 1.5], tickformat="d", showgrid=False)
-    figure.update_yaxes(title_text="Share, %", rangemode="tozero")
+    figure = new_figure(title, sums, deepest=deepest, log=log)
+    for column, color, name in (("leaves", ink.BLUE, "of the leaves"), ("rows", ink.VERMILION, "of the training rows")):
+        share, hover = 100 * sums[column] / sums[column].sum(), f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})"
+        draw.columns(figure, sums.index, share, name, color, hover, customdata=sums[column])
+    for place, name, side in ((log, "log", "center"), (3 * log, "3 log", "right")):
+        draw.rule(figure, place, color=ink.EDGE)
+        draw.note(figure, f"{name}<sub>{arity}</sub> L = {place:.1f}", place, xanchor=side)
+    x = {"title_text": "Depth", "range": [-0.6, max(deepest, 3 * log) + 1.5], "tickformat": "d", "showgrid": False}
+    draw.axes(figure, x, {"title_text": "Share, %", "rangemode": "tozero"}, barmode="group", showlegend=True)
     return figure
 
 
-def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> go.Figure:
+def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
     """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
     Parameters
@@ -81,24 +69,22 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     """
     need_columns(frame, ["part", "depth", "least", "mean", "greatest", "nodes"], "objective_by_depth")
     rows = frame[frame["part"] == part].sort_values("depth")
-    figure = new_figure(title or f"{_title(part)} of the splits by depth", shown=len(rows), total=len(rows))
-    color = OBJECTIVE_COLORS.get(part, GREY)
-    band = shade(color)
-    for name, dash, width, fill in (
-        ("greatest", "dot", 1.5, None),
-        ("least", "dash", 1.5, "tonexty"),
-        ("mean", "solid", 2.5, None),
+    figure = new_figure(title or f"{_title(part)} of the splits by depth", rows)
+    color = OBJECTIVE_COLORS.get(part, ink.GREY)
+    for name, dash, width, size, fill in (
+        ("greatest", "dot", 1.5, 4, None),
+        ("least", "dash", 1.5, 4, "tonexty"),
+        ("mean", "solid", 2.5, 7, None),
     ):
         hover = f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits"
-        look = {"size": 7 if name == "mean" else 4, "width": width, "dash": dash, "fill": fill, "fillcolor": band}
-        add_line(figure, rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
-    figure.update_layout(showlegend=True, legend={"traceorder": "normal"})
-    figure.update_xaxes(title_text="Depth", tickformat="d", **_whole(rows["depth"]))
-    figure.update_yaxes(title_text=_title(part))
+        look = {"size": size, "width": width, "dash": dash, "fill": fill, "fillcolor": shade(color)}
+        draw.line(figure, rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
+    x, legend = {"title_text": "Depth", **whole_axis(rows["depth"])}, {"traceorder": "normal"}
+    draw.axes(figure, x, _title(part), showlegend=True, legend=legend)
     return figure
 
 
-def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> go.Figure:
+def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> Figure:
     """Draw J of a node and its weighted parts after each epoch of its training.
 
     Parameters
@@ -109,29 +95,19 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     {titled_figure}
     """
     need_columns(frame, ["epoch", "part", "value", "stage"], "objective_in_training")
-    figure = new_figure(title, shown=len(frame), total=len(frame))
-    for part in dict.fromkeys(frame["part"]):
-        mine = frame[frame["part"] == part]
-        color, mark = OBJECTIVE_COLORS.get(part, GREY), OBJECTIVE_MARKS.get(part, "circle")
+    figure = new_figure(title, frame)
+    for part, mine in frame.groupby("part", sort=False):
+        color, mark = OBJECTIVE_COLORS.get(part, ink.GREY), OBJECTIVE_MARKS.get(part, "circle")
         during, split = mine[mine["stage"] == "training"], mine[mine["stage"] == "split"]
         # J is thick and below its parts, because it equals one of them where the others are near 0.
         size, width = (10, 5) if part == "J" else (5, 1.5)
         look = {"mark": mark, "size": size, "width": width, "legendgroup": part}
         hover = f"after epoch %{{x}}: {part} %{{y:.3f}}"
-        add_line(figure, during["epoch"], during["value"], _title(part), color, hover, **look)
-        figure.add_scatter(
-            x=split["epoch"],
-            y=split["value"],
-            name=f"{_title(part)} of the split",
-            mode="markers",
-            marker={"symbol": f"{mark}-open", "size": size + 8, "color": color, "line": {"width": 2}},
-            legendgroup=part,
-            showlegend=part == "J",
-            hovertemplate=f"the split: {part} %{{y:.3f}}<extra></extra>",
-        )
-    figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Epoch", tickformat="d", **_whole(frame["epoch"]))
-    figure.update_yaxes(title_text="J and its parts")
+        draw.line(figure, during["epoch"], during["value"], _title(part), color, hover, **look)
+        ring = {"symbol": f"{mark}-open", "size": size + 8, "color": color, "line": {"width": 2}}
+        name, own = f"{_title(part)} of the split", {"legendgroup": part, "showlegend": part == "J"}
+        draw.points(figure, split["epoch"], split["value"], name, ring, f"the split: {part} %{{y:.3f}}", **own)
+    draw.axes(figure, {"title_text": "Epoch", **whole_axis(frame["epoch"])}, "J and its parts", showlegend=True)
     return figure
 
 
@@ -141,7 +117,7 @@ def measures_of_prefixes(
     measures: Sequence[Any] = ("P@k", "nDCG@k"),
     ks: Sequence[Any] = (1, 3, 5),
     title: str | None = None,
-) -> go.Figure:
+) -> Figure:
     """Draw measures against the number of trees, or against the largest number of nodes of a tree, in percent.
 
     Parameters
@@ -157,48 +133,33 @@ def measures_of_prefixes(
     {titled_figure}
     """
     need_columns(frame, ["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"], "measures_of_prefixes")
-    words = {"n_trees": "Trees", "max_nodes": "Largest number of nodes in a tree, T_max"}
-    if axis not in words:
+    if axis not in SIZES:
         raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r:.200}")
-    rows = frame[frame["axis"] == axis]
-    wording = {"n_trees": "More trees", "max_nodes": "Larger trees"}[axis]
-    points = np.sort(rows[axis].unique())
-    figure = new_figure(title or wording, shown=points.size, total=points.size)
-    unit = "%{x:,} " + ("trees" if axis == "n_trees" else "nodes")
-    for measure in measures:
-        for k in ks:
-            mine = rows[(rows["measure"] == measure) & (rows["k"] == k)].sort_values(axis)
-            if mine.empty or (measure == "nDCG@k" and k == 1 and "P@k" in measures):
-                continue
-            color, name = MEASURE_COLORS.get(measure, GREY), measure.replace("@k", f"@{k}")
-            look = {"mark": MEASURE_MARKS.get(measure, "circle"), "size": 7, "dash": DASHES.get(k, "dashdot")}
-            hover = f"{name} = %{{y:.2f}} %, {unit}, depth %{{customdata}}"
-            add_line(figure, mine[axis], 100 * mine["value"], name, color, hover, customdata=mine["depth"], **look)
+    named, of, unit = SIZES[axis]
+    rows = frame[frame["axis"] == axis].sort_values(axis)
+    points = rows[axis].unique()
+    figure = new_figure(title or named, points)
+    twice = "P@k" in measures  # nDCG@1 is P@1
+    for measure, k in ((m, k) for m in measures for k in ks if not (twice and m == "nDCG@k" and k == 1)):
+        mine = rows[(rows["measure"] == measure) & (rows["k"] == k)]
+        if len(mine):
+            color, name = ink.MEASURE_COLORS.get(measure, ink.GREY), measure.replace("@k", f"@{k}")
+            look = {"mark": ink.MEASURE_MARKS.get(measure, "circle"), "size": 7, "dash": DASHES.get(k, "dashdot")}
+            hover = f"{name} = %{{y:.2f}} %, %{{x:,}} {unit}, depth %{{customdata}}"
+            draw.line(figure, mine[axis], 100 * mine["value"], name, color, hover, customdata=mine["depth"], **look)
+    x = {"title_text": f"{of} (log)", **spaced_log_axis(points, 0.14)}  # for numbers on a phone
+    draw.axes(figure, x, "Percent", showlegend=True)
     if axis == "max_nodes":
-        depth = rows.drop_duplicates(axis).sort_values(axis)
-        figure.add_scatter(
-            x=depth[axis],
-            y=depth["depth"],
-            name="deepest tree (right)",
-            mode="lines+markers",
-            line={"color": GREY, "width": 1.5, "shape": "linear"},
-            marker={"symbol": "x-thin", "size": 6, "color": GREY, "line": {"color": GREY, "width": 1.5}},
-            yaxis="y2",
-            hovertemplate=f"depth %{{y}}, {unit}<extra></extra>",
+        depth, line = rows.drop_duplicates(axis), {"color": ink.GREY, "width": 1.5}
+        marker, hover = (
+            {"symbol": "x-thin", "size": 6, "color": ink.GREY, "line": line},
+            f"depth %{{y}}, %{{x:,}} {unit}",
         )
-        figure.update_layout(
-            yaxis2={
-                "overlaying": "y",
-                "side": "right",
-                "title": {"text": "Depth"},
-                "rangemode": "tozero",
-                "showgrid": False,
-                "dtick": max(1, math.ceil(int(depth["depth"].max()) / 5)),
-            }
-        )
-    figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text=f"{words[axis]} (log)", **spaced_log_axis(points, 0.14))  # for numbers on a phone
-    figure.update_yaxes(title_text="Percent", selector={"overlaying": None})
+        look = {"marker": marker, "width": 1.5, "yaxis": "y2"}
+        draw.line(figure, depth[axis], depth["depth"], "deepest tree (right)", ink.GREY, hover, **look)
+        right = {"overlaying": "y", "side": "right", "title": {"text": "Depth"}, "rangemode": "tozero"}
+        step = max(1, math.ceil(int(depth["depth"].max()) / 5))
+        figure.update_layout(yaxis2={**right, "showgrid": False, "dtick": step})
     return figure
 
 
@@ -206,6 +167,87 @@ def _title(part):
     return part[:1].upper() + part[1:]
 
 
-def _whole(values):
-    """Return an axis with a tick at each whole number if the largest value is at most 12, and else no setting."""
-    return {"dtick": 1} if max(values, default=0) <= 12 else {}
+def path_products(
+    frame: pd.DataFrame, *, percent: bool = True, title: str = "The probability along the path"
+) -> Figure:
+    """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per node of the path
+        Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
+        :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
+    percent : bool
+        False for factors that are no probabilities, as those of the squared hinge: they are scores between 0 and 1.
+    {titled_figure}
+        A line per tree, thin if there are several, and their mean. ``shown`` and ``total`` in ``layout.meta`` count
+        trees.
+    """
+    need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
+    written, full, unit = (probability, 100, " %") if percent else (score, 1, "")
+    ways = [way.sort_values("depth") for _, way in frame.groupby("tree", sort=False)]
+    figure, many = new_figure(title, min(len(ways), MOST_PATHS), ways), len(ways) > 1
+    products = [full * np.cumprod([1.0, *way["factor"]]) for way in ways]
+    first, last = int(frame["depth"].min()) - 1, int(frame["depth"].max())
+    for place, (way, product) in enumerate(zip(ways[:MOST_PATHS], products)):
+        hovers = [f"{_named(row)}: {written(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
+                  for row in way.to_dict("records")]  # fmt: skip
+        hover = f"tree {way['tree'].iloc[0] + 1}: " if many else ""
+        hover += f"%{{customdata}}<br>product so far %{{y:.3~g}}{unit}"
+        look = {"customdata": ["the start: every row", *hovers], "legendgroup": "ways"}
+        look |= MANY if many else {"size": 9, "cliponaxis": False}
+        depths = [way["depth"].min() - 1, *way["depth"]]
+        draw.line(figure, depths, product, "one tree", ink.BLUE, hover, showlegend=many and not place, **look)
+    if many:
+        ends = range(first, last + 1)
+        at = [np.pad(product, (0, len(ends) - product.size), "edge") for product in products]
+        _add_mean(figure, ends, np.mean(at, axis=0), len(ways), f"depth %{{x}}: mean %{{y:.3~g}}{unit}")
+    elif len(frame) <= 12:
+        factors = (f"×{min(factor, 0.99 if factor < 1 else 1):#.2g}" for factor in ways[0]["factor"])
+        text = {"text": ["", *factors], "textposition": "top right", "textfont": {"size": 12}}
+        figure.update_traces(mode="lines+markers+text", **text)
+    axis = depth_axis(first, last)
+    axis["ticktext"][0] = "start"
+    y = {"title_text": "Probability so far, %" if percent else "Score so far", "rangemode": "tozero"}
+    draw.axes(figure, {"title_text": "Depth in the tree", **axis}, y, showlegend=many)
+    return figure
+
+
+def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> Figure:
+    """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per node on each way
+        Columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``. Optional: ``weight`` (of the
+        way in the mean). :func:`xmlcore.explain.path` gives them.
+    {titled_figure}
+        A thin line per way, and their weighted mean at each depth if there are several.
+    """
+    need_columns(frame, ["tree", "leaf", "depth", "node", "share"], "path_shares")
+    ways = [way.sort_values("depth") for _, way in frame.groupby(["tree", "leaf"], sort=False)]
+    figure, many = new_figure(title, min(len(ways), MOST_PATHS), ways), len(ways) > 1
+    first, last = int(frame["depth"].min()), int(frame["depth"].max())
+    look = MANY if many else {"size": 8, "width": 2.5, "opacity": 1.0}
+    for place, way in enumerate(ways[:MOST_PATHS]):
+        own = {"legendgroup": "ways", "showlegend": many and place == 0}
+        own["customdata"] = [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])]
+        hover = "%{customdata}<br>share %{y:.2f} %"
+        draw.line(figure, way["depth"], 100 * way["share"], "one way to a leaf", ink.BLUE, hover, **look, **own)
+    if many:  # a way that has ended keeps its last share, so that the last point is the mean over leaves
+        depths = np.arange(first, last + 1)
+        shares = [way.set_index("depth")["share"].reindex(depths).ffill() for way in ways]
+        weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
+        means = 100 * np.average(np.column_stack(shares), axis=1, weights=weights)
+        _add_mean(figure, depths, means, len(ways), "depth %{x}: mean %{y:.2f} %")
+    y = {"title_text": "Share of the node’s rows, %", "rangemode": "tozero"}
+    draw.axes(figure, {"title_text": "Depth in the tree", **depth_axis(first, last)}, y, showlegend=many)
+    return figure
+
+
+def _add_mean(figure, depths, means, count, hover):
+    draw.line(figure, [*depths], means, f"mean of all {count:,}", ink.VERMILION, hover, mark="square", size=7, width=3)
+
+
+def _named(row) -> str:
+    return f"{short(row['name'], 40)} (node {row['node']:,})" if "name" in row else f"node {row['node']:,}"

@@ -1,53 +1,39 @@
-"""Figures that compare methods of selecting features."""
+"""Figures that compare methods: of selecting features, over seeds, and over data sets."""
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
-from xmlcore.figures._axes import LINE, name_axis, small_looks_small, spaced_axis
-from xmlcore.figures._style import (
-    BLUE,
-    BROWN,
-    GREEN,
-    GREY,
-    MARK,
-    ORANGE,
-    PURPLE,
-    QUIET,
-    SKY,
-    VERMILION,
-    VIOLET,
-    add_band,
-    add_note,
-    need_columns,
-    new_figure,
-    shade,
-    short,
-)
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
+from xmlcore.figures._axes import name_axis, small_looks_small, spaced_axis
+from xmlcore.figures._names import apart, short, whole
+from xmlcore.figures._runs import run_style
+from xmlcore.figures._style import Figure, need_columns, new_figure
 from xmlcore.metrics.measures import is_smaller_better
 from xmlcore.validation import check_number
 
+STEP = 26  # height of a line with a name in the diagram of mean ranks, in pixels
 ALL = "all features"  # name of the method that selects nothing
 # Colour, mark and dash of each method: FALS and its variants (dashed if all labels have the same features), trees on
 # all features, and other methods of selection.
 METHOD_STYLE = {
-    "FALS": (ORANGE, "circle", "solid"),
-    "FILS": (VERMILION, "diamond", "solid"),
-    "FAMS": (BLUE, "square", "dash"),
-    "FIMS": (SKY, "triangle-up", "dash"),
-    ALL: (GREY, "line-ew", "dot"),
-    "Random forest": (GREEN, "x", "solid"),
-    "LASSO": (PURPLE, "cross", "solid"),
-    "Chi-squared": (BROWN, "star", "solid"),
-    "Mutual information": (VIOLET, "hexagon", "solid"),
+    "FALS": (ink.ORANGE, "circle", "solid"),
+    "FILS": (ink.VERMILION, "diamond", "solid"),
+    "FAMS": (ink.BLUE, "square", "dash"),
+    "FIMS": (ink.SKY, "triangle-up", "dash"),
+    ALL: (ink.GREY, "line-ew", "dot"),
+    "Random forest": (ink.GREEN, "x", "solid"),
+    "LASSO": (ink.PURPLE, "cross", "solid"),
+    "Chi-squared": (ink.BROWN, "star", "solid"),
+    "Mutual information": (ink.VIOLET, "hexagon", "solid"),
 }
 # Column of the frame -> name of the measure, colour and mark.
-AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
+AGREEMENT = {"jaccard": ("Jaccard", ink.BLUE, "circle"), "spearman": ("Spearman", ink.VERMILION, "diamond")}
 
 
 def patterns_compared(
     frame: pd.DataFrame, measure: str = "average precision", share: float | None = None, title: str | None = None
-) -> go.Figure:
+) -> Figure:
     """Draw how well decision trees predict with the features that each method keeps: boxes over seeds.
 
     Parameters
@@ -65,27 +51,24 @@ def patterns_compared(
     rows = frame[frame["measure"] == measure]
     if share is not None:
         rows = rows[np.isclose(rows["share"], share) | (rows["method"] == ALL)]
-    methods = list(dict.fromkeys(rows["method"]))
-    means = rows.groupby("method")["value"].mean()
+    methods, means = list(dict.fromkeys(rows["method"])), rows.groupby("method")["value"].mean()
     best = None if means.dropna().empty else means.idxmin() if is_smaller_better(measure) else means.idxmax()
-    title = title or f"{measure[:1].upper()}{measure[1:]} by method"
-    figure = new_figure(title, shown=len(rows), total=len(rows), best=best)
+    figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} by method", rows, best=best)
     for place, method in enumerate(methods[::-1]):
-        mine = rows[rows["method"] == method]
+        mine, name = rows[rows["method"] == method], short(method, 40)
         color, mark, _ = method_style(method)
-        name, mark = short(method, 40), mark if mark != "line-ew" else "circle"
-        hover = f"<b>{name}</b><br>%{{x:.4f}}, seed %{{customdata}}"
-        _add_box(figure, mine["value"], place, color, name, mine["seed"], hover, {"symbol": mark, "size": 7})
-        figure.data[-1].jitter = 0.4 if len(mine) > 2 else 0
+        marker = {"symbol": mark if mark != "line-ew" else "circle", "size": 7}
+        hover, jitter = f"<b>{name}</b><br>%{{x:.4f}}, seed %{{customdata}}", 0.4 if len(mine) > 2 else 0
+        draw.box(figure, mine["value"], place, color, name, mine["seed"], hover, marker, jitter=jitter)
     if ALL in means.index:
-        figure.add_vline(x=float(means[ALL]), line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
-    figure.update_layout(height=max((LINE + 12) * len(methods) + 130, 240), showlegend=False, margin={"l": 16})
-    figure.update_yaxes(**name_axis([short(method, 24) for method in methods], 0.6), ticks="")
-    figure.update_xaxes(title_text=_axis(measure), nticks=6)
+        draw.rule(figure, float(means[ALL]), layer="below")
+    y = {**name_axis([short(method, 24) for method in methods], 0.6), "ticks": ""}
+    look = {"height": max((draw.LINE + 12) * len(methods) + 130, 240), "showlegend": False, "margin": {"l": 16}}
+    draw.axes(figure, {"title_text": _axis(measure), "nticks": 6}, y, **look)
     return figure
 
 
-def score_against_share(frame: pd.DataFrame, measure: str = "average precision", title: str | None = None) -> go.Figure:
+def score_against_share(frame: pd.DataFrame, measure: str = "average precision", title: str | None = None) -> Figure:
     """Draw how well decision trees predict against the share of features that each label keeps.
 
     Lines are means over seeds; bands go from the smallest to the largest value.
@@ -101,42 +84,27 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "score_against_share")
     rows = frame[frame["measure"] == measure]
-    wording = f"{measure[:1].upper()}{measure[1:]}"
-    figure = new_figure(title or f"{wording} against k/D", shown=len(rows), total=len(rows))
+    figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} against k/D", rows)
     shares = np.sort(rows.loc[rows["method"] != ALL, "share"].unique())
-    for method in dict.fromkeys(rows["method"]):
-        mine = rows[rows["method"] == method]
+    for method, mine in rows.groupby("method", sort=False):
         color, mark, dash = method_style(method)
         if method == ALL:
-            level = float(mine["value"].mean())
-            x, y = shares[[0, -1]] if shares.size else np.array([0.0, 1.0]), [level] * 2
+            x, y = shares[[0, -1]] if shares.size else np.array([0.0, 1.0]), [float(mine["value"].mean())] * 2
         else:
             over_seeds = mine.groupby("share")["value"].agg(["mean", "min", "max"])
             x, y = over_seeds.index.to_numpy(), over_seeds["mean"]
             if (over_seeds["max"] > over_seeds["min"]).any():
-                add_band(figure, x, over_seeds["min"], over_seeds["max"], color, method)
-        figure.add_scatter(
-            x=x,
-            y=y,
-            name=short(method, 40),
-            legendgroup=method,
-            mode="lines" if method == ALL else "lines+markers",
-            line={"color": color, "width": 2.5, "dash": dash},
-            marker={"symbol": mark, "size": 8, "color": color},
-            hovertemplate=f"<b>{short(method, 40)}</b><br>"
-            + ("" if method == ALL else "k/D = %{x:~g}: ")
-            + "%{y:.4f}<extra></extra>",
-        )
-    figure.update_layout(showlegend=True, height=420)
-    figure.update_xaxes(title_text="Share of the features kept, k/D", **spaced_axis(shares))
-    figure.update_yaxes(title_text=_axis(measure))
+                draw.band(figure, x, over_seeds["min"], over_seeds["max"], color, method)
+        hover = f"<b>{short(method, 40)}</b><br>{'' if method == ALL else 'k/D = %{x:~g}: '}%{{y:.4f}}"
+        look = {"mark": mark, "width": 2.5, "dash": dash, "mode": "lines" if method == ALL else "lines+markers"}
+        draw.line(figure, x, y, short(method, 40), color, hover, legendgroup=method, **look)
+    x = {"title_text": "Share of the features kept, k/D", **spaced_axis(shares)}
+    draw.axes(figure, x, _axis(measure), showlegend=True, height=420)
     small_looks_small(figure, 1.0)
     return figure
 
 
-def stability_boxes(
-    frame: pd.DataFrame, chance: float | None = None, title: str = "Agreement between seeds"
-) -> go.Figure:
+def stability_boxes(frame: pd.DataFrame, chance: float | None = None, title: str = "Agreement between seeds") -> Figure:
     """Draw how similar the selections of a label with different seeds are: box plots over labels.
 
     Parameters
@@ -150,25 +118,25 @@ def stability_boxes(
     chance = None if chance is None else check_number(chance, "chance", 0.0, 1.0)
     need_columns(frame, ["name", "jaccard"], "stability_boxes")
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
-    figure = new_figure(title, shown=len(frame), total=len(frame))
+    figure, names = new_figure(title, frame), [short(name, 60) for name in frame["name"]]
     for place, column in enumerate(shown[::-1]):
-        wording, color, _ = AGREEMENT[column]
-        names, hover = [short(name, 60) for name in frame["name"]], f"<b>%{{customdata}}</b><br>{wording} %{{x:.3f}}"
-        _add_box(figure, frame[column], place, color, wording, names, hover, {"size": 4, "opacity": 0.6})
-        figure.data[-1].boxpoints = "outliers" if len(frame) > 300 else "all"
+        name, color, _ = AGREEMENT[column]
+        hover, marker = f"<b>%{{customdata}}</b><br>{name} %{{x:.3f}}", {"size": 4, "opacity": 0.6}
+        drawn = "outliers" if len(frame) > 300 else "all"
+        draw.box(figure, frame[column], place, color, name, names, hover, marker, boxpoints=drawn)
     if chance is not None:
-        figure.add_vline(x=chance, line={"color": MARK, "width": 1.5, "dash": "dot"}, layer="below")
-        add_note(figure, "Jaccard by chance", chance, xanchor="left", xshift=-4)
-    figure.update_layout(height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
-    figure.update_yaxes(**name_axis([AGREEMENT[column][0] for column in shown], 0.6), ticks="")
+        draw.rule(figure, chance, layer="below")
+        draw.note(figure, "Jaccard by chance", chance, xanchor="left", xshift=-4)
     low = min([0.0, *(float(frame[column].min()) for column in shown)])
-    figure.update_xaxes(title_text="Agreement between two seeds, 1 is the same", range=[low - 0.02, 1.02])
+    x = {"title_text": "Agreement between two seeds, 1 is the same", "range": [low - 0.02, 1.02]}
+    y = {**name_axis([AGREEMENT[column][0] for column in shown], 0.6), "ticks": ""}
+    draw.axes(figure, x, y, height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
     return figure
 
 
 def significance_diagram(
     nodes: pd.DataFrame, edges: pd.DataFrame, title: str = "Methods that a test does not tell apart"
-) -> go.Figure:
+) -> Figure:
     """Draw methods on a circle, joined by a line if a test finds no difference: Figure 7 of the FALS paper.
 
     Parameters
@@ -183,72 +151,82 @@ def significance_diagram(
     """
     need_columns(nodes, ["method", "x", "y"], "significance_diagram")
     need_columns(edges, ["a", "b", "p", "line"], "significance_diagram")
-    figure = new_figure(title, shown=len(nodes), total=len(nodes))
-    place = nodes.set_index("method")
-    for line, dash, width, wording in (
+    figure = new_figure(title, nodes)
+    for line, dash, width, name in (
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
     ):
-        own_edges = edges[edges["line"] == line]
-        ends = [[place.loc[e.a], place.loc[e.b]] for e in own_edges.itertuples()]
-        figure.add_scatter(
-            x=[v for a, b in ends for v in (a["x"], b["x"], None)],
-            y=[v for a, b in ends for v in (a["y"], b["y"], None)],
-            mode="lines",
-            line={"color": QUIET, "width": width, "dash": dash},
-            name=wording,
-            hoverinfo="skip",
-            showlegend=bool(len(own_edges)),
-        )
-        figure.add_scatter(  # invisible marks in the middle of the lines, for the hover text
-            x=[(a["x"] + b["x"]) / 2 for a, b in ends],
-            y=[(a["y"] + b["y"]) / 2 for a, b in ends],
-            mode="markers",
-            marker={"size": 9, "color": "rgba(0, 0, 0, 0)"},
-            customdata=[
-                f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in own_edges.itertuples()
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
+        _add_edges(figure, nodes.set_index("method")[["x", "y"]], edges[edges["line"] == line], dash, width, name)
     for node in nodes.itertuples():
-        color, _, _ = method_style(node.method)
-        is_beside = abs(node.x) > 0.3
-        figure.add_scatter(
-            x=[node.x],
-            y=[node.y],
-            mode="markers+text",
-            marker={"size": 16, "color": color},
-            text=[short(str(node.method), 24)],
-            textposition=f"{'middle' if is_beside else 'top' if node.y > 0 else 'bottom'} "
-            f"{('right' if node.x > 0 else 'left') if is_beside else 'center'}",
-            cliponaxis=False,
-            hovertemplate=f"<b>{short(str(node.method), 40)}</b><extra></extra>",
-            showlegend=False,
-        )
-    figure.update_xaxes(visible=False, range=[-2.1, 2.1])
-    figure.update_yaxes(visible=False, range=[-1.35, 1.35], scaleanchor="x")
-    figure.update_layout(legend={"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"})
+        beside = f"middle {'right' if node.x > 0 else 'left'}"
+        place = beside if abs(node.x) > 0.3 else f"{'top' if node.y > 0 else 'bottom'} center"
+        text = {"mode": "markers+text", "text": [short(str(node.method), 24)], "textposition": place}
+        marker, hover = {"size": 16, "color": method_style(node.method)[0]}, f"<b>{short(str(node.method), 40)}</b>"
+        draw.points(figure, [node.x], [node.y], None, marker, hover, cliponaxis=False, showlegend=False, **text)
+    y = {"visible": False, "range": [-1.35, 1.35], "scaleanchor": "x"}
+    legend = {"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"}
+    draw.axes(figure, {"visible": False, "range": [-2.1, 2.1]}, y, legend=legend)
     return figure
 
 
-def _add_box(figure, values, place, color, name, texts, hover, marker):
-    figure.add_box(
-        x=values,
-        y=np.full(len(values), place),
-        orientation="h",
-        name=name,
-        width=0.5,
-        boxpoints="all",
-        jitter=0.5,
-        pointpos=0,
-        line={"color": color, "width": 1.5},
-        fillcolor=shade(color),
-        marker={"color": color, **marker},
-        customdata=texts,
-        hovertemplate=f"{hover}<extra></extra>",
-        hoveron="points",
-    )
+def _add_edges(figure, places, edges, dash, width, name) -> None:
+    """Add the lines between methods, and what is said in the middle of each."""
+    ends = np.array([[places.loc[e.a], places.loc[e.b]] for e in edges.itertuples()], float).reshape(-1, 2, 2)
+    x, y = np.append(ends, np.full((len(ends), 1, 2), np.nan), axis=1).reshape(-1, 2).T
+    draw.stroke(figure, x, y, ink.QUIET, width, dash, name=name, showlegend=bool(len(edges)))
+    pairs = [f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in edges.itertuples()]
+    middle, unseen = ends.mean(axis=1).T, {"size": 9, "color": "rgba(0, 0, 0, 0)"}
+    draw.points(figure, *middle, None, unseen, "%{customdata}", customdata=pairs, showlegend=False)
+
+
+def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> Figure:
+    """Draw the mean ranks of methods, and bars over those that a test does not tell apart: Demšar's diagram.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per method
+        Columns ``method``, ``rank`` (mean over data sets, 1 is the best), as ``friedman(...).ranks`` of
+        :mod:`xmlcore.metrics`.
+    difference : float
+        The critical difference of two mean ranks.
+    {titled_figure}
+        A line per method, best first. ``layout.meta`` adds ``groups``: the first and the last rank of each bar.
+    """
+    difference = check_number(difference, "difference")
+    need_columns(frame, ["method", "rank"], "critical_difference")
+    frame = frame.sort_values("rank", kind="stable")
+    n, groups = len(frame), rank_groups(frame["rank"].tolist(), difference)
+    figure = new_figure(title, n, groups=groups)
+    # Above the names: a scale of the critical difference, then the bars, from the best ranks to the worst.
+    top = n + len(groups)
+    text = {"text": [f"critical difference {difference:.2f}", ""], "textposition": "top right", "cliponaxis": False}
+    text |= {"mode": "lines+markers+text", "marker": {"symbol": "line-ns-open", "size": 10, "color": ink.QUIET}}
+    draw.stroke(figure, [1, 1 + difference], [top + 0.6] * 2, ink.QUIET, 2, showlegend=None, **text)
+    for place, (low, high) in enumerate(groups):
+        said = {"hovertemplate": f"not told apart: mean ranks {low:.2f} to {high:.2f}<extra></extra>"}
+        bar = [low - 0.02, high + 0.02], [top - 0.6 - place] * 2
+        draw.stroke(figure, *bar, ink.EDGE, 6, hoverinfo=None, showlegend=None, **said)
+    for y, method, rank in zip(range(n - 1, -1, -1), frame["method"], frame["rank"]):
+        color = run_style(str(method).split(" ")[0].rstrip(","))["color"]
+        draw.stroke(figure, [rank, rank], [y, top - 0.3], color, 1.2, "dot", showlegend=None)
+        hover = f"<b>{whole(method)}</b>: mean rank %{{x:.2f}}"
+        draw.points(figure, [rank], [y], None, {"color": color, "size": 11}, hover)
+    names = apart(frame["method"], 24)
+    texts = [f"{names[str(m)]}  {r:.2f}" for m, r in zip(frame["method"], frame["rank"])]
+    x = {"title_text": "Mean rank, 1 is the best", "range": [0.8, max(n, 1 + difference) + 0.2], "dtick": 1}
+    y = {**name_axis(texts), "range": [-0.6, top + 1.8], "ticks": ""}
+    draw.axes(figure, x, y, height=STEP * (top + 2.5) + 130, showlegend=False, margin={"l": 16})
+    return figure
+
+
+def rank_groups(ranks, critical_difference: float) -> list[tuple[float, float]]:
+    """Return the ends of all groups of neighbours whose ranks differ by less than the critical difference."""
+    ranks, groups = sorted(ranks), []
+    for i, low in enumerate(ranks):
+        high = max(rank for rank in ranks[i:] if rank - low <= critical_difference)
+        if high > low and not (groups and groups[-1][1] >= high):
+            groups.append((low, high))
+    return groups
 
 
 def _axis(measure):
@@ -258,5 +236,5 @@ def _axis(measure):
 def method_style(method):
     """Return colour, mark and dash of a method; a variant, such as "FALS (lrp)", is its method dash-dotted."""
     head = method.split(" (")[0].split(",")[0]
-    color, mark, dash = METHOD_STYLE.get(head, (PURPLE, "star", "solid"))
+    color, mark, dash = METHOD_STYLE.get(head, (ink.PURPLE, "star", "solid"))
     return color, mark, dash if head == method else "dashdot"

@@ -2,44 +2,24 @@
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spaced_log_axis
-from xmlcore.figures._style import (
-    BLUE,
-    GREY,
-    MARK,
-    ORANGE,
-    PURPLE,
-    VERMILION,
-    add_band,
-    add_line,
-    add_note,
-    need_columns,
-    new_figure,
-    short,
-    styled_runs,
-)
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.figures._comparisons import SHARES
+from xmlcore.figures._curves import time_unit
+from xmlcore.figures._names import short
+from xmlcore.figures._style import Figure, need_columns, new_figure
 from xmlcore.metrics.statistics import mean_intervals
 
-# Column of the frame -> name, colour and mark of the measure. Micro R@1, which the paper calls accuracy, has the colour
-# of P@1, to which it is equal for rows with one class. Candidate recall has the colour of R@k.
-SHARES = {
-    "recall": ("candidate recall", PURPLE, "triangle-up"),
-    "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
-    "attainable": ("attainable micro R@1", PURPLE, "triangle-down"),
-    "accuracy": ("micro R@1", BLUE, "circle"),
-    "macro_f1": ("F1 of means", ORANGE, "diamond"),
-}
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 SWEPT = ("accuracy", "macro_f1", "fit_s")  # what a sweep has of each training
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
+PANELS = {"shared_xaxes": True, "row_heights": [2.0, 1.0], "vertical_spacing": 0.06, "horizontal_spacing": 0.06}
 
 
-def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> go.Figure:
+def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> Figure:
     """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
     The ranks are divided into ranges of equal width on the axis. The line of copies is their mean over each range, and
@@ -62,34 +42,29 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     kept = curve_points(before)
     start, place, mean, low, high = _stretches(after)
     facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure = new_figure(title, shown=kept.size, total=n, **facts)
-    figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Rank of the label by training rows (log)")
-    figure.update_yaxes(title_text="Rows or copies (log)")
+    figure = new_figure(title, kept, n, **facts)
+    draw.axes(figure, "Rank of the label by training rows (log)", "Rows or copies (log)", showlegend=True)
     if n == 0:
         return figure
     # Below LEAST_COPIES only as far as the line of means needs it: where most labels of a stretch have no copies.
     least = min(max(min(before.min(), low.min()), LEAST_COPIES), mean[mean > 0].min(initial=np.inf))
     if (high > low).any():
-        floor = np.maximum(low, least)
-        add_band(figure, place, floor, np.maximum(high, floor), VERMILION, "after")
-    names = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
+        draw.band(figure, place, np.maximum(low, least), np.maximum(high, least), ink.VERMILION, "after")
+    names = [short(name, 60) for name in frame["name"].to_numpy()[order][kept]] if "name" in frame.columns else None
     hover = ("" if names is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
-    names = None if names is None else [short(name, 60) for name in names]
-    add_line(figure, kept + 1, before[kept], "training rows", BLUE, hover, size=4, customdata=names)
+    draw.line(figure, kept + 1, before[kept], "training rows", ink.BLUE, hover, size=4, customdata=names)
     ends = np.append(start[1:], n)
     ranks = [f"rank {a + 1:,}" if b == a + 1 else f"ranks {a + 1:,} to {b:,}" for a, b in zip(start, ends)]
     hover, means = "%{customdata}<br>%{y:.3~g} copies per label", np.where(mean > 0, mean, np.nan)
     look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks}
-    add_line(figure, place, means, "sampled copies, mean", VERMILION, hover, **look)
-    figure.update_xaxes(**log_axis(1, n))
-    figure.update_yaxes(**log_axis(least, max(before.max(), high.max()), whole=False))
+    draw.line(figure, place, means, "sampled copies, mean", ink.VERMILION, hover, **look)
+    draw.axes(figure, log_axis(1, n), log_axis(least, max(before.max(), high.max()), whole=False))
     return figure
 
 
 def candidate_curves(
     frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
-) -> go.Figure:
+) -> Figure:
     """Draw candidate recall, micro R@1, F1 of means and time against the number q of candidates.
 
     Parameters
@@ -105,24 +80,21 @@ def candidate_curves(
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
     need_columns(frame, columns, "candidate_curves", own=own)
     rows = frame.sort_values("n_candidates")
-    figure = _panels(new_figure(title, shown=len(rows), total=len(rows)))
-    x = rows["n_candidates"].to_numpy()
+    figure, x = draw.panels(new_figure(title, rows), 2, 1, **PANELS), rows["n_candidates"].to_numpy()
+    above, below = {"row": 1, "col": 1}, {"row": 2, "col": 1}
     is_limited = "attainable" in rows and (rows["attainable"] < rows["recall"]).any()
     for column in ("recall", *(["attainable"] if is_limited else []), "accuracy", "macro_f1"):
-        if rows[column].isna().all():
-            continue
-        wording, color, mark = SHARES[column]
-        hover, dash = f"q = %{{x:,}}: {wording} %{{y:.2f}} %", "dash" if column == "attainable" else None
-        add_line(figure, x, 100 * rows[column], wording, color, hover, mark=mark, dash=dash, row=1, col=1)
-    factor, unit = _time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
-    times = rows["predict_ms_per_row"] / 1000 * factor
-    hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row"
-    add_line(figure, x, times, "time per row", GREY, hover, mark="x", row=2, col=1)
-    figure.update_yaxes(title_text="Percent", rangemode="tozero", row=1, col=1)
-    figure.update_yaxes(title_text=f"{unit} per row", rangemode="tozero", row=2, col=1)
+        if rows[column].notna().any():
+            name, color, mark = SHARES[column]
+            hover, dash = f"q = %{{x:,}}: {name} %{{y:.2f}} %", "dash" if column == "attainable" else None
+            draw.line(figure, x, 100 * rows[column], name, color, hover, mark=mark, dash=dash, **above)
+    factor, unit = time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
+    times, hover = rows["predict_ms_per_row"] / 1000 * factor, f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row"
+    draw.line(figure, x, times, "time per row", ink.GREY, hover, mark="x", **below)
+    draw.axes(figure, {}, {"title_text": "Percent", "rangemode": "tozero"}, at=above)
+    draw.axes(figure, {}, {"title_text": f"{unit} per row", "rangemode": "tozero"}, at=below)
     _swept_axis(figure, x, "Candidates, q (log)", own)
-    figure.update_layout(showlegend=True, height=500)
-    return figure
+    return figure.update_layout(showlegend=True, height=500)
 
 
 def sampling_sweep(
@@ -130,7 +102,7 @@ def sampling_sweep(
     own: tuple[float, float] | None = None,
     *,
     title: str = "Micro R@1 and time over κ and π",
-) -> go.Figure:
+) -> Figure:
     """Draw micro R@1 and training time against κ, and against π, the examples per label.
 
     Points are means over seeds. Bars of micro R@1 are 95 % intervals over seeds (Student's t) or ``margin``,
@@ -158,98 +130,38 @@ def sampling_sweep(
     groups = rows.groupby(["axis", *SIGNS])
     seeds = int(groups["seed"].nunique().max()) if len(rows) else 0
     facts = {"seeds": seeds, "failed": int(failed.sum()), "processor_time": bool(by_processor)}
-    figure = new_figure(title, shown=groups.ngroups, total=groups.ngroups, **facts)
     swept = [axis for axis in SIGNS if (rows["axis"] == axis).any()]
-    figure = _panels(figure, max(1, len(swept)))
+    figure = draw.panels(new_figure(title, groups.ngroups, **facts), 2, max(1, len(swept)), **PANELS)
     for column, axis in enumerate(swept, 1):
-        figure.add_traces(_of_one_setting(axis, rows[rows["axis"] == axis], seeds), rows=[1, 2], cols=[column] * 2)
+        _add_setting(figure, axis, rows[rows["axis"] == axis], seeds, column)
         values = np.unique(rows.loc[rows["axis"] == axis, axis])
         _swept_axis(figure, values, f"{SIGNS[axis]} (log)", own and own[list(SIGNS).index(axis)], column, 0.2)
     small_looks_small(figure)
     figure.update_yaxes(title_text="micro R@1, %", row=1, col=1)
-    title = "Processor seconds" if by_processor else "Seconds"
-    figure.update_yaxes(title_text=title, row=2, col=1)
+    figure.update_yaxes(title_text="Processor seconds" if by_processor else "Seconds", row=2, col=1)
     figure.update_yaxes(range=None, rangemode="tozero", row=2)
-    figure.update_layout(height=500, showlegend=False)
-    return figure
+    return figure.update_layout(height=500, showlegend=False)
 
 
-def _of_one_setting(axis, rows, seeds) -> list[go.Scatter]:
-    """Return the lines of micro R@1 and of time over κ or over π, with their bars."""
+def _add_setting(figure, axis, rows, seeds, column) -> None:
+    """Add the lines of micro R@1 and of time over κ or over π, with their bars."""
     sign, groups = SIGNS[axis], rows.groupby(axis)
     intervals = 100 * mean_intervals(groups["accuracy"], groups["margin"] if "margin" in rows else None)
-    mean, low, high = (intervals[column].to_numpy() for column in ("mean", "low", "high"))
+    mean, low, high = (intervals[name].to_numpy() for name in ("mean", "low", "high"))
     least, seconds, most = (groups["seconds"].agg(of).to_numpy() for of in ("min", "mean", "max"))
     x, f1, size = np.array(list(groups.groups)), 100 * groups["macro_f1"].mean(), groups["bytes"].mean() / 1e6
-    bars = {"thickness": 1, "width": 3}
-    spread = " (%{customdata[0]:.3~g} to %{customdata[1]:.3~g})" if seeds > 1 else ""
-    return [
-        go.Scatter(
-            x=x,
-            y=mean,
-            error_y={"array": high - mean, "visible": bool((high > low).any()), **bars},
-            marker={"symbol": "circle", "size": 8, "color": BLUE},
-            name=f"micro R@1 over {sign}",
-            customdata=np.column_stack([low, high, f1]),
-            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>micro R@1 %{{y:.2f}} % (%{{customdata[0]:.2f}} to "
-            "%{customdata[1]:.2f})<br>F1 of means %{customdata[2]:.2f} %<extra></extra>",
-        ),
-        go.Scatter(
-            x=x,
-            y=seconds,
-            error_y={"array": most - seconds, "arrayminus": seconds - least, "visible": seeds > 1, **bars},
-            marker={"symbol": "x", "size": 8, "color": GREY},
-            name=f"seconds over {sign}",
-            customdata=np.column_stack([least, most, size]),
-            hovertemplate=f"<b>{sign} = %{{x:~g}}</b><br>%{{y:.3~g}} s{spread}, %{{customdata[2]:.3~g}} MB"
-            "<extra></extra>",
-        ),
-    ]
-
-
-def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
-    """Draw a measure of head, torso and tail classes, a bar for each run.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
-        ``n_rows``, and the column named by ``measure``, in [0, 1].
-    measure : {"accuracy", "macro_f1"}
-    {titled_figure}
-        A run has the colour of its model, or that of its ``place`` as in :func:`frontier` if the frame has that
-        column; the second run of a model is hatched.
-    """
-    need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
-    wording = SHARES[measure][0]
-    figure = new_figure(
-        title or f"{wording[:1].upper()}{wording[1:]} by label frequency", shown=len(frame), total=len(frame)
-    )
-    present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
-    for run, mine, style, before in styled_runs(frame):
-        mine = mine.set_index("bucket").reindex(present)
-        values = 100 * mine[measure].to_numpy(np.float64)
-        figure.add_bar(
-            x=present,
-            y=values,
-            name=short(run, 60),
-            marker={
-                "color": style["color"],
-                "line": {"width": 0},
-                "pattern": {"shape": ("", "/", "x", ".")[before % 4]},
-            },
-            text=[f"{value:.1f}" if np.isfinite(value) else "" for value in values],
-            textposition="outside",
-            textfont={"size": 11},
-            cliponaxis=False,
-            customdata=mine[["n_classes", "n_rows"]].to_numpy(),
-            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {wording} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, "
-            "%{customdata[1]:,} test examples<extra></extra>",
-        )
-    figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title_text="Labels by their number of training rows", showgrid=False)
-    figure.update_yaxes(title_text=f"{wording}, %", rangemode="tozero")
-    return figure
+    begin, whiskers, place = f"<b>{sign} = %{{x:~g}}</b><br>", {"thickness": 1, "width": 3}, {"col": column}
+    said = "micro R@1 %{y:.2f} % (%{customdata[0]:.2f} to %{customdata[1]:.2f})<br>F1 of means %{customdata[2]:.2f} %"
+    for row, name, y, marker, error, about, hover in (
+        (1, "micro R@1", mean, {"symbol": "circle", "size": 8, "color": ink.BLUE},
+         {"array": high - mean, "visible": bool((high > low).any())}, [low, high, f1], said),
+        (2, "seconds", seconds, {"symbol": "x", "size": 8, "color": ink.GREY},
+         {"array": most - seconds, "arrayminus": seconds - least, "visible": seeds > 1}, [least, most, size],
+         f"%{{y:.3~g}} s{' (%{customdata[0]:.3~g} to %{customdata[1]:.3~g})' * (seeds > 1)}, "
+         "%{customdata[2]:.3~g} MB"),
+    ):  # fmt: skip
+        look = {"mode": None, "error_y": error | whiskers, "customdata": np.column_stack(about)}
+        draw.points(figure, x, y, f"{name} over {sign}", marker, begin + hover, row=row, **look, **place)
 
 
 def _stretches(counts):
@@ -266,20 +178,6 @@ def _stretches(counts):
     return start, place, mean, low, high
 
 
-def _panels(figure, n_columns=1):
-    """Return the figure with two rows of panels, the first twice as high."""
-    return make_subplots(
-        rows=2,
-        cols=n_columns,
-        shared_xaxes=True,
-        shared_yaxes=True,
-        row_heights=[2.0, 1.0],
-        vertical_spacing=0.06,
-        horizontal_spacing=0.06,
-        figure=figure,
-    )
-
-
 def _swept_axis(figure, x, title, own, column=1, share=0.1):
     """Set the log axis of a column of panels, with ticks a share of it apart, and mark the value ``own``."""
     axis = spaced_log_axis(x, share)
@@ -287,11 +185,7 @@ def _swept_axis(figure, x, title, own, column=1, share=0.1):
     figure.update_xaxes(title_text=title, row=2, col=column)
     if len(x) == 0 or own is None or not own > 0:
         return
-    figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=column)
+    draw.rule(figure, float(own), row="all", col=column)
     at = float(np.log10(own))
     side = "left" if at < sum(axis["range"]) / 2 else "right"
-    add_note(figure, f"as trained: {own:g}", at, xref=f"x{column}" if column > 1 else "x", xanchor=side)
-
-
-def _time_unit(seconds):
-    return (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
+    draw.note(figure, f"as trained: {own:g}", at, xref=f"x{column}" if column > 1 else "x", xanchor=side)

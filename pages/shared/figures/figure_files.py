@@ -44,6 +44,7 @@ def workspace_now() -> dict:
 
 
 def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
+    """Return where a figure comes from: its data sets, its results with their settings, the software and the day."""
     known = workspace_now() if known is None else known
     parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
@@ -51,23 +52,19 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     # The Compare page shows results on other data sets than the one in use.
     of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
     found = {"Data set": "; ".join(of) or workspace.dataset_name(known) or "unknown"}
-    models = [record.get("model") or record.get("method") for record in records]
-    chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
-    if len(records) == 1:
-        found |= {"Model" if "model" in records[0] else "Selection": models[0], "Settings": chosen[0]}
-        found |= {"Parameters": json.dumps(records[0]["params"], sort_keys=True), "Key": records[0]["key"]}
-    elif records:
-        found["Results"] = "; ".join(f"{model} ({text})" for model, text in zip(models, chosen))
-        params = [{"of": model, "params": r["params"], "key": r["key"]} for model, r in zip(models, records)]
-        found["Parameters"] = json.dumps(params, sort_keys=True)
+    results = [(record.get("model") or record.get("method"), record["params"], record["key"]) for record in records]
+    if results:
+        texts = (f"{model} ({settings.changed(model, params) or 'default settings'})" for model, params, _ in results)
+        found["Results"] = "; ".join(texts)
+        named = [dict(zip(("of", "params", "key"), result)) for result in results]
+        found["Parameters"] = json.dumps(named, sort_keys=True)
     day = datetime.now(UTC).date().isoformat()
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
 
 
 def in_words(origin: dict[str, str]) -> str:
     """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
-    shown = ("Data set", "Model", "Selection", "Settings", "Results")
-    sentence = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
+    sentence = "; ".join(f"{name.lower()}: {origin[name]}" for name in ("Data set", "Results") if name in origin)
     return f"{sentence[:1].upper()}{sentence[1:]}. {origin['Software']}, {origin['Creation Time']}."
 
 

@@ -22,7 +22,7 @@ from tests.pages import making
 from tests.pages.small import small_data
 from xmlcore import figures
 
-ORIGIN = {"Data set": "κ </script><b>", "Model": "PLT", "Settings": "C: 3", "Parameters": '{"C": 3.0}', "Key": "a1b2c3"}
+ORIGIN = {"Data set": "κ </script><b>", "Results": "PLT (C: 3)", "Parameters": '[{"C": 3.0}]'}
 ORIGIN |= {"Software": "xmlcore 0.1", "Creation Time": "2026-11-21"}
 
 
@@ -69,7 +69,7 @@ def own_parts(page):
     return page.replace(part(page, "library"), "")
 
 
-def test_a_figure_file_has_library_origin_and_caption_asks_the_network_for_nothing_and_names_cannot_break_it(page):
+def test_a_figure_file_works_offline_and_names_its_origin(page):
     library = gzip.decompress(base64.b64decode(part(page, "library"))).decode()
     assert library == plotly.offline.get_plotlyjs() and len(page) < 0.45 * len(library)
     config = json.loads(part(page, "drawing"))["config"]
@@ -93,7 +93,7 @@ def test_a_figure_file_has_library_origin_and_caption_asks_the_network_for_nothi
     assert charts.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
     drawing = json.loads(part(page, "drawing"))
     assert drawing["origin"] == ORIGIN and "<" not in part(page, "drawing")
-    said = "Data set: κ </script><b>; model: PLT; settings: C: 3. xmlcore 0.1, 2026-11-21."
+    said = "Data set: κ </script><b>; results: PLT (C: 3). xmlcore 0.1, 2026-11-21."
     assert drawing["originText"] == said and f'<p id="origin">{html.escape(said)}</p>' in page
     for name, value in ORIGIN.items():
         assert f'<meta name="{name}" content="{html.escape(value)}">' in page
@@ -107,25 +107,26 @@ def origin(session, name, keys=()):
         return figure_files.origin(name, keys)
 
 
-def test_the_origin_of_a_figure_is_the_results_whose_keys_its_files_name_and_their_data_sets(ready):
+def test_the_origin_of_a_figure_is_the_result_its_file_names(ready):
     run, selection = making.train(ready, C=3.0), making.select(ready, "ChiSquared", n_features=4)
     found = origin(ready.run(), f"words-PLT-{run[:6]}-measures")
-    assert found["Data set"] == "words" and found["Model"] == "PLT" and found["Key"] == run
-    assert found["Settings"] == "C, weight of the loss: 3" and json.loads(found["Parameters"])["C"] == 3.0
+    assert found["Data set"] == "words" and found["Results"] == "PLT (C, weight of the loss: 3)"
+    (told,) = json.loads(found["Parameters"])
+    assert (told["of"], told["params"]["C"], told["key"]) == ("PLT", 3.0, run)
     assert re.fullmatch(r"xmlcore [\d.]+", found["Software"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["Creation Time"])
     # Files are made when they are asked for, outside the script: there is no workspace then but that of the figure.
     snapshot = ready.at.session_state[workspace.SNAPSHOT]
     assert figure_files.origin(f"words-PLT-{run[:6]}-measures", (), snapshot) == found
-    assert origin(ready, f"words-chi-{selection[:6]}-heat")["Selection"] == "ChiSquared"
+    assert origin(ready, f"words-chi-{selection[:6]}-heat")["Results"].startswith("ChiSquared")
     assert set(origin(ready, "words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
 
 
-def test_a_figure_of_several_results_names_the_settings_and_the_data_set_of_each(ready):
+def test_a_figure_of_several_results_names_each_of_them(ready):
     keys = [making.train(ready, C=3.0), making.train(ready)]
     found = origin(ready.run(), "words-frontier", keys)
     assert origin(ready, f"words-robustness-{keys[0][:6]}-{keys[1][:6]}-curves") == found
-    assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)" and "Model" not in found
+    assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)"
     assert [result["key"] for result in json.loads(found["Parameters"])] == keys
     assert f"; results: {found['Results']}. " in figure_files.in_words(found)
     keys[1] = making.train(ready, data=small_data("others"))
@@ -160,7 +161,7 @@ def kaleido(monkeypatch):
 
 
 @pytest.mark.sections()
-def test_a_pdf_is_made_when_it_is_asked_for_or_a_sentence_says_why_not(ready, kaleido):
+def test_a_pdf_is_made_when_asked_for_or_says_why_not(ready, kaleido):
     ready.run().click("Figure, PDF")
     (figure, size, options), *others = kaleido.asked
     assert not others and figure["data"] and size["format"] == "pdf" and options["mathjax"] is False
@@ -191,7 +192,7 @@ def a_pdf():
     return body + table + b"trailer\n<</Size 3\n/Root 2 0 R\n/Info 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(body)
 
 
-def test_facts_are_appended_as_an_update_of_the_file_and_the_last_ones_hold():
+def test_facts_are_appended_as_an_update_of_a_pdf():
     pdf = a_pdf()
     made = with_info(pdf, {"Title": "κ – Measures", "Data set": "(a)"})
     assert made.startswith(pdf)

@@ -1,0 +1,222 @@
+"""Areas, bars over time, and networks: a treemap of sizes, a timeline of jobs, and labels on a circle."""
+
+import os.path
+import re
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from xmlcore import wording
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
+from xmlcore.figures._axes import LEAST_TICKS
+from xmlcore.figures._names import cut_apart, short, whole
+from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+
+# Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
+LETTERS, LEAST, MOST = 52, 8, 28
+LINES = 3  # of a name at most
+FEW = 60  # rectangles; more need more height, so that names fit
+
+NAME = 28  # letters of a line of a name beside the bar of a job, of which there are three as a rule
+ROOM = 0.35  # of the axis, beyond the last bar
+MINUTE, DAY = 60, 86_400  # seconds
+STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
+         *(DAY * n for n in (1, 2, 4, 7)))  # fmt: skip
+NARROW = 0.005  # share of the time
+COLORS = {
+    "done": ink.BLUE,
+    "running": ink.SKY,
+    "failed": ink.VERMILION,
+    "stopped": ink.ORANGE,
+    "interrupted": ink.PURPLE,
+}
+
+BESIDE = 14  # most letters of a name beside the circle: there is room for them on a phone
+WIDEST = 9  # width of the line of the strongest pair, in pixels
+WIDTHS = 8  # different widths of lines: a browser draws a few traces much faster than one for each line
+BEND = 0.4  # the larger, the straighter are lines between labels that are far from each other
+
+
+def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200, groups: Sequence[str] = ()) -> Figure:
+    """Draw sizes as areas, in groups, which the legend names, the ``most`` largest of them.
+
+    The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
+    Each of up to six ``groups``, by default the largest, has a colour; others are drawn together as "other", in grey.
+    A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
+    """
+    need_columns(frame, ["name", "group", "size"], "treemap", most=most)
+    drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
+    named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]
+    drawn = drawn.assign(group=drawn["group"].astype(object).where(drawn["group"].isin(named), "other"))
+    sizes = drawn.groupby("group", sort=False)["size"].sum().sort_values(ascending=False, kind="stable")
+    colors = dict(zip(named, ink.PALETTE)) | {"other": ink.GREY} | ink.BUCKET_COLORS
+    fills, names = [colors[group] for group in (*sizes.index, *drawn["group"])], drawn["name"].astype(str)
+    letters = np.clip(np.sqrt(drawn["size"] / sizes.sum()) * LETTERS, LEAST, MOST).astype(int)
+    common = _beginning(names.tolist())
+    notes = ", ".join(filter(None, [unit, common and f"names without {whole(common.strip())}"]))
+    number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}}"
+    figure = new_figure(f"{title} ({notes})" if notes else title, drawn, frame)
+    figure.add_treemap(
+        ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
+        labels=[*map(whole, sizes.index), *map(_fitted, names.str[len(common) :], letters)],
+        hovertext=[whole(name) for name in (*sizes.index, *names)],
+        parents=[""] * len(sizes) + [f"group {group}" for group in drawn["group"]],
+        values=[*sizes, *drawn["size"]],
+        customdata=[[None]] * len(sizes) + [[value] for value in drawn["id" if "id" in drawn else "name"]],
+        branchvalues="total",
+        marker={"colors": fills, "line": {"width": 1}, "pad": dict.fromkeys("tlrb", 3)},
+        texttemplate=[""] * len(sizes) + np.where(letters > LEAST, f"%{{label}}<br>{number}", "%{label}").tolist(),
+        hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
+        textfont={"color": [*map(_ink, fills)]},
+        tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
+    )
+    for group in sizes.index:
+        mark = {"color": colors[group], "symbol": "square", "size": 12}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=whole(group))
+    legend, texts = {"itemclick": False, "itemdoubleclick": False}, {"minsize": 11, "mode": "hide"}
+    layout = {"margin": {"l": 0, "r": 0, "b": 0}, "height": 380 if len(drawn) <= FEW else 480, "uniformtext": texts}
+    draw.axes(figure, {"visible": False}, {"visible": False}, showlegend=True, legend=legend, **layout)
+    return figure
+
+
+def _ink(color) -> str:
+    """Return the colour of text on a rectangle: of a contrast of 5 or more; Plotly would choose one of 2 or 3."""
+    return "white" if color == ink.BLUE else "black"
+
+
+def _beginning(names) -> str:
+    """Return the sign, such as ``TAG_``, with which all names begin; nothing where only numbers would be left."""
+    common = re.match(r"(\S*([^\w\s]|_))?", os.path.commonprefix(names) if len(names) > 1 else "").group()
+    left = [name[len(common) :] for name in names]
+    return common if all(left) and any(re.search("[^\\W\\d_]", name) for name in left) else ""
+
+
+def _fitted(name, letters) -> str:
+    """Return a name in lines of so many letters: a few with all of it, or one that is cut in the middle."""
+    fits = len(textwrap.wrap(name, letters)) <= LINES and max(map(len, name.split()), default=0) <= letters
+    return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter
+
+
+def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 30) -> Figure:
+    """Draw jobs as bars over time, the newest on top, in a colour for each state.
+
+    The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
+    ``group``, an optional column, share a line; ``part``, also optional, names the single job; ``took``, in seconds, is
+    what stands beside the line, by default the time from its first start to its last end. The first ``most`` lines are
+    drawn.
+    """
+    need_columns(frame, ["name", "state", "start", "end"], "timeline", most=most)
+    frame = frame.reset_index(drop=True)
+    line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
+    drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < most]
+    firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
+    figure = new_figure(title, firsts, len(set(line)))
+    for trace in _bars(drawn, states):
+        figure.add_bar(orientation="h", **trace)
+    names = cut_apart(firsts["name"].unique(), 3 * NAME)
+    texts = [whole(names[name], NAME) for name in firsts["name"]]
+    of_line = 24 + 12 * max((text.count("<br>") for text in texts), default=0)  # all lines have the same
+    further = int((_lanes(drawn)[1].groupby(drawn["line"]).max() - 1).sum())
+    y = {"autorange": "reversed", "tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
+    height = 130 + 30 * (len(states) > 1) + len(texts) * of_line + 12 * further
+    x = {"type": "date", **_time_axis(drawn["start"].min(), drawn["end"].max())} if len(drawn) else {"type": "date"}
+    draw.axes(figure, x, y, barmode="overlay", showlegend=len(states) > 1, height=height)
+    return figure
+
+
+def _time_axis(first, last) -> dict:
+    """Return an axis with room for what is written beside the last bar, and three round times or more."""
+    wide, midnight = last - first, first.normalize()
+    ends = first - 0.02 * wide, last + ROOM * wide
+    low, high = ((end - midnight).total_seconds() for end in ends)
+    step = next((step for step in STEPS[::-1] if high // step - -(-low // step) + 1 >= LEAST_TICKS), STEPS[0])
+    # What stands below a time is said once, where it changes.
+    time = "%S\u00a0s\n%H:%M, %-d %b" if step < MINUTE else "%H:%M\n%-d %b" if step < DAY else "%-d %b"
+    return {"range": ends, "tick0": midnight, "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
+
+
+def _bars(drawn, states):
+    """Yield the bars of each state; beside the last bar of a line stands how long the line took."""
+    lines, (lane, lanes) = drawn["line"], _lanes(drawn)
+    took = (drawn["end"] - drawn["start"]).dt.total_seconds()
+    by_line = drawn.groupby(lines)
+    span = (by_line["end"].transform("max") - by_line["start"].transform("min")).dt.total_seconds()
+    texts = [f" {wording.duration(seconds)}" for seconds in drawn.get("took", span)]
+    beside = np.where(drawn.index.isin(by_line["end"].idxmax()), texts, "")
+    narrow = took < NARROW * (drawn["end"].max() - drawn["start"].min()).total_seconds()
+    part = drawn["part" if "part" in drawn else "name"]
+    for state in states:
+        own, color = drawn["state"] == state, COLORS.get(state.lower(), ink.GREY)
+        yield {
+            "base": drawn["start"][own], "x": took[own] * 1000, "y": (lines + 0.8 * ((lane + 0.5) / lanes - 0.5))[own],
+            "width": 0.8 if (lanes == 1).all() else (0.8 / lanes)[own], "name": state,
+            # Narrow bars have an edge that can be seen.
+            "marker": {"color": color, "line": {"color": color, "width": np.where(narrow[own], 3, 1)}},
+            "text": beside[own], "textposition": "outside", "textangle": 0, "constraintext": "none",
+            "cliponaxis": False, "textfont_size": 11,
+            "customdata": [[whole(name), wording.duration(s)] for name, s in zip(part[own], took[own])],
+            "hovertemplate": "<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
+        }  # fmt: skip
+
+
+def _lanes(jobs) -> tuple[pd.Series, pd.Series]:
+    """Return the place of each bar among those of its line, so that none overlap, and the number of places there."""
+    lane, free = pd.Series(0, index=jobs.index), {}
+    for at, job in jobs.sort_values("start", kind="stable").iterrows():
+        ends = free.setdefault(job["line"], [])
+        place = next((place for place, over in enumerate(ends) if over <= job["start"]), len(ends))
+        ends[place : place + 1] = [job["end"]]
+        lane[at] = place
+    return lane, jobs["line"].map({of: len(ends) for of, ends in free.items()})
+
+
+def label_network(frame: pd.DataFrame, most: int = 60) -> Figure:
+    """Draw labels on a circle, with a line between labels that occur together more often than by chance."""
+    columns = ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"]
+    need_columns(frame, columns, "label_network", most=most)
+    labels = frame.drop_duplicates("first")
+    n = len(labels)
+    angle = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)  # no label on top, so that names do not collide
+    places = dict(zip(labels["first"], zip(np.cos(angle), np.sin(angle))))
+    order = {label: at for at, label in enumerate(places)}
+    pairs = frame[(frame["first"].map(order) < frame["second"].map(order)) & (frame["phi"] > 0)]
+    drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(most)
+    figure = new_figure("Labels that go together", drawn, pairs)
+    levels = np.ceil(WIDTHS * drawn["phi"] / drawn["phi"].max()).clip(1, WIDTHS)
+    figure.add_traces(
+        [_lines(own, level / WIDTHS, places) for level, own in drawn.groupby(levels)]
+    )  # the strongest last
+    rows = labels["n_first"].to_numpy(float)
+    sizes = 6 + 12 * np.sqrt(rows / max(rows.max(initial=1), 1))
+    about = [[short(row.first_name, 60), row.n_first] for row in labels.itertuples()]
+    marker, hover = (
+        {"color": ink.VERMILION, "size": sizes, "opacity": 1},
+        "<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows",
+    )
+    draw.points(figure, np.cos(angle), np.sin(angle), None, marker, hover, customdata=about, showlegend=False)
+    for name, (right, up) in zip(labels["first_name"], places.values()):
+        place = {"x": 1.08 * right, "y": 1.06 * up, "xanchor": "left" if right > 0 else "right"}
+        figure.add_annotation(text=short(name, BESIDE), font_size=12, showarrow=False, **place)
+    x, y = ({"visible": False, "fixedrange": True, "range": [-end, end]} for end in (2.15, 1.12))
+    draw.axes(figure, x, y, height=560, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
+    return figure
+
+
+def _lines(pairs, strength, places) -> dict:
+    """Return one trace with the lines of pairs that are about as strong, between the places of their labels."""
+    curves, hovers = [], []
+    t = np.append(np.linspace(0, 1, 25), np.nan)[:, None]  # the last one is the gap between two lines
+    for row in pairs.itertuples():
+        start, end = np.array(places[row.first]), np.array(places[row.second])
+        bend = 1 - (1 - BEND) * np.hypot(*(start - end))  # lines between neighbours are nearly straight
+        middle = bend * (start + end) / 2
+        curves.append((1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end)
+        named = f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b>"
+        hovers += [f"{named}<br>phi {row.phi:.2f}; {row.n_both:,} rows with both"] * t.size
+    x, y = np.concatenate(curves).T
+    line = {"color": shade(ink.BLUE, round(0.35 + 0.55 * strength, 2)), "width": WIDEST * strength}
+    said = {"customdata": hovers, "hovertemplate": "%{customdata}<extra></extra>", "showlegend": False}
+    return {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, **said}

@@ -1,0 +1,400 @@
+"""Horizontal bars of features, and of the nodes of a tree: what they contribute, weigh or score."""
+
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
+from xmlcore.figures._axes import name_axis
+from xmlcore.figures._names import short
+from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.wording import probability
+
+ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
+MOST_DIGITS = 7  # decimals of a number: what is smaller comes from rounding
+OF_EACH_SIGN = 2  # features that have bars of their own, however small they are beside those of the other sign
+KINDS = {"inner": ("nodes with labels below", ink.BLUE), "leaf": ("single labels", ink.GREEN)}
+# A colour for each child of a node, or for each sign of a weight. All have a contrast of at least 3 on a white and on a
+# dark page.
+GROUP_COLORS = (ink.BLUE, ink.VERMILION, ink.GREEN, ink.PURPLE, ink.GREY, ink.BROWN, ink.VIOLET, "#B8860B")
+PANEL_LINE, PANEL_GAP, PANEL_AROUND = 22, 30, 150  # heights in a figure of panels, in pixels
+
+
+def contribution_bars(
+    frame: pd.DataFrame,
+    n: int = 10,
+    *,
+    unit: str = "log P",
+    title: str = "What each feature contributes",
+    ends: tuple[float, float] | None = None,
+    wording: tuple[str, str] = ("raises the score", "lowers the score"),
+    start: tuple[str, float] | None = None,
+) -> Figure:
+    """Draw the largest contributions of features to a label's score, and the sums of all others, by sign.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature, largest |contribution| first
+        Columns ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives them; names only if
+        it gets them.
+    n : int
+        Number of features with a bar of their own: the largest, but at least two of each sign if n is 4 or more. The
+        positive others share one bar, and so do the negative ones: all bars add up to what the features contribute.
+    unit : str
+        The score that contributions add up to.
+    {title}
+    ends : pair of float, optional
+        Smallest and largest value on the axis, so that several figures can have the same axis.
+    wording : pair of str
+        What positive and negative contributions are called in the legend.
+    start : pair of str and float, optional
+        What the score is without the features, such as ``("bias", -1.5)``: it stands below the title, with the score
+        that it and the bars add up to.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``others`` (number of features that share a bar) and ``ends`` (the smallest and
+        the largest value of a bar, or 0).
+    """
+    need_columns(frame, ["name", "value", "contribution"], "contribution_bars", n=n)
+    own = _has_own_bar(frame["contribution"].to_numpy(), n)
+    shown, rest = frame[own], frame["contribution"][~own & (frame["contribution"] != 0)]
+    texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(shown["name"], shown["value"])]
+    numbers = (f"{value:.5g}".replace("-", "−") for value in shown["value"])
+    hovers = [f"<b>{short(name, 80)}</b><br>value {number}" for name, number in zip(shown["name"], numbers)]
+    values = list(shown["contribution"])
+    for sign, mine in (("positive", rest[rest > 0]), ("negative", rest[rest < 0])):
+        if len(mine):
+            texts.append(f"{len(mine):,} {sign} {'others' if len(mine) > 1 else 'other'}")
+            hovers.append(f"<b>{len(mine):,} other features</b>, together")
+            values.append(float(mine.sum()))
+    reached = [float(min([0.0, *values])), float(max([0.0, *values]))]
+    figure = new_figure(title, shown, frame, others=len(rest), ends=reached)
+    x = {"title_text": f"Contribution to {unit}", **draw.ZERO, **_with_room(reached, ends)}
+    groups, hover = draw.by_sign(values, *wording), f"%{{x:+.4~f}} to {unit}"
+    draw.bar_figure(figure, texts, values, groups, hover, hovers, x, solid=len(shown))
+    for trace in figure.data:
+        trace.update(text=[_number(x, "+") for x in trace.x if x is not None])
+        trace.update(textposition="outside", textfont_size=11)
+        trace.update(cliponaxis=False, textangle=0, constraintext="none")  # else numbers of thin bars are tiny
+    if start is not None and np.isfinite(start[1]):
+        score = f"{_number(start[1], '+')} {start[0]}, {_number(start[1] + sum(values), '+')} with all bars"
+        figure.update_layout(
+            title_subtitle_text=f"{unit}: {score}",
+            margin_t=92 + ink.TITLE_LINE * title.count("<br>"),
+            height=figure.layout.height + 2 * ink.TITLE_LINE,  # for it, and for a legend of two lines on a phone
+        )
+    return figure
+
+
+def _with_room(reached, ends) -> dict:
+    """Return the range of the axis, with room for the numbers beside the bars."""
+    low, high = ends if ends is not None and ends[0] < ends[1] else reached
+    room = ROOM * (high - low)
+    return {"range": [low - room * (low < 0), high + room * (high > 0)]} if room else {}
+
+
+def _has_own_bar(contributions, n):
+    """Return which contributions, the largest first, have bars of their own."""
+    if len(contributions) <= n + 1:  # "1 other" would be no shorter than the feature itself
+        return np.ones(len(contributions), dtype=bool)
+    own = np.zeros(len(contributions), dtype=bool)
+    for mine in (contributions > 0, contributions < 0):
+        own[np.flatnonzero(mine)[: min(OF_EACH_SIGN, n // 2)]] = True
+    own[np.flatnonzero(~own)[: n - own.sum()]] = True
+    return own
+
+
+def magnitude_bars(
+    frame: pd.DataFrame, n: int = 10, marked: Sequence[int] = (), *, title: str = "The largest feature values"
+) -> Figure:
+    """Draw the features of a row with the largest absolute values: an explanation that does not depend on the model.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature, largest absolute value first
+        Columns ``feature``, ``name``, ``value``.
+    n : int
+        Number of bars.
+    marked : sequence of int
+        Features in full colour, such as those that contribute most; the others are pale.
+    {titled_figure}
+        ``layout.meta`` adds ``marked``: the number of bars in full colour.
+    """
+    need_columns(frame, ["feature", "name", "value"], "magnitude_bars", n=n, marked=marked)
+    shown = frame.head(n)
+    inside = shown["feature"].isin(list(marked)).to_numpy()
+    figure = new_figure(title, shown, frame, marked=int(inside.sum()))
+    groups = [
+        ("among the largest contributions", inside, ink.ORANGE),
+        ("not among them", ~inside, shade(ink.ORANGE, 0.35)),
+    ]
+    texts, hovers = zip(*[(short(name), f"<b>{short(name, 80)}</b>") for name in shown["name"]]) if n else ((), ())
+    x = {"title_text": "Value of the feature", **draw.ZERO}
+    return draw.bar_figure(figure, texts, shown["value"], groups, "value %{x:.5~g}", hovers, x, legend=len(marked) > 0)
+
+
+def importance_bars(
+    frame: pd.DataFrame, n: int = 15, *, unit: str = "log P", title: str = "Features that contribute most"
+) -> Figure:
+    """Draw the mean absolute contribution of features over rows (bars), and their mean contribution (marks).
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature, largest first
+        Columns ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives them; names only
+        if it gets them.
+    n : int
+        Number of features with a bar.
+    unit : str
+        The score that contributions add up to.
+    {titled_figure}
+    """
+    need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars", n=n)
+    shown = frame.head(n)
+    figure, names = new_figure(title, shown, frame), [*map(short, shown["name"])]
+    hovers = [f"<b>{short(name, 80)}</b><br>in {rows:,.0f} rows" for name, rows in zip(shown["name"], shown["n_rows"])]
+    x = {"title_text": f"Contribution to {unit}, mean over rows", **draw.ZERO}
+    every = [("mean size", np.ones(len(shown), bool), ink.BLUE)]
+    draw.bar_figure(figure, names, shown["mean_abs"], every, "mean size %{x:.4~f}", hovers, x)
+    y, marker = np.arange(len(shown))[::-1], {"symbol": "diamond", "size": 9, "color": ink.VERMILION}
+    hover = "%{customdata}<br>mean %{x:+.4~f}"
+    draw.points(figure, shown["mean"], y, "mean, with its sign", marker, hover, customdata=hovers)
+    return figure
+
+
+def contributions_compared(
+    frame: pd.DataFrame,
+    *,
+    first: str = "without noise",
+    second: str = "with noise",
+    unit: str = "log P",
+    title: str = "Contributions without and with noise",
+) -> Figure:
+    """Draw two contributions per feature, joined by a line.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature, in the order in which they are drawn
+        Columns ``name``, ``first``, ``second``.
+    first, second : str
+        Names of the two contributions in the legend.
+    unit : str
+        The score that contributions add up to.
+    {titled_figure}
+    """
+    need_columns(frame, ["name", "first", "second"], "contributions_compared")
+    figure, y = new_figure(title, frame), np.arange(len(frame))[::-1]
+    draw.pairs(figure, frame, y, ("first", "second"), (short(first, 60), short(second, 60)), "%{x:+.4~f}")
+    draw.bar_axes(figure, [*map(short, frame["name"])])
+    draw.axes(figure, {"title_text": f"Contribution to {unit}", **draw.ZERO}, {}, showlegend=True)
+    return figure
+
+
+def noisy_features(
+    frame: pd.DataFrame, change: str = "noise", *, title: str = "Feature values without and with noise"
+) -> Figure:
+    """Draw the feature values of some rows without and with noise, in a panel for each row.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per row of the data and feature, in the order in which they are drawn
+        Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
+    change : str
+        What the legend calls the noise, such as "attack".
+    {titled_figure}
+    """
+    need_columns(frame, ["row", "row_name", "name", "clean", "noisy"], "noisy_features")
+    parts = [part for _, part in frame.groupby("row", sort=False)]
+    figure = new_figure(title, frame)
+    if not parts:
+        return figure
+    heights = [len(part) + 1.0 for part in parts]
+    inner = PANEL_LINE * sum(heights) + PANEL_GAP * (len(parts) - 1)
+    apart = min(58 / inner, 1 / (len(parts) - 1)) if len(parts) > 1 else 0
+    figure = draw.panels(figure, len(parts), 1, row_heights=heights, vertical_spacing=apart, shared_yaxes=False)
+    for place, part in enumerate(parts, 1):
+        at, names = {"row": place, "col": 1}, (f"without {change}", f"with {change}")
+        y, hover = np.arange(len(part))[::-1], "%{x:.4~g}"
+        draw.pairs(figure, part, y, ("clean", "noisy"), names, hover, showlegend=place == 1, **at)
+        draw.axes(figure, draw.ZERO, name_axis([*map(short, part["name"])]), at=at)
+        panel = {"yref": f"y{'' if place == 1 else place} domain", "font": {"size": 13}}
+        draw.note(figure, f"<b>{short(part['row_name'].iloc[0], 44)}</b>", 0, xref="paper", xanchor="left", **panel)
+    figure.update_xaxes(title_text="Value of the feature", row=len(parts), col=1)
+    figure.update_layout(height=inner + PANEL_AROUND, showlegend=True, margin={"t": 84})
+    return figure
+
+
+def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> Figure:
+    """Draw what a typical difference of each feature between two classes adds to the difference of their scores f.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature, drawn in this order from the top
+        Columns ``name``, ``value`` (weight times scale), ``weight``, ``scale`` (size of a typical difference).
+        Optional: ``meaning``.
+    {titled_figure}
+    """
+    need_columns(frame, ["name", "value", "weight", "scale"], "feature_weights")
+    meanings = frame["meaning"] if "meaning" in frame.columns else [""] * len(frame)
+    hovers = [
+        f"<b>{short(name, 60)}</b><br>weight {weight:.4g} × scale {scale:.4g}"
+        + "".join(f"<br>{short(line, 60)}" for line in textwrap.wrap(str(meaning), 42))
+        for name, weight, scale, meaning in zip(frame["name"], frame["weight"], frame["scale"], meanings)
+    ]
+    groups = draw.by_sign(frame["value"], "larger raises the score", "larger lowers the score")
+    x, names = {"title_text": "Weight × scale", **draw.ZERO}, [*map(short, frame["name"])]
+    return draw.bar_figure(new_figure(title, frame), names, frame["value"], groups, "%{x:+.4~f}", hovers, x)
+
+
+def feature_bars(
+    frame: pd.DataFrame,
+    n: int = 15,
+    *,
+    unit: str = "Score",
+    title: str = "Features that matter most",
+    by_occurrence: bool = False,
+) -> Figure:
+    """Draw the scores of a label's best features, with error bars of two standard errors if the frame has them.
+
+    Parameters
+    ----------
+    frame : DataFrame, best first
+        Columns ``name``, ``score``. Optional: ``standard_error``; ``with_label`` and ``without_label``, the shares of
+        the rows with and without the label that have the feature.
+    n : int
+        Number of bars.
+    unit : str
+        Title of the axis.
+    {title}
+    by_occurrence : bool
+        Whether features that are more frequent, less frequent and equally frequent in the label's rows, compared with
+        other rows, differ in colour; ``frame`` needs the shares for it.
+
+    {figure}
+    """
+    shares = ["with_label", "without_label"]
+    need_columns(frame, ["name", "score", *(shares if by_occurrence else [])], "feature_bars", n=n)
+    shown = frame.head(n)
+    hovers = []
+    for at, line in enumerate(shown.to_dict("records"), start=1):
+        hovers.append(f"<b>{short(line['name'], 80)}</b>, rank {at}")
+        if np.isfinite(line.get("with_label", np.nan)):
+            with_it, without = (probability(line[name]) for name in shares)
+            hovers[-1] += f"<br>in {with_it} of the rows with the label, in {without} of the others"
+    groups = [("score", np.ones(len(shown), bool), ink.ORANGE)]
+    if by_occurrence:
+        more = np.sign((shown["with_label"] - shown["without_label"]).to_numpy(np.float64))
+        words = "more frequent in the label’s rows", "less frequent in them", "equally frequent"
+        groups = draw.by_sign(np.nan_to_num(more), *words)
+    has_errors = "standard_error" in shown.columns
+    hover = "score %{x:.4~g} ± %{error_x.array:.2~g}" if has_errors else "score %{x:.4~g}"
+    x = {"title_text": unit, "rangemode": "tozero", "exponentformat": "power", "nticks": 5}
+    figure, names, values = new_figure(title, shown, frame), [*map(short, shown["name"])], shown["score"]
+    draw.bar_figure(figure, names, values, groups, hover, hovers, x, legend=by_occurrence)
+    if has_errors and len(shown):
+        draw.error_bars(figure, values.to_numpy(np.float64), 2 * shown["standard_error"].to_numpy(np.float64))
+    return figure
+
+
+def node_bars(
+    frame: pd.DataFrame,
+    value: str,
+    *,
+    axis: str,
+    percent: bool = False,
+    chosen: int | None = None,
+    title: str = "Children",
+    total: int | None = None,
+) -> Figure:
+    """Draw one number of some nodes as horizontal bars, in the order of the frame from the top.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per node
+        Columns ``node``, ``name``, ``kind`` ("inner" or "leaf") and the one named by ``value``. Optional: ``about``, a
+        text for the hover label, in which "<br>" begins a line.
+    value : str
+        Column of the numbers. Nodes where it is nan have no bar, and their text says so.
+    axis : str
+        Title of the axis of the numbers.
+    percent : bool
+        Whether the numbers are shares, which are drawn in percent.
+    chosen : int, optional
+        A node whose name is bold.
+    title : str
+    total : int, optional
+        Number of nodes of which the frame has some.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Bars have their node in ``customdata[0]``.
+    """
+    need_columns(frame, ["node", "name", "kind", value], "node_bars", chosen=chosen, total=total)
+    figure = new_figure(title, frame, total)
+    values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
+    known, written = np.isfinite(values), "{:.1f} %" if percent else "{:,.0f}"
+    texts = np.array([written.format(number) if number == number else "unknown" for number in values], object)
+    hovers = _node_hovers(frame, [f"{axis}: {text}" for text in texts])
+    for kind, (name, color) in KINDS.items():
+        mine = (frame["kind"] == kind).to_numpy()
+        if mine.any():
+            said = {"customdata": np.array([frame["node"][mine], hovers[mine]], dtype=object).T}
+            said |= {"hovertemplate": "%{customdata[1]}<extra></extra>", "text": texts[mine].tolist()}
+            look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
+            draw.bars(figure, np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
+    draw.bar_axes(
+        figure, [f"<b>{short(n)}</b>" if v == chosen else short(n) for v, n in zip(frame["node"], frame["name"])]
+    )
+    largest = 100.0 if percent else max([1.0, *values[known]])
+    figure.update_xaxes(title_text=axis + (", %" if percent else ""), range=[0, 1.18 * largest])  # room for the texts
+    figure.update_layout(showlegend=frame["kind"].nunique() > 1)
+    return figure
+
+
+def feature_bars_of_node(
+    frame: pd.DataFrame, value: str, group: str, *, axis: str, title: str, total: int | None = None
+) -> Figure:
+    """Draw a number of some features as horizontal bars with a colour for each group, in the order of the frame.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per feature
+        Columns ``name``, and those named by ``value`` and ``group``. Optional: ``about``, a text for the hover label.
+    value : str
+        Column of the lengths of bars.
+    group : str
+        Column of texts: the bars of each have a colour and an entry in the legend.
+    axis : str
+        Title of the axis of the numbers.
+    title : str
+    total : int, optional
+        Number of features of which the frame has some.
+
+    {figure}
+    """
+    need_columns(frame, ["name", value, group], "feature_bars_of_node", total=total)
+    groups = [(name, (frame[group] == name).to_numpy(), GROUP_COLORS[at % len(GROUP_COLORS)])
+              for at, name in enumerate(frame[group].unique())]  # fmt: skip
+    x, hovers, names = {"title_text": axis, **draw.ZERO}, _node_hovers(frame), [*map(short, frame["name"])]
+    return draw.bar_figure(new_figure(title, frame, total), names, frame[value], groups, "%{x:+.4~g}", hovers, x)
+
+
+def _node_hovers(frame, lines=None) -> np.ndarray:
+    """Return what is said of each node: its name, a line if there is one, and what the frame says of it."""
+    abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
+    parts = ([f"<b>{short(name, 60)}</b>", line, about]
+             for name, line, about in zip(frame["name"], lines or [""] * len(frame), abouts))  # fmt: skip
+    return np.array(["<br>".join(filter(None, part)) for part in parts], dtype=object)
+
+
+def _number(value, sign="") -> str:
+    """Return a number with three digits, or more before the point, and no more decimals than rounding leaves right."""
+    rounded = round(float(value), MOST_DIGITS) + 0.0  # so that there is no negative zero
+    text = f"{rounded:{sign}.3g}" if abs(rounded) < 1000 else f"{rounded:{sign},.0f}"
+    return text.replace("-", "−") if rounded else "0"

@@ -1,0 +1,287 @@
+"""Squares in lines and columns: which labels keep which features, occur together, or are confused."""
+
+import numpy as np
+import pandas as pd
+
+from xmlcore.figures import _grammar as draw
+from xmlcore.figures import _style as ink
+from xmlcore.figures._axes import percent_ticks, steps
+from xmlcore.figures._names import apart, short
+from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.wording import probability
+
+SIZE = 20  # width of a square of confusions, in pixels
+FAINT, STRONG = 0.12, 0.6  # opacity of a square without swaps, and of the one with most: its number is read on both
+MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates
+# Steps of the colour scale: (smallest |value| of the step as a share of the largest |value|, opacity of its cells).
+STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
+
+
+def selection_heat(
+    frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Labels and their features"
+) -> Figure:
+    """Draw the ranks of features in the selections of labels; a cell is blank where a label does not keep a feature.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per label and feature, in the order in which they are drawn
+        Columns ``label``, ``feature`` (ids), ``label_name``, ``name``, ``value`` in [0, 1] (nan: not kept), ``rank``
+        (0: not kept). :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
+    n_labels, n_features : int
+        Number of all labels and features, for the count of those that are drawn.
+    {titled_figure}
+        ``layout.meta``: ``shown`` and ``total`` count cells.
+    """
+    columns = ["label", "feature", "label_name", "name", "value", "rank"]
+    need_columns(frame, columns, "selection_heat", n_labels=n_labels, n_features=n_features)
+    shape = frame["label"].nunique(), frame["feature"].nunique()
+    figure = new_figure(title, shape[0] * shape[1], n_labels * n_features)
+    rank = frame["rank"].to_numpy(dtype=np.float64).reshape(shape)
+    values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
+    hovers = [
+        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>"
+        + ("not kept" if rank == 0 else f"rank {rank}, {probability(value)} of the label’s largest score")
+        for a, b, value, rank in zip(frame["label_name"], frame["name"], frame["value"], frame["rank"])
+    ]
+    names, labels = list(frame["name"].iloc[: shape[1]]), list(frame["label_name"].iloc[:: shape[1]])
+    most = int(rank.max(initial=1))
+    ticks = [10**power for power in range(len(str(most)))]
+    ticks += [most] if len(ticks) == 1 < most else []
+    scale = {"tickvals": -np.log10(ticks), "ticktext": [f"{tick:,}" for tick in ticks]}
+    last = np.log10(most) or 1.0  # if all ranks are 1, only the end of the scale is used
+    return draw.heat_map(figure, values, labels, names, hovers, "rank of the feature", scale, (-last, 0.0))
+
+
+def group_heat(
+    frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Groups of labels and of features"
+) -> Figure:
+    """Draw which groups of labels keep which groups of features.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per pair of groups, in the order in which they are drawn
+        Columns ``label_group``, ``feature_group``, ``value`` (share of the pairs that are kept), ``label_name`` and
+        ``name`` (of one label and one feature of the groups), ``n_labels``, ``n_features`` (sizes of the groups).
+        :func:`xmlcore.selection.frames.group_frame` gives all but the names.
+    n_labels, n_features : int
+        Number of all groups of labels and of features.
+    {titled_figure}
+    """
+    needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
+    need_columns(frame, needed, "group_heat", n_labels=n_labels, n_features=n_features)
+    shape = frame["label_group"].nunique(), frame["feature_group"].nunique()
+    figure = new_figure(title, shape[0] * shape[1], n_labels * n_features)
+    values = frame["value"].to_numpy(dtype=np.float64).reshape(shape)
+    hovers = [
+        f"<b>{_and_more(line['label_name'], line['n_labels'], 'label', 40)}</b><br>"
+        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{probability(line['value'])} of their pairs"
+        for line in frame.to_dict("records")
+    ]
+    first_row, first_column = frame.iloc[: shape[1]], frame.iloc[:: shape[1]]
+    labels = [*map(_plus, first_column["label_name"], first_column["n_labels"])]
+    names = [*map(_plus, first_row["name"], first_row["n_features"])]
+    most = float(values.max()) if values.size else 1.0
+    title, ticks = "share of the pairs kept", percent_ticks(0, most)
+    return draw.heat_map(figure, values, labels, names, hovers, title, ticks, (0, most))
+
+
+def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> Figure:
+    """Draw how many features each two labels have in common; rows and columns have the same order.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per ordered pair of labels, in the order in which they are drawn
+        Columns ``a``, ``b`` (ids), ``a_name``, ``b_name``, ``share`` (of the features of one label that the other
+        keeps, too).
+    n_labels : int
+        Number of all labels, for the count of those that are drawn.
+    {titled_figure}
+    """
+    need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat", n_labels=n_labels)
+    n = frame["a"].nunique()
+    figure = new_figure(title, n, n_labels)
+    values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
+    np.fill_diagonal(values, np.nan)  # a label shares all features with itself
+    hovers = [
+        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{probability(value)} of their features are the same"
+        for a, b, value in zip(frame["a_name"], frame["b_name"], frame["share"])
+    ]
+    names = list(frame["b_name"].iloc[:n])
+    known = values[np.isfinite(values)]
+    # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
+    low, high = map(float, np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0))
+    ends = (low, high) if low < high else (0.0, max(high, 1e-9))
+    return draw.heat_map(figure, values, names, names, hovers, "share of the features kept", percent_ticks(*ends), ends)
+
+
+def _and_more(name, count, noun, letters):
+    """Return a group's name followed by the number of its other members."""
+    rest = count - 1
+    return short(name, letters) + (f" and {rest:,} more {noun}{'s' if rest > 1 else ''}" if rest else "")
+
+
+def _plus(name, count):
+    """Return a group's name followed by the number of its other members; only the name is shortened."""
+    if count == 1:
+        return str(name)
+    more = f" +{count - 1:,}"
+    room = draw.LETTERS - len(more)
+    return (name if len(name) <= room else name[: room - 1] + "…") + more
+
+
+def cooccurrence_heat(frame: pd.DataFrame) -> Figure:
+    """Draw which share of the rows with one label have another label too."""
+    columns = ["first", "second", "first_name", "second_name", "n_first", "n_both"]
+    need_columns(frame, columns, "cooccurrence_heat")
+    names = frame.drop_duplicates("first").set_index("first")["first_name"]
+    order = {label: at for at, label in enumerate(names.index)}
+    n = len(order)
+    values, hovers = np.full((n, n), np.nan), np.full((n, n), "", object)
+    for row in frame[frame["first"] != frame["second"]].itertuples():
+        at, first, second = (order[row.first], order[row.second]), short(row.first_name, 40), short(row.second_name, 40)
+        values[at] = row.n_both / row.n_first if row.n_first else np.nan
+        share = probability(row.n_both / max(row.n_first, 1))
+        counted = f"{row.n_both:,} of {row.n_first:,} rows with {first}: {share}"
+        hovers[at] = f"<b>{first}</b> and <b>{second}</b><br>{counted}"
+    figure = new_figure("Labels on the same rows", n)
+    largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
+    texts, ticks = names.tolist(), steps(0.0, largest)
+    scale, title = {"tickvals": ticks, "ticktext": [*map(probability, ticks)]}, "Share of the left label's rows"
+    return draw.heat_map(figure, values, texts, texts, hovers.ravel().tolist(), title, scale, (0.0, largest))
+
+
+def confusions(
+    frame: pd.DataFrame, *, total: int | None = None, most: int = 12, title: str = "Predicted instead, swaps"
+) -> Figure:
+    """Draw a square for each confused pair: its line is the label missed, its column the one predicted instead.
+
+    On it stands the number of swaps, and the more there are, the stronger is its colour.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``pairs`` of :func:`xmlcore.metrics.confusions`, with ``missed_name`` and ``wrong_name``; the first are drawn.
+    total : int, optional
+        Number of all pairs, of which the frame may have the first.
+    most : int
+        Number of lines, and of columns, that are drawn at most.
+    title : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The first of a square's ``customdata`` is its line in the frame.
+    """
+    needed = ["missed", "wrong", "missed_name", "wrong_name", "swaps", "rows", "n_missed"]
+    need_columns(frame, needed, "confusions", total=total, most=most)
+    lines, columns, drawn = {}, {}, []  # label -> a line of the frame with its name
+    for at, (missed, wrong) in enumerate(zip(frame["missed"], frame["wrong"])):
+        if (missed in lines or len(lines) < most) and (wrong in columns or len(columns) < most):
+            lines.setdefault(missed, at), columns.setdefault(wrong, at)
+            drawn.append(at)
+    figure = new_figure(title, drawn, frame if total is None else total)
+    pairs, largest = frame.iloc[drawn], frame.iloc[drawn]["swaps"].max()
+    colors = [shade(ink.VERMILION, opacity) for opacity in FAINT + (STRONG - FAINT) * pairs["swaps"] / largest]
+    hovers = [
+        f"<b>{short(pair.missed_name, 60)}</b> missed,<br><b>{short(pair.wrong_name, 60)}</b> predicted<br>"
+        f"in {pair.rows:,} of {pair.n_missed:,} rows that miss the first; swaps: {pair.swaps:.3g}"
+        for pair in pairs.itertuples()
+    ]
+    x, y = (pairs[name].map({label: at for at, label in enumerate(of)}) for name, of in
+            (("wrong", columns), ("missed", lines)))  # fmt: skip
+    marker = {"symbol": "square", "color": colors, "size": SIZE, "opacity": 1, "line": {"width": 0}}
+    text = pairs["swaps"].map(("{:.1f}" if largest < 9.95 else "{:,.0f}").format).tolist()
+    look = {"mode": "markers+text", "text": text, "textfont": {"size": 11}, "showlegend": False}
+    draw.points(figure, x, y, None, marker, "%{customdata[1]}", customdata=[*map(list, zip(drawn, hovers))], **look)
+    x, y = _label_axis(frame["wrong_name"], columns), _label_axis(frame["missed_name"], lines)
+    x |= {"title_text": "Predicted instead", "tickangle": -60}
+    y |= {"title_text": "Missed", "range": [len(lines) - 0.4, -0.6]}
+    draw.axes(figure, x, y, height=draw.LINE * len(lines) + 260)
+    return figure
+
+
+def _label_axis(names, places) -> dict:
+    named = [str(names.iloc[at]) for at in places.values()]
+    cut, look = apart(named, draw.LETTERS), {"tickfont": {"size": 11}, "ticks": "", "fixedrange": True}
+    ticks = {"tickvals": [*range(len(named))], "ticktext": [cut[name] for name in named]}
+    return {**ticks, "range": [-0.6, len(named) - 0.4], **look}
+
+
+def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> Figure:
+    """Draw what each feature adds to each candidate's score f, relative to the mean of the candidates.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per candidate and feature, candidates in the order in which they are drawn
+        Columns ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (False for a true class that
+        was not among the candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the
+        difference of the value to the mean of the candidates.
+    {titled_figure}
+        The last column has the sum of a row, which is the difference of f to the mean of the candidates.
+    """
+    columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]
+    need_columns(frame, columns, "candidate_features")
+    features, classes = list(dict.fromkeys(frame["feature"])), frame.drop_duplicates("label")
+    n, width = len(classes), len(features) + 1
+    figure = new_figure(title, n)
+    if n == 0:
+        return figure
+    parts, values = (frame[name].to_numpy(np.float64).reshape(n, -1) for name in ("contribution", "value"))
+    z = np.column_stack([parts, parts.sum(axis=1)])
+    hover = [
+        [f"<b>{name}</b><br>{feature}: {value:.4g}<br>adds {_signed(part)}"
+         for feature, value, part in zip(features, line, own)]
+        + [f"<b>{name}</b><br>f = {_signed(f)}<br>{_signed(own[-1])} against the mean"]
+        for name, line, own, f in zip([short(name, 60) for name in classes["name"]], values, z, classes["f"])
+    ]  # fmt: skip
+    largest = float(np.nanmax(np.abs(parts))) or 1.0  # sums larger than this have the full colour
+    figure.add_heatmap(
+        x=np.arange(width), y=np.arange(n), z=z, zmin=-largest, zmax=largest, colorscale=_steps(), showscale=False,
+        customdata=hover, hovertemplate="%{customdata}<extra></extra>", xgap=2, ygap=2,
+    )  # fmt: skip
+    _write_numbers(figure, z, largest)
+    marks = [
+        ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
+    ]
+    figure.add_vline(x=width - 1.5, line={"color": ink.MARK, "width": 2})
+    bare = {"showgrid": False, "showline": False, "ticks": ""}
+    names = [*map(short, features), MEAN]
+    x = {"tickvals": np.arange(width), "ticktext": names, "tickangle": -45, **bare}
+    y = {"tickvals": np.arange(n), "ticktext": marks, "autorange": "reversed", **bare}
+    draw.axes(figure, x, y, height=draw.LINE * 1.4 * n + draw.AROUND + 60, showlegend=False)
+    return figure
+
+
+def _write_numbers(figure, z, reach):
+    """Write the number of each cell, as a trace of its own: a heat map chooses colours that transparent cells hide."""
+    digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
+    x, y = np.tile(np.arange(z.shape[1]), z.shape[0]), np.repeat(np.arange(z.shape[0]), z.shape[1])
+    strong = np.abs(z.ravel()) >= STEPS[-1][0] * reach
+    for mine, font in ((~strong, {}), (strong, {"color": "white"})):
+        text = [_rounded(value, digits) for value in z.ravel()[mine]]
+        look = {"mode": "text", "textfont": {"size": 10, **font}, "hoverinfo": "skip", "showlegend": False}
+        figure.add_scatter(x=x[mine], y=y[mine], text=text, **look)
+
+
+def _steps():
+    """Return a colour scale in steps: pale colours for text in the page's colour, full colours for white text."""
+    ends = [share for share, _ in STEPS] + [1.0]
+    scale = [[(1 + sign * at) / 2, shade(color, opacity)]
+             for sign, color in ((-1, ink.AGAINST), (1, ink.FOR))
+             for (_, opacity), pair in zip(STEPS, zip(ends, ends[1:]))
+             for at in pair]  # fmt: skip
+    half = len(scale) // 2
+    return scale[:half][::-1] + scale[half:]
+
+
+def _signed(value):
+    """Return a number as text with its sign and two decimals, or none if it is 99.5 or larger."""
+    return f"{value:+.2f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
+
+
+def _rounded(value, digits):
+    """Return a number as text with this many decimals; a number that is rounded to zero is written as "0"."""
+    if not np.isfinite(value):
+        return "–"
+    wording = f"{value:.{digits}f}"
+    return "0" if float(wording) == 0 else wording.replace("-", "−")
