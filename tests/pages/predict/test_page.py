@@ -269,8 +269,7 @@ def test_a_file_is_predicted_again_by_another_decision(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
     assert predicted(page) == named(sets), "what is kept is by the decision of before"
-    page.press("predict.file.again").until(lambda s: not any(b.key == "predict.file.again" for b in s.at.button))
-    page.until(lambda s: "of new rows.txt" in s.text())
+    page.press("predict.file.again").until(lambda s: any(b.key == "predict.file shown" for b in s.at.selectbox))
     rule = experiment.task("decide", {"run": key}).load().rule("macro F1@3")
     assert predicted(page) == named(rule.decided(model, X).tocsr())
     assert not any(button.key == "predict.file.again" for button in page.at.button)
