@@ -12,10 +12,8 @@ from xmlcore import experiment, figures
 TREE_MODELS = ("PLT", "LdSM")
 
 
-def show(run, record, file_name) -> None:
-    if not run.has_model:
-        return _links(run, record)
-    size = run.size
+def show(ready) -> None:
+    run, record, size = ready.run, ready.record, ready.run.size
     cards = [
         (
             "Prediction",
@@ -34,12 +32,13 @@ def show(run, record, file_name) -> None:
     trained = "From the cache, trained" if cached else "Trained"
     st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
     if run.chosen:
-        _chosen(run, file_name)
-    _links(run, record)
-    run_code.show(record, file_name, "train")
+        _chosen(run, ready.files)
+    links(ready)
+    run_code.show(record, ready.files, "train")
 
 
-def _links(run, record) -> None:
+def links(ready) -> None:
+    run, record = ready.run, ready.record
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not workspace.only_looks():
             run_changes.name_button([record], "train")

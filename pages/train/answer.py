@@ -1,15 +1,18 @@
 """The answer of the Train page: a sentence, the main measures as cards, and figures of the run shown."""
 
+import pandas as pd
 import streamlit as st
 
-from pages.shared import format, tables
-from pages.shared.figures import charts
+from pages.shared import format, jobs, tables
+from pages.shared.figures import charts, examples
 from pages.shared.results import measured, results, run_names
 from pages.train import labels
 from xmlcore import figures, metrics
 from xmlcore.metrics.buckets import MEANING
+from xmlcore.metrics.calibration import wilson
 
 HEIGHT = 340  # of the figures, in pixels
+COST, WORK = "training s", "training processor s"
 
 
 def sentence(ready) -> None:
@@ -29,14 +32,32 @@ def sentence(ready) -> None:
         )
 
 
-def show(run, record) -> None:
-    """Show the main measures and the training time of a run as cards; ``record`` is its record."""
-    results.mark(record)
-    tables.cards(measured.cards(record["key"]))
-    results.say_warnings(run)
+def show(ready) -> None:
+    """Show the main measures and the training time of a run as cards."""
+    results.mark(ready.record)
+    tables.cards(measured.cards(ready.key))
+    results.say_warnings(ready.run)
 
 
-def buckets(key, name) -> None:
+def draw_figures(ready) -> None:
+    """Draw the figures of the run shown, or an example of one."""
+    if ready.run is None:
+        if jobs.active("train"):
+            st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
+        else:
+            examples.show(examples.buckets)
+    elif ready.labelled:
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _buckets(ready.key, ready.files)
+        with right:
+            if sum(not results.is_given(r) for r in ready.records) > 1:
+                frontier(ready.records, ready.data.n_test, ready.files)
+            else:
+                measures(ready.run, ready.files, "train.measures")
+
+
+def _buckets(key, name) -> None:
     """Draw how well head, torso and tail labels are predicted."""
     k = int(measured.headline(key)["k"].max())
     every = labels.every_label(key, k)
@@ -63,6 +84,37 @@ def measures(run, name, key: str) -> None:
         "shown by a click in the legend.",
         key=key,
     )
+
+
+def frontier(runs, n_test, name) -> None:
+    """Draw P@1 of all runs against the time of their training."""
+    frame = table(runs)
+    low, high = wilson(frame["P@1"] / 100, n_test)
+    frame = frame.assign(**{"P@1 low": 100 * low, "P@1 high": 100 * high})
+    known = frame[WORK].notna().all()  # older results have none
+    cost = {WORK: "Training, processor seconds"} if known else {COST: "Training, seconds"}
+    title = f"P@1 against {'processor' if known else 'training'} time"
+    charts.show_figure(
+        figures.frontier(frame, cost, ["P@1"], title).update_layout(height=HEIGHT),
+        frame,
+        f"{name}-frontier",
+        "Each point is a result of this workspace on this data set. Thin lines are 95\u00a0% intervals: where other "
+        "test rows would put P@1. The Compare page has more.",
+        key="train.frontier",
+    )
+
+
+def table(runs) -> pd.DataFrame:
+    """Return a line per run that can be read and was trained: its name, model, P@1 in percent, times of training."""
+    titles, lines = run_names.names(runs), []
+    for record in runs:
+        listed = results.measures(record)
+        if listed is not None:
+            (measures, times), key = listed, record["key"]
+            line = {"key": key, "run": titles[key], COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}
+            lines.append(line | {"P@1": 100 * value(measures, "P@k", 1)})
+    frame = pd.DataFrame(lines).join(run_names.looks(runs, titles), on="run")
+    return frame.dropna(subset=[COST], ignore_index=True)
 
 
 def value(measures, measure, k) -> float:

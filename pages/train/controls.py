@@ -1,18 +1,50 @@
-"""The controls of the Train page: a model, its parameters, and the button that trains it."""
+"""The controls of the Train page: the result shown, a model, its parameters, and the button that trains it."""
+
+from functools import partial
 
 import streamlit as st
 
-from pages.shared import actions, door, format, forms, jobs, sections, server, settings, tasks
-from pages.shared.results import results
+from pages.shared import actions, door, fields, format, forms, jobs, sections, server, settings, tasks
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
-from pages.train import listed, trying
+from pages.train import trying
 from xmlcore import experiment
 
+NEXT = "train.model"  # in the workspace's "widgets": the model chosen last
 _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen when this was drawn last
 
 
+def choose(ready) -> None:
+    """Show a choice of the run shown; the model to train next becomes its model."""
+    if len(ready.records) < 2:
+        return
+    models = {r["key"]: r["model"] for r in ready.records}
+
+    def reopen(key):
+        results.take(ready.fingerprint, key)
+        workspace.remember(NEXT, models[key])
+
+    help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
+    help += run_names.footnote(ready.titles.values())
+    titles = fields.cut(ready.titles, fields.QUARTER)
+    fields.pick("Result shown", titles, "train.shown", ready.key, reopen, help=help)
+
+
+def choose_model(shown: dict | None) -> str:
+    """Show the choice of the model to train next, at first that of the result shown, and return it."""
+    models = experiment.MODELS
+    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
+    take = partial(workspace.remember, NEXT)
+    return fields.pick("Model to train", dict(zip(models, models)), NEXT, next_model(shown), take, help=help)
+
+
+def next_model(shown: dict | None) -> str:
+    wanted = [workspace.get("widgets").get(NEXT), shown and shown["model"], *experiment.MODELS]
+    return next(model for model in wanted if isinstance(model, str) and model in experiment.MODELS)
+
+
 def show(data, fingerprint, shown) -> None:
-    model, shown_key = listed.choose_model(shown), shown["key"] if shown else None
+    model, shown_key = choose_model(shown), shown["key"] if shown else None
     info = experiment.MODELS[model]
     buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
     button = buttons.container()
@@ -61,7 +93,8 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     elif task.exists():
         st.caption("A result of these settings is kept: it is shown at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
-        st.caption(f"Takes {tasks.takes(server.estimated_seconds(task) or 0.0, task)}.")
+        seconds = server.estimated_seconds(task)
+        st.caption("" if seconds is None else f"Takes {tasks.takes(seconds, task)}.")
 
 
 def _task(fingerprint, model):

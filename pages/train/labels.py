@@ -33,7 +33,8 @@ class OfLabels(NamedTuple):
     macro: float
 
 
-def show(data, run, key, name) -> None:
+def show(ready) -> None:
+    data, run, key = ready.data, ready.run, ready.key
     ks = results.ks(data.n_labels)
     k = fields.radio("Labels predicted", ks, "train.labels.k", ks[-1])
     every = every_label(key, k)
@@ -45,7 +46,7 @@ def show(data, run, key, name) -> None:
     )
     label = _table(data, every, key, k)
     about = f"All {len(every):,} labels with these measures"
-    charts.csv_button("All labels, CSV", every, f"{name}-labels-at-{k}-all", about)
+    charts.csv_button("All labels, CSV", every, f"{ready.files}-labels-at-{k}-all", about)
     if label is not None:
         _rows_of_label(data, run, key, k, label)
 
@@ -172,7 +173,8 @@ def list_rows(data, run, frame, key, label, other=None) -> int:
 # --- pairs of a missed and a wrong label ---
 
 
-def confusions(data, run, key, name) -> None:
+def confusions(ready) -> None:
+    data, run, key = ready.data, ready.run, ready.key
     left, right = st.columns(2, gap="large")
     ks = {0: f"as many as are true, at most {run.ranking.labels.shape[1]}"}
     ks |= {k: f"{k}" for k in results.ks(data.n_labels)}
@@ -195,7 +197,7 @@ def confusions(data, run, key, name) -> None:
         charts.show_figure(
             figures.confusions(pairs, total=found.n_pairs),
             pairs,
-            f"{name}-confusions-{k or 'true'}",
+            f"{ready.files}-confusions-{k or 'true'}",
             "A square: the label on its left is missed, and the label below it is predicted, although it is wrong. "
             "Number and colour are its swaps: test rows, those with many mistakes counted in part. Click a square to "
             "see them.",
@@ -265,7 +267,8 @@ def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
 # --- a single row ---
 
 
-def row(data, run, key, name) -> None:
+def row(ready) -> None:
+    data, run = ready.data, ready.run
     chosen = selectors.choose_test_row(data, run, "train.row")
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -284,6 +287,6 @@ def row(data, run, key, name) -> None:
     charts.csv_button(
         "All predictions, CSV",
         lambda: predictions.all_rows(data, run.ranking, results.K),
-        f"{name}-{run.model}-{key[:6]}-predictions",
+        f"{ready.files}-predictions",
         f"The predicted labels of {format.count(data.n_test, 'test row')} with scores, and true ones that are missed",
     )

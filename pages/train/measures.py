@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, server, tables, tasks
+from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, predictions, results
 from pages.train import answer
@@ -45,17 +45,17 @@ FORECAST = (
 )
 
 
-def every(run, key: str, file_name: str) -> None:
+def every(ready) -> None:
     left, right = st.columns([6, 5], gap="medium")
     with left:
-        headline = measured.headline(key).assign(bucket="all")
+        headline = measured.headline(ready.key).assign(bucket="all")
         tables.show(lines(headline, "all").drop(columns="meaning"), "train.headline", _columns(), most=600)
     with right:
-        answer.measures(run, file_name, "train.every.measures")
-    task = experiment.task("measures", {"run": key})
+        answer.measures(ready.run, ready.files, "train.every.measures")
+    task = experiment.task("measures", {"run": ready.key})
     tasks.shown(
         task,
-        lambda found: _table(found, file_name),
+        lambda found: _table(found, ready.files),
         automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
         button="Take all measures, of head, torso and tail labels too",
         key="train.every",
@@ -118,15 +118,15 @@ class Worst(NamedTuple):
     observed: float  # share of it that is right
 
 
-def calibration(run, key: str, file_name: str) -> None:
+def calibration(ready) -> None:
+    data, run = ready.data, ready.run
     meaning = predictions.meaning(run)
     left, right = st.columns([3, 2], gap="large")
-    data = server.dataset(run.fingerprint)
     ks = results.ks(data.n_labels)
     with right:
         k = fields.radio("Labels predicted", ks, "train.calibration.k", ks[-1])
         bins = fields.radio("Bins", BINS, "train.calibration.bins", "equal width", help=BINS_HELP)
-        found = _probabilities(run, key, data)
+        found = _probabilities(run, ready.key, data)
         frames = {name: metrics.reliability(data.Y_test, each, k, bins=bins) for name, each in found.items()}
         if frames["as they are"].empty:
             st.caption("The model predicts no label, so there are no probabilities to check.")
@@ -144,7 +144,7 @@ def calibration(run, key: str, file_name: str) -> None:
         charts.show_figure(
             figure,
             pd.concat(frames, names=["probabilities"]).reset_index(level=0),
-            f"{file_name}-reliability-{k}",
+            f"{ready.files}-reliability-{k}",
             CAPTION,
             key="train.reliability",
         )
@@ -195,7 +195,8 @@ def _errors(errors, brier):
 # --- more data ---
 
 
-def more_data(run, file_name: str) -> None:
+def more_data(ready) -> None:
+    run = ready.run
     params = {name: value for name, value in run.params.items() if name != "random_state"}
     try:
         task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
@@ -204,7 +205,7 @@ def more_data(run, file_name: str) -> None:
         return
     tasks.shown(
         task,
-        lambda curve: _draw(curve, file_name, task.key),
+        lambda curve: _draw(curve, ready.files, task.key),
         automatic_below=0,  # some twenty trainings: few readers of a result want them
         button="See whether more data would help",
     )

@@ -1,33 +1,51 @@
 """The Train page: how well does a model predict this data set's labels?
 
-answer.py has the sentence, the cards and the figures of a run (one model, trained and measured), controls.py the form
-that trains a model, listed.py the choice of the run shown and of the model to train next. sections.py lists what is
-below: labels.py (labels, pairs of them, single rows), measures.py (all measures, calibration, what more data would
-give) and about.py (its size and settings). trying.py tries settings, tried.py shows what came of it.
+``answer`` has the sentence, the cards and the figures of a run (one model, trained and measured), ``controls`` the form
+that trains a model. In sections stand ``labels`` (labels, pairs of them, single rows), ``measures`` (all measures,
+calibration, what more data would give) and ``about`` (size and settings). ``trying`` is the form that tries settings,
+``tried`` shows what came of it.
 """
+
+import functools
 
 import streamlit as st
 
-from pages.shared import actions, door, sections
-from pages.train import answer, controls, listed
-from pages.train.sections import of_page
+from pages.shared import actions, door, sections, sweeping
+from pages.train import about, answer, controls, labels, measures, tried, trying
+from xmlcore import experiment
 
 
 def draw(ready) -> None:
     answer.sentence(ready)
     if ready.run is not None:
-        answer.show(ready.run, ready.record)
+        answer.show(ready)
     with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
         right, left = st.columns([1, 3], gap="medium")
     with left:
-        listed.show_figures(ready)
+        answer.draw_figures(ready)
     with right:
-        listed.choose(ready.records, ready.record)
-        # A fragment, so that typing does not draw the results again.
+        controls.choose(ready)
         actions.form(controls.show, ready.data, ready.fingerprint, ready.record)
         door.watch_training(ready.fingerprint)
-    if further := of_page(ready):
+    if further := {title: functools.partial(part, ready) for title, part in _sections(ready).items()}:
         sections.show("train", further)
+
+
+def _sections(ready) -> dict:
+    run, parts = ready.run, {}
+    if run is not None and ready.labelled:
+        parts = {"Label by label": labels.show, "Confusions": labels.confusions}
+        parts |= {"Single predictions": labels.row, "Measures": measures.every}
+        parts |= {"More data": measures.more_data} if run.has_model else {}
+        parts |= {"Calibration": measures.calibration} if run.model in experiment.MODELS else {}
+    elif run is not None:
+        parts = {"Single predictions": labels.row}
+    if run is not None:
+        parts["About this result"] = about.show if run.has_model else about.links
+    is_asked = ready.data.Y_train.nnz and (run is not None or sections.is_asked("train", trying.TRIED))
+    if is_asked or sweeping.kept(ready.fingerprint):
+        parts[trying.TRIED] = tried.show
+    return parts
 
 
 door.page("Train", draw, door.Runs(measures=True))

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, fragments, presets, server, settings, sweeping, tables, tasks
+from pages.shared import actions, format, fragments, presets, settings, sweeping, tables, tasks
 from pages.shared.results import trials
 from pages.shared.workspaces import workspace
-from pages.train import listed, trying
+from pages.train import controls, trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.experiment.engine.sweeps import final_tasks, test_measures
@@ -34,17 +34,14 @@ class Best(NamedTuple):
     by_chance: bool  # whether other rows held out might move the best by its lead over the default
 
 
-def show(fingerprint: str, file_name: str) -> None:
-    records = sweeping.kept(fingerprint)
-    if not workspace.only_looks() and server.dataset(fingerprint).Y_train.nnz:
-        form, found = st.columns([1, 2], gap="large")
-        with form:
-            trying.show(fingerprint, st.session_state[listed.NEXT])
-    else:
-        found = st.container()
+def show(ready) -> None:
+    form, found = st.columns([1, 2], gap="large")
+    with form:
+        if ready.data.Y_train.nnz:
+            actions.form(trying.show, ready.fingerprint, controls.next_model(ready.record))
     with found:
-        if records:
-            _show(records, fingerprint, file_name)
+        if records := sweeping.kept(ready.fingerprint):
+            _show(records, ready.fingerprint, format.file_name(ready.name))
         else:
             st.caption(ABOUT)
 
@@ -182,7 +179,7 @@ def _train(finals):
 
 def _use(result):
     presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
-    workspace.remember(listed.NEXT, result.model)
+    workspace.remember(controls.NEXT, result.model)
     workspace.notify("The form has the chosen settings.")
 
 

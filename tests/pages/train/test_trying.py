@@ -238,7 +238,7 @@ def test_the_newer_of_two_sweeps_stays_in_sight(page, monkeypatch):
     start(page, "0.01, 3").until(lambda s: "the best of 2 settings" in s.text())
     start(page, "0.01, 3, 4").until(lambda s: "the best of 3 settings" in s.text())
     assert "the best of 3 settings" in page.run().text(), "also when the browser says again what is chosen"
-    assert "2 settings, 2 trainings, known already." in page.set("try.OneVsRest.C", "4, 0.01").text()
+    assert "2 trainings, known already." in page.set("try.OneVsRest.C", "4, 0.01").text()
 
 
 @pytest.mark.sections("Several settings")
@@ -300,7 +300,7 @@ def test_compare_says_which_settings_matter_without_a_result(ready):
     task = sweep("OneVsRest", C=[0.001, 1.0, 10.0, 100.0], weight_threshold=[0.0, 0.01])
     listed(task, ready)
     runs = written(ready)["runs"]
-    assert "No training of this sweep has a result yet." in ready.go("compare").text()
+    assert "No training of this sweep" in ready.go("compare").text()
     experiment.keep(task)
     for kept in (runs, []):
         with fields_of(ready) as fields:
