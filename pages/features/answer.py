@@ -6,12 +6,15 @@ import numpy as np
 import streamlit as st
 
 from pages.features.view import FEW_ROWS, few_steps, labels_of_few_rows, plan, selection_union
-from pages.shared import format, settings, tables
+from pages.shared import fields, format, selectors, server, settings, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import figures
 
 BARS = (10, 15, 20, 50)  # numbers of features that can be drawn
+# Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
+ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper": False}
+QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 MANY = 0.1  # share of the labels with few rows from which a card counts them
 KINDS = {  # title of the axis of scores, and which features are kept: ends a sentence that begins with "those"
     "gradient": ("mean squared gradient", "with which the output of a trained network changes most"),
@@ -141,3 +144,23 @@ def label_table(view, label) -> None:
     config = {column: titles[column] for column in (*first, *more, "feature") if column in shown}
     tables.show(shown[[*config]], "features.table", config, first=first, most=290)
     st.caption(f"{format.count(len(shown), 'feature')} that **{format.plain(view.data.label_name(label))}** keeps.")
+
+
+def choose_order(view) -> bool:
+    if not view.by_gradient:
+        return False
+    ways = list(ORDERS)
+    way = fields.radio(
+        "Ranked by",
+        ways,
+        "features.order",
+        help="A score says how much the label’s output would change with the feature, even if no row of the label has "
+        "it. Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. "
+        "Which features are selected does not change.",
+    )
+    return ORDERS[way]
+
+
+def choose_label(view) -> int:
+    names = server.label_names(view.fingerprint)
+    return selectors.choose_label(view.data, names, "features", "features.label", QUERY)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.features import choices
+from pages.features import answer
 from pages.features.view import best_names, selection_groups, selection_heat
 from pages.shared import fields, format, selectors, server, tables
 from pages.shared.figures import charts
@@ -136,7 +136,7 @@ def _pairs(view):
 def all_labels(view) -> None:
     selection, data = view.selection, view.data
     names = server.label_names(view.fingerprint)
-    listed = tables.find_labels(names, st.session_state.get(selectors.query_key(choices.QUERY, view.data), ""))
+    listed = tables.find_labels(names, st.session_state.get(selectors.query_key(answer.QUERY, view.data), ""))
     listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
     labels = listed["label"].to_numpy()
     counts = np.bincount(data.Y_train.indices, minlength=selection.n_labels)

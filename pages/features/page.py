@@ -1,14 +1,13 @@
 """Features: which features matter for which label, and is it worth selecting them?
 
-Files beside this one: ``view`` (the selection shown, and what is computed from it), ``select`` (the form that makes a
-selection), ``choices`` (which selection, which label), ``answer`` (sentence, cards, features of a label), ``labels``
-(labels beside each other, and all that is kept), ``compare`` (other methods, other seeds), ``reduced`` (a model on the
-selected features).
+Files beside this one: ``view`` (the selection shown, and what is computed from it), ``select`` (which selection, and
+the form that makes one), ``answer`` (sentence, cards, features of a label), ``labels`` (labels beside each other, and
+all that is kept), ``compare`` (other methods, other seeds), ``reduced`` (a model on the selected features).
 """
 
 import streamlit as st
 
-from pages.features import answer, choices, compare, labels, reduced
+from pages.features import answer, compare, labels, reduced, select
 from pages.features.view import ShownSelection
 from pages.shared import door, fields, sections
 
@@ -18,8 +17,8 @@ def draw(ready) -> None:
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
-        label = choices.choose_label(view)
-        view.weighted = choices.choose_order(view)
+        label = answer.choose_label(view)
+        view.weighted = answer.choose_order(view)
         view.n_bars = fields.choice("Features drawn", answer.BARS, "features.drawn", 15)
         ready.choose("Selection shown")
     with left:
@@ -40,4 +39,4 @@ def draw(ready) -> None:
     sections.show("features", further)
 
 
-door.page("Features", draw, choices.Selections())
+door.page("Features", draw, select.Selections())

@@ -1,16 +1,55 @@
-"""The form of the Features page: how many features, by which method, and the button that selects them."""
+"""The selection that the Features page shows, and the form that makes one: how many features, by which method."""
+
+import functools
 
 import streamlit as st
 
 from pages.features.view import few_steps, plan
-from pages.shared import actions, fields, format, forms, fragments, jobs, settings, tasks
-from pages.shared.door import NOTHING_TO_LEARN
+from pages.shared import actions, door, fields, format, forms, fragments, jobs, settings, tasks
 from pages.shared.figures import examples
+from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
 
 
-def begin(data, fingerprint, name) -> None:
+class Selections(door.Runs):
+    """A page about one of the selections on the data set in use."""
+
+    def list(self, fingerprint) -> list:
+        return [] if fingerprint is None else results.usable("selections", fingerprint)
+
+    def titles(self, fingerprint, records) -> dict:
+        return run_names.selections(records)
+
+    def is_open_without(self) -> bool:
+        return False
+
+    def begin(self, ready, page) -> None:
+        begin(ready.data, ready.fingerprint)
+
+    def pick(self, ready, page) -> bool:
+        """Pick the selection that was chosen last, or the newest."""
+        chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {ready.fingerprint}")
+        named = [record for record in ready.records if record["key"] == chosen]
+        ready.record = (named or ready.records)[0]
+        ready.run = results.selection(ready.record)
+        return ready.run is not None
+
+    def choose(self, ready, label, width) -> None:
+        widget = workspace.FEATURES_SELECTION
+        take = functools.partial(workspace.remember, f"{widget} {ready.fingerprint}")
+        help = "All selections of this workspace on this data set, newest first. "
+        help += run_names.footnote(ready.titles.values())
+        if len(ready.records) > 1:
+            fields.pick(label, ready.titles, widget, ready.key, take, help=help)
+        if ready.run is not None:
+            results.mark(ready.record)
+
+    def watch(self, ready) -> None:
+        controls_and_jobs(ready.data, ready.fingerprint, None if ready.run is None else ready.key)
+
+
+def begin(data, fingerprint) -> None:
     method = next(iter(experiment.SELECTORS))
     task, nothing = tasks.select_task(fingerprint, method, params=None), data.Y_train.nnz == 0
     runs = bool(jobs.active("select", fingerprint=fingerprint))
@@ -66,7 +105,7 @@ def _controls(data, fingerprint, shown):
                 disabled=nothing or running,
             )
             if nothing:
-                st.warning(NOTHING_TO_LEARN)
+                st.warning(door.NOTHING_TO_LEARN)
             elif running:
                 st.caption("This selection is being made.")
             else:

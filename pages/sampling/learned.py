@@ -26,25 +26,22 @@ def weights(view) -> None:
     """Draw weights scaled so that they can be compared, and list the meaning of each feature."""
     table = candidates.feature_weights(view.model)
     top = table.iloc[0]
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        charts.show_figure(
-            figures.feature_weights(table),
-            table,
-            f"{view.files}-weights",
-            "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences "
-            f"between labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
-            f"({format.signed(top['value'])}).",
-            key="sampling.weights",
-        )
-    with right:
-        columns = {
-            "name": tables.text("Feature"),
-            "weight": tables.number("Weight", 90, "%.3g", "Of features of very different sizes; the CSV has scales."),
-            "meaning": tables.text("Meaning", 420),
-        }
-        tables.show(table, "sampling.weights.table", columns)
-        st.caption(
-            f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Features are "
-            "correlated, so a single weight does not show a cause."
-        )
+    charts.show_figure(
+        figures.feature_weights(table),
+        table,
+        f"{view.files}-weights",
+        "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences between "
+        f"labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
+        f"({format.signed(top['value'])}).",
+        key="sampling.weights",
+    )
+    columns = {
+        "name": tables.text("Feature"),
+        "weight": tables.number("Weight", 90, "%.3g", "Of features of very different sizes; the CSV has their scales."),
+        "meaning": tables.text("Meaning", 900),
+    }
+    tables.show(table, "sampling.weights.table", columns, most=680)
+    st.caption(
+        f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Features are "
+        "correlated, so a single weight does not show a cause."
+    )

@@ -12,6 +12,8 @@ from pages.sampling.view import MODEL, SampledRun
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
+ASKED = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
+
 
 def draw(ready) -> None:
     view = SampledRun(ready.data, ready.name, ready.run, ready.model, ready.record)
@@ -36,5 +38,4 @@ def draw(ready) -> None:
     sections.show("sampling", further)
 
 
-ASKED = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
 door.page("Sampling", draw, door.Models(ASKED, examples.candidates, MODEL, (MODEL,), measures=True))

@@ -55,8 +55,8 @@ def sentence(found: Winner) -> str:
         f"Of {format.count(found.n_candidates, 'candidate')} for {format.plain(found.row)}, "
         f"**{format.plain(found.label)}** has the largest f: {'a' if found.is_true else 'not a'} true label."
     )
-    missed = f" **{found.n_missed} of {format.count(found.n_true, 'true label')}** not among the candidates."
-    return text + (missed if found.n_missed else "")
+    missed = f"{found.n_missed} of {format.count(found.n_true, 'true label')}"
+    return f"{text} Missing among the candidates: **{missed}**." if found.n_missed else text
 
 
 def _features(data, ranking, i):
@@ -117,8 +117,8 @@ def _table(view, ranking, i):
         first=("rank", "name", "true", "f", "share", "nearness"),
         most=560,
     )
-    shown = format.showing(len(shown), len(whole), "candidate")
-    st.caption(f"{shown}, by f, with the values of their features, which f weights.")
+    shown = format.showing(len(shown), len(whole), "line")
+    st.caption(f"{shown}, candidates by f first, with the values of their features, which f weights.")
     charts.csv_button(
         "Candidates of the row, CSV",
         whole,
