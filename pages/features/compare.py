@@ -12,7 +12,7 @@ from pages.shared.results import run_names
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 
-PAIRS = 20_000_000  # of a row and a label, in the sample that is compared at first
+PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at first
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells little more than how many are shared
 LISTED_LABELS = 200  # most lines of the table of agreement
