@@ -20,7 +20,6 @@ from xmlcore.models.plt.frames.nodes import label_counts
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
 FEATURES = 10  # features drawn for each sign
 CHILDREN, MOST_CHILDREN = 20, 200  # children drawn at first, and at most
-NAMED = 2  # labels in the name of a node with several labels
 WHOLE, BELOW = "whole", "below"
 PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
 OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
@@ -61,15 +60,6 @@ class LabelTreeView(one_tree.TreeView):
     def is_leaf(self, node: int) -> bool:
         return bool(self.tree.label[node] >= 0)
 
-    def name(self, node: int) -> str:
-        """Return a name with two labels and the number of the others."""
-        line = self.nodes.iloc[node]
-        if node == 0 or self.is_leaf(node):
-            return self.short_name(node)
-        first = [self.data.label_name(int(line[f"label_{i + 1}"])) for i in range(NAMED) if line[f"label_{i + 1}"] >= 0]
-        more = int(line["n_labels"]) - len(first)
-        return ", ".join(first) + (f" and {more:,} more" if more else "")
-
     def short_name(self, node: int, letters: int = 20) -> str:
         """Return a name of so many letters: the most frequent label, and ``+12`` for the labels that are not named."""
         return self.short_names(self.nodes.iloc[[node]], letters)[0]
@@ -80,7 +70,7 @@ class LabelTreeView(one_tree.TreeView):
 
     def with_names(self, frame: pd.DataFrame) -> pd.DataFrame:
         named = frame.copy()
-        named.insert(named.columns.get_loc("node") + 1, "name", [self.name(int(v)) for v in frame["node"]])
+        named.insert(named.columns.get_loc("node") + 1, "name", self.short_names(frame, 60))
         return named
 
     def follow(self, label: int) -> None:
@@ -105,7 +95,7 @@ class LabelTreeView(one_tree.TreeView):
 
     def heading(self) -> str:
         kind = "Label: " if self.is_leaf(self.node) else "Node: " if self.node else ""
-        return f"{kind}{format.plain(self.name(self.node))}"
+        return f"{kind}{format.plain(self.short_name(self.node, 60))}"
 
     def facts(self) -> str:
         line = self.nodes.iloc[self.node]
@@ -167,8 +157,7 @@ class LabelTreeView(one_tree.TreeView):
     def choose_value(self, title: str, widget: str) -> str:
         """Return which number of nodes is shown: a key of ``OF_NODES`` or, once that is measured, of ``OF_QUALITY``."""
         columns = OF_NODES | (OF_QUALITY if self.quality is not None else {})
-        help = None if self.quality is not None else "The nodes can be measured, too: see *How well nodes decide*."
-        return fields.choice(title, columns, widget, "rows", help=help)
+        return fields.choice(title, columns, widget, "rows", help="For more, see *How well nodes decide*.")
 
 
 def _draw(view, label: int, place) -> None:

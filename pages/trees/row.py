@@ -35,7 +35,9 @@ def of_label_trees(view) -> None:
     label = now().label if now().label in found["label"].to_list() else int(found["label"].iloc[0])
     _labels(view, found, row)
     path = frames.paths_frame(view.classifiers, view.data.X_test[[row]], [label])
-    path = path.assign(tree=view.t, depth=view.tree.depth[path["node"]], name=[view.name(v) for v in path["node"]])
+    path = path.assign(
+        tree=view.t, depth=view.tree.depth[path["node"]], name=[view.short_name(v, 60) for v in path["node"]]
+    )
     left, right = st.columns(2, gap="large")
     with left:
         _path(view, path, row, label)

@@ -133,7 +133,7 @@ def magnitude_bars(
         ("among the largest contributions", inside, ink.ORANGE),
         ("not among them", ~inside, shade(ink.ORANGE, 0.35)),
     ]
-    texts, hovers = zip(*[(short(name), f"<b>{short(name, 80)}</b>") for name in shown["name"]]) if n else ((), ())
+    texts, hovers = [*map(short, shown["name"])], [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
     x = {"title_text": "Value of the feature", **draw.ZERO}
     return draw.bar_figure(figure, texts, shown["value"], groups, "value %{x:.5~g}", hovers, x, legend=len(marked) > 0)
 
@@ -340,7 +340,7 @@ def node_bars(
     values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
     known, written = np.isfinite(values), "{:.1f} %" if percent else "{:,.0f}"
     texts = np.array([written.format(number) if number == number else "unknown" for number in values], object)
-    hovers = _node_hovers(frame, [f"{axis}: {text}" for text in texts])
+    hovers = draw.hovers(frame, [f"{axis}: {text}" for text in texts])
     for kind, (name, color) in KINDS.items():
         mine = (frame["kind"] == kind).to_numpy()
         if mine.any():
@@ -381,16 +381,8 @@ def feature_bars_of_node(
     need_columns(frame, ["name", value, group], "feature_bars_of_node", total=total)
     groups = [(name, (frame[group] == name).to_numpy(), GROUP_COLORS[at % len(GROUP_COLORS)])
               for at, name in enumerate(frame[group].unique())]  # fmt: skip
-    x, hovers, names = {"title_text": axis, **draw.ZERO}, _node_hovers(frame), [*map(short, frame["name"])]
+    x, hovers, names = {"title_text": axis, **draw.ZERO}, draw.hovers(frame), [*map(short, frame["name"])]
     return draw.bar_figure(new_figure(title, frame, total), names, frame[value], groups, "%{x:+.4~g}", hovers, x)
-
-
-def _node_hovers(frame, lines=None) -> np.ndarray:
-    """Return what is said of each node: its name, a line if there is one, and what the frame says of it."""
-    abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
-    parts = ([f"<b>{short(name, 60)}</b>", line, about]
-             for name, line, about in zip(frame["name"], lines or [""] * len(frame), abouts))  # fmt: skip
-    return np.array(["<br>".join(filter(None, part)) for part in parts], dtype=object)
 
 
 def _number(value, sign="") -> str:

@@ -110,6 +110,14 @@ def by_sign(values, positive: str, negative: str, none: str = "no influence") ->
     return [(positive, values > 0, ink.FOR), (negative, values < 0, ink.AGAINST), (none, values == 0, ink.GREY)]
 
 
+def hovers(frame, lines=None) -> np.ndarray:
+    """Return what is said of each node: its name, a line if there is one, and what the frame says of it."""
+    abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
+    parts = ([f"<b>{short(name, 60)}</b>", line, about]
+             for name, line, about in zip(frame["name"], lines or [""] * len(frame), abouts))  # fmt: skip
+    return np.array(["<br>".join(filter(None, part)) for part in parts], dtype=object)
+
+
 def bar_axes(figure, names) -> None:
     """Set the height of a figure of horizontal bars, and write a name beside each bar."""
     figure.update_layout(height=max(LINE * len(names) + AROUND, 220), barmode="overlay")

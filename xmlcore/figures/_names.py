@@ -39,9 +39,8 @@ def _cut_at_the_end(names, letters) -> list[str]:
 
 def _cut_in_the_middle(names, letters) -> list[str]:
     end = (letters - 1) // 2
-    return [
-        name if len(name) <= letters else f"{name[: letters - 1 - end]}…{name[len(name) - end :]}" for name in names
-    ]
+    begin = letters - 1 - end
+    return [name if len(name) <= letters else f"{name[:begin]}…{name[len(name) - end :]}" for name in names]
 
 
 def _cut_before_the_difference(names, letters) -> list[str]:

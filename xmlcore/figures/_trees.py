@@ -4,6 +4,7 @@ import html
 import math
 import textwrap
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,18 +15,16 @@ from xmlcore.figures._axes import log_ticks, percent_ticks
 from xmlcore.figures._names import short
 from xmlcore.figures._style import Figure, need_columns, new_figure
 
+CLEAR = "rgba(0,0,0,0)"
 CHOSEN, SEARCHED = "Node looked at", "Path to the label"
-COLOR_TITLES = {
-    "purity": "Purity",
-    "objective": "J",
-    "balance": "Balance",
-    "integrity": "Class integrity",
-    "multiway": "Multi-way penalty",
-    "share_with_label": "Rows with the label",
+COLUMNS = {  # column of the colours -> its title, whether it is a share, and whether small values are good
+    "purity": ("Purity", True, False),
+    "objective": ("J", False, True),
+    "balance": ("Balance", False, True),
+    "integrity": ("Class integrity", False, False),
+    "multiway": ("Multi-way penalty", False, True),
+    "share_with_label": ("Rows with the label", True, False),
 }
-SHARES = ("purity", "share_with_label")  # columns that are shown in percent
-# Columns of which small values are good.
-LESS_IS_BETTER = ("objective", "balance", "multiway")
 ROW = 24  # height of a row of the drawing, in pixels
 TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
 ABOVE, BELOW, LEGEND = 108, 67, 32  # heights of what is above, of the colour bar below, and of the legend, in pixels
@@ -38,11 +37,7 @@ UNKNOWN = "#6E6E6E"  # a grey with the same contrast to a white text
 LEVEL = 30  # height of a level, in pixels
 TALL, TALL_LEVELS = 132, 4  # height of a level with names that are written upwards, and most levels of such a drawing
 TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
-AROUND, OUTLINES, SUBTITLE = (
-    150,
-    24,
-    20,
-)  # heights around the levels, of the legend, of the line below the title, pixels
+AROUND, OUTLINES, SUBTITLE = 150, 24, 20  # heights around the levels, of the legend, below the title, in pixels
 OF_ALL = -0.17  # where levels are tall, a bar as wide as all begins so far below its depth, in levels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
 UPWARDS = (0.0145, 0.08)  # shares of the width from and below which a name is written upwards, if levels are few
@@ -102,12 +97,7 @@ def tree(
     mine = (frame["node"] == chosen).to_numpy()
     if mine.any():
         # Plotly's default opacity is 0.7 where marks have sizes of their own.
-        ring = {
-            "size": sizes[mine] + 9,
-            "color": "rgba(0,0,0,0)",
-            "line": {"color": ink.VERMILION, "width": 3},
-            "opacity": 1,
-        }
+        ring = {"size": sizes[mine] + 9, "color": CLEAR, "line": {"color": ink.VERMILION, "width": 3}, "opacity": 1}
         look = {"hoverinfo": "skip", "hovertemplate": None, "showlegend": True, "cliponaxis": False}
         draw.points(figure, frame["x"][mine], frame["y"][mine], CHOSEN, ring, "", **look)
         figure.update_layout(showlegend=True)
@@ -115,9 +105,10 @@ def tree(
     _nodes(figure, frame, sizes, values)
     known = values[np.isfinite(values)]
     low, high = color_range or ((known.min(), known.max()) if known.size else (0.0, 1.0))
-    scale = {"colorscale": ink.SCALE, "cmin": float(low), "cmax": float(high), "reversescale": color in LESS_IS_BETTER}
-    bar = percent_ticks(float(low), float(high)) if color in SHARES else {"nticks": 5}
-    draw.color_bar(figure, COLOR_TITLES.get(color, color), scale, bar, shown=known.size > 0)  # dark is better
+    named, is_share, less = COLUMNS.get(color, (color, False, False))
+    scale = {"colorscale": ink.SCALE, "cmin": float(low), "cmax": float(high), "reversescale": less}  # dark is better
+    bar = percent_ticks(float(low), float(high)) if is_share else {"nticks": 5}
+    draw.color_bar(figure, named, scale, bar, shown=known.size > 0)
     lines, below = int(frame["y"].max()) + 1, BELOW + (LEGEND if mine.any() else 0)
     height = (ROW if lines <= 40 else TIGHT) * lines + ABOVE + below
     first, last = int(frame["x"].min()), int(frame["x"].max())
@@ -133,17 +124,15 @@ def tree(
 def _nodes(figure, frame, sizes, values) -> None:
     texts, hovers, known = _beside(frame), _hover(frame), np.isfinite(values)
     look = {"mode": "markers+text", "textposition": "middle right", "textfont": {"size": 12}, "cliponaxis": False}
-    for kind, symbol in (("inner", "circle"), ("leaf", "square")):
-        for colored in (True, False):
-            mine = (frame["kind"] == kind).to_numpy() & (known == colored)
-            if mine.any():
-                marker = {"symbol": symbol, "size": sizes[mine], "opacity": 1, "line": {"color": ink.EDGE, "width": 1}}
-                marker |= {"color": values[mine], "coloraxis": "coloraxis"} if colored else {"color": ink.GREY}
-                said = {"text": texts[mine], "customdata": _said(frame["node"][mine], hovers[mine])}
-                place = frame["x"][mine], frame["y"][mine], None
-                draw.points(
-                    figure, *place, marker, "%{customdata[1]}", showlegend=False, **said, **look, **ink.NOT_PALE
-                )
+    parts = product((("inner", "circle"), ("leaf", "square")), (True, False))
+    for (kind, symbol), colored in parts:
+        mine = (frame["kind"] == kind).to_numpy() & (known == colored)
+        if mine.any():
+            marker = {"symbol": symbol, "size": sizes[mine], "opacity": 1, "line": {"color": ink.EDGE, "width": 1}}
+            marker |= {"color": values[mine], "coloraxis": "coloraxis"} if colored else {"color": ink.GREY}
+            said = {"text": texts[mine], "customdata": _said(frame["node"][mine], hovers[mine]), "showlegend": False}
+            place = frame["x"][mine], frame["y"][mine], None
+            draw.points(figure, *place, marker, "%{customdata[1]}", **said, **look, **ink.NOT_PALE)
 
 
 def _said(nodes, hovers) -> np.ndarray:
@@ -274,7 +263,9 @@ def label_tree(
     letters = np.where(upwards, LETTERS, np.where(share >= NAMED, np.clip(120 * share, 6, 40), 0)).astype(int)
     texts = np.array([short(name, n) if n else "" for name, n in zip(frame["name"], letters.tolist())], dtype=object)
     fills, inks = _colors(figure, np.where(known, values, np.nan), whole, axis, percent, log)
-    hovers = _label_hovers(frame, values, axis, percent)
+    written = "{:.1f} %" if percent else "{:,.0f}"
+    numbers = (written.format(100 * v if percent else v) if np.isfinite(v) else "unknown" for v in values)
+    hovers = draw.hovers(frame, [f"{axis}: {number}" for number in numbers])
     for mine, angle, size, fits in [(~upwards, 0, 12, "both"), (upwards, -90, 11, "none")]:
         if mine.any():
             figure.add_bar(
@@ -308,7 +299,7 @@ def label_tree(
 def _colors(figure, values, whole, axis, percent, log) -> tuple[np.ndarray, np.ndarray]:
     """Return the colours of bars and of the texts on them, and show the scale; bars as wide as all have no colour."""
     known = np.isfinite(values)
-    fills = np.where(whole, "rgba(0,0,0,0)", UNKNOWN).astype(object)
+    fills = np.where(whole, CLEAR, UNKNOWN).astype(object)
     inks = np.where(whole, ink.QUIET, "white").astype(object)
     scaled = np.log10(np.maximum(values[known], 0.5)) if log else values[known]
     low, high = (float(scaled.min()), float(scaled.max())) if known.any() else (0.0, 1.0)
@@ -328,17 +319,6 @@ def _colors(figure, values, whole, axis, percent, log) -> tuple[np.ndarray, np.n
     scale = {"colorscale": ink.SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
     draw.color_bar(figure, axis, scale, bar, shown=bool(known.any()))
     return fills, inks
-
-
-def _label_hovers(frame, values, axis, percent) -> np.ndarray:
-    written = "{:.1f} %" if percent else "{:,.0f}"
-    numbers = (written.format(100 * v if percent else v) if np.isfinite(v) else "unknown" for v in values)
-    abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
-    lines = [
-        f"<b>{short(name, 60)}</b><br>{axis}: {number}{'<br>' if about else ''}{about}"
-        for name, number, about in zip(frame["name"], numbers, abouts)
-    ]
-    return np.array(lines, dtype=object)
 
 
 def _outlines(frame, chosen, path) -> list[dict]:

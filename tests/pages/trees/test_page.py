@@ -185,18 +185,6 @@ def test_a_label_is_found_by_its_id_and_drawn_as_asked_for(page, model, monkeypa
     assert page.go("data").go("trees").at.number_input(key="trees.most").value == 10
 
 
-def test_the_label_looked_at_outlives_a_page_switch_and_a_reload(page, session):
-    rows_of(page, "topic 5")
-    page.set("trees.tree", 2).run()
-    said = drawing(page)
-    assert said[0].startswith("topic 5 in tree 2")
-    page.set("trees.color.label", "purity")
-    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
-        assert drawing(again) == said and again.at.selectbox(key="trees.label").value == 5
-        assert again.at.selectbox(key="trees.color.label").value == "purity"
-    assert drawing(page.set("trees.mode", "Part of the tree"))[0].startswith("Tree 2 below the root")
-
-
 def test_labels_of_one_name_are_told_apart_by_their_ids(ready):
     data = grouped_data()
     Y = data.Y_train.toarray()
