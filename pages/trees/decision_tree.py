@@ -109,16 +109,8 @@ class DecisionTreeView(one_tree.TreeView):
         look(of=label, node=self.node, mode=LABEL)
 
     def controls(self, picture) -> None:
-        fields.pick(
-            "Drawn",
-            {name: name for name in MODES},
-            "trees.mode",
-            MODES[self.mode],
-            lambda name: look(mode=MODES.index(name)),
-            widget="radio",
-            horizontal=True,
-            help="The nodes below a node; or those that a test row passes; or where the rows of a label went.",
-        )
+        chosen = MODES[self.mode], lambda name: look(mode=MODES.index(name))
+        fields.pick("Drawn", {name: name for name in MODES}, "trees.mode", *chosen, widget="radio", horizontal=True)
         if self.mode == LABEL:
             names = server.label_names(self.run.fingerprint)
             self.of_label(selectors.choose_label(self.data, names, "of", "trees.label", "trees.query", node=None))

@@ -35,9 +35,8 @@ def of_label_trees(view) -> None:
     label = now().label if now().label in found["label"].to_list() else int(found["label"].iloc[0])
     _labels(view, found, row)
     path = frames.paths_frame(view.classifiers, view.data.X_test[[row]], [label])
-    path = path.assign(
-        tree=view.t, depth=view.tree.depth[path["node"]], name=[view.short_name(v, 60) for v in path["node"]]
-    )
+    names = [view.short_name(v, 40) for v in path["node"]]
+    path = path.assign(tree=view.t, depth=view.tree.depth[path["node"]], name=names)
     left, right = st.columns(2, gap="large")
     with left:
         _path(view, path, row, label)
@@ -105,15 +104,14 @@ def _path(view, path, row, label) -> None:
         f"Beside a node is its {noun} given its parent; the height is the product so far.{several}",
         key=f"trees.plt.path.{view.key[:8]}",
     )
-    named = path.assign(name=[view.short_name(v, 40) for v in path["node"]])
-    shown, config, signs = path_table.table(named, view.are_probabilities)
+    shown, config, signs = path_table.table(path, view.are_probabilities)
     tables.show(shown, f"trees.plt.steps.{view.key[:8]}", config, signs=signs, most=360)
 
 
 def _choose_step(view, path, row, label) -> int:
     steps, hardest = path["step"].tolist(), int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
     lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
-    names = {s: f"Depth {d}: {view.short_name(v, 40)}" for s, d, v in zip(steps, path["depth"], path["node"])}
+    names = {s: f"Depth {d}: {name}" for s, d, name in zip(steps, path["depth"], path["name"])}
     return st.selectbox(
         "Node whose features are shown",
         steps,
