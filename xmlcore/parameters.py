@@ -94,39 +94,49 @@ class Parameter:
         for other in self.others:
             if (type(value) is type(other) or isinstance(value, str)) and value == other:
                 return other
-        if self.can_be_auto and not isinstance(value, numbers.Real):
+        self._check_type(value)
+        _, _, converted = TYPES.get(self.kind, (object, "", lambda value: value))
+        return _CHECKS.get(self.kind, lambda _, value: value)(self, converted(value))
+
+    def _check_type(self, value) -> None:
+        """Raise TypeError for a value of another type; the message says what is accepted."""
+        is_whole = isinstance(value, (int, np.integer))
+        wants_whole = self.kind == "int" and self.also
+        if (self.can_be_auto and not isinstance(value, numbers.Real)) or (wants_whole and not is_whole):
             number = "a whole number" if self.kind == "int" else "a finite number"
-            *first, last = [number, *self.also, f'"{AUTO}"', *(["None"] if self.optional else [])]
+            auto, none = [f'"{AUTO}"'] if self.can_be_auto else [], ["None"] if self.optional else []
+            *first, last = [number, *self.also, *auto, *none]
             raise TypeError(f"{self.name} must be {', '.join(first)} or {last}, not {value!r:.200}")
-        if self.also and not isinstance(value, (int, np.integer)) and self.kind == "int":
-            also = " or ".join(["a whole number", *self.also, *(["None"] if self.optional else [])])
-            raise TypeError(f"{self.name} must be {also}, not {value!r:.200}")
-        types, words, converted = TYPES.get(self.kind, (object, "", lambda value: value))
+        types, words, _ = TYPES.get(self.kind, (object, "", None))
         if not isinstance(value, types) or (self.kind == "pair" and len(value) != 2):
             raise TypeError(f"{self.name} must be {words}, not {value!r:.200}")
-        value = converted(value)
-        if self.kind == "int" or (self.kind == "share" and isinstance(value, (int, np.integer))):
-            return self._check_int(value)
-        if self.kind in ("float", "share"):
-            return self._check_float(value)
-        if self.kind in ("ints", "floats"):
-            return self._check_list(value, self._check_int if self.kind == "ints" else self._check_float)
-        if self.kind == "pair":
-            value = tuple(map(self._check_int, value))
-            if value[0] > value[1]:
-                raise ValueError(f"{self.name} is {value!r:.200}: the second number must be at least the first")
-        elif self.kind == "choice":
-            for option in self.options if isinstance(value, (str, numbers.Real)) else ():
-                if option in (value, str(value)):  # "inf" is the spelling of infinity, too
-                    return option
-            allowed = ", ".join([*map(str, self.options), *(f"a {name}" for name in self.also)])
-            raise ValueError(f"{self.name} must be one of {allowed}, not {value!r:.200}")
-        elif self.kind == "files" and not {self.options[0]} <= set(value) <= set(self.options):
+
+    def _check_pair(self, value) -> tuple:
+        value = tuple(map(self._check_int, value))
+        if value[0] > value[1]:
+            raise ValueError(f"{self.name} is {value!r:.200}: the second number must be at least the first")
+        return value
+
+    def _check_choice(self, value):
+        for option in self.options if isinstance(value, (str, numbers.Real)) else ():
+            if option in (value, str(value)):  # "inf" is the spelling of infinity, too
+                return option
+        allowed = ", ".join([*map(str, self.options), *(f"a {name}" for name in self.also)])
+        raise ValueError(f"{self.name} must be one of {allowed}, not {value!r:.200}")
+
+    def _check_files(self, value) -> dict:
+        if not {self.options[0]} <= set(value) <= set(self.options):
             others = f"may have {', '.join(self.options[1:])}" if self.options[1:] else "nothing else"
             raise ValueError(f"{self.name} need {self.options[0]}, and {others}; they have {listed(sorted(value))}")
-        elif self.kind == "estimator" and (not hasattr(value, "fit") or isinstance(value, type)):
+        return value
+
+    def _check_estimator(self, value):
+        if not hasattr(value, "fit") or isinstance(value, type):
             raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r:.200}")
         return value
+
+    def _check_share(self, value):
+        return self._check_int(value) if isinstance(value, (int, np.integer)) else self._check_float(value)
 
     def _check_int(self, value) -> int:
         """Return a whole number within the bounds; a share that is a count is at least 1."""
@@ -202,6 +212,20 @@ class Parameter:
         )
         given = "" if self.default is REQUIRED else f", default {default}"
         return f"{self.name} : {self.type_text}{given}\n{text}"
+
+
+# How values of each kind are checked once their type is; of the other kinds every value is accepted.
+_CHECKS = {
+    "int": Parameter._check_int,
+    "float": Parameter._check_float,
+    "share": Parameter._check_share,
+    "ints": lambda self, value: self._check_list(value, self._check_int),
+    "floats": lambda self, value: self._check_list(value, self._check_float),
+    "pair": Parameter._check_pair,
+    "choice": Parameter._check_choice,
+    "files": Parameter._check_files,
+    "estimator": Parameter._check_estimator,
+}
 
 
 def no_parameter(owner: str, unknown: list[str], known: Iterable[str]) -> str:

@@ -194,35 +194,33 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     elif is_lists(Y):
         matrix = _from_lists(Y, n_labels, name)
     else:
-        holds_objects = isinstance(Y, Sequence) or getattr(getattr(Y, "dtype", None), "kind", "") == "O"
-        for i, row in enumerate(Y if holds_objects else ()):
-            if row is None or isinstance(row, Mapping) or (isinstance(row, float) and row != row):
-                raise TypeError(
-                    f"{name} row {i} is {row!r:.60}: give a list of labels for each row, such as [] for none"
-                )
-        try:
-            if _is_frame(Y):
-                _check_columns(Y, name)
-            dense = _from_frame(Y) if _is_frame(Y) else np.asarray(Y)
-        except ValueError as error:
-            raise ValueError(
-                f"{name} is no matrix, as its rows have different shapes: give a binary matrix (rows, labels) or one "
-                "list of label ids per row"
-            ) from error
-        if dense.ndim != 2:
-            raise ValueError(
-                f"{name} has {dense.ndim} dimension(s): give a binary matrix (rows, labels) or one list of "
-                "label ids per row"
-            )
-        dense = _of_numbers(dense, name)
-        if dense.dtype == np.float16:  # which SciPy does not know
-            dense = dense.astype(np.float32)
-        matrix = _from_binary_sparse(sp.csr_array(dense), name)
+        matrix = _from_dense(Y, name)
     if n_rows is not None and matrix.shape[0] != n_rows:
         raise ValueError(f"{name} has {matrix.shape[0]} rows, but the features have {n_rows}: one row of labels each")
     if n_labels is not None and matrix.shape[1] != n_labels:
         raise ValueError(f"{name} has {matrix.shape[1]} labels, but {n_labels} are expected")
     return matrix
+
+
+def _from_dense(Y, name):
+    """Return a binary matrix, or a frame of 0 and 1, as canonical CSR."""
+    holds_objects = isinstance(Y, Sequence) or getattr(getattr(Y, "dtype", None), "kind", "") == "O"
+    for i, row in enumerate(Y if holds_objects else ()):
+        if row is None or isinstance(row, Mapping) or (isinstance(row, float) and row != row):
+            raise TypeError(f"{name} row {i} is {row!r:.60}: give a list of labels for each row, such as [] for none")
+    wanted = "give a binary matrix (rows, labels) or one list of label ids per row"
+    try:
+        if _is_frame(Y):
+            _check_columns(Y, name)
+        dense = _from_frame(Y) if _is_frame(Y) else np.asarray(Y)
+    except ValueError as error:
+        raise ValueError(f"{name} is no matrix, as its rows have different shapes: {wanted}") from error
+    if dense.ndim != 2:
+        raise ValueError(f"{name} has {dense.ndim} dimension(s): {wanted}")
+    dense = _of_numbers(dense, name)
+    if dense.dtype == np.float16:  # which SciPy does not know
+        dense = dense.astype(np.float32)
+    return _from_binary_sparse(sp.csr_array(dense), name)
 
 
 def check_unambiguous(Y) -> None:
@@ -277,8 +275,13 @@ def check_structure(matrix, name: str = "X") -> None:
         raise ValueError(
             f"{name} is damaged: it has {matrix.offsets.size} offsets for {len(matrix.data)} diagonals of values"
         )
-    if kind not in ("csr", "csc", "bsr"):
-        return
+    if kind in ("csr", "csc", "bsr"):
+        _check_compressed(matrix, name)
+
+
+def _check_compressed(matrix, name):
+    """Raise ValueError for a CSR, CSC or BSR matrix whose pointers fall, or that has an index out of range."""
+    kind = matrix.format
     line = "column" if kind == "csc" else "row"
     block = matrix.blocksize if kind == "bsr" else (1, 1)
     n_major, n_minor = (size // length for size, length in zip(matrix.shape, block))
