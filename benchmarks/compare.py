@@ -261,7 +261,7 @@ def main():
         print(comparison.markdown(results))
         return
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))["chosen"] if SETTINGS.is_file() else {}
-    rivals = sorted({c.library for c in CONTESTANTS.values()} - {"xmlcore"})
+    rivals = sorted({CONTESTANTS[key].library for key in options.only if key != COLD_START} - {"xmlcore"})
     with tempfile.TemporaryDirectory(prefix="xmlcore-benchmark-") as temporary:
         work = Path(temporary)
         kernels = work / "kernels" if COLD_START in options.only else kernel_cache_root()

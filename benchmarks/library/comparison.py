@@ -438,7 +438,8 @@ def _single(results):
             row.append(differences(results, data, key, (BEAM_RIVAL,), BEAM, BEAM))
             row.append(as_ratio(ratio(results, data, key, SINGLE_RIVALS, memory_peak), names))
             row.append(as_ratio(ratio(results, data, key, SINGLE_RIVALS, memory_rise), names))
-            rows.append(row)
+            if set(row[2:]) != {"–"}:  # without a rival there is nothing to compare with
+                rows.append(row)
     if not rows:
         return ""
     head = [

@@ -137,11 +137,6 @@ class Server:
                 names.append(target.rpartition("/")[2] or target)
         return dict(Counter(names))
 
-    def thread_names(self):
-        """Return the names of the threads of the server, as the system knows them, and how often."""
-        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return dict(Counter((task / "comm").read_text().strip() for task in tasks))
-
     def said(self):
         """Return the log."""
         return self.log.read_text(errors="replace") if self.log.is_file() else ""

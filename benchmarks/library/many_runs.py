@@ -1,17 +1,13 @@
-"""Many kept runs at once: small artifacts written straight into the store, without training.
-
-``python -m benchmarks.library.many_runs TOKEN COUNT`` lists them in a workspace, on the data set that it uses.
-"""
+"""Many kept runs at once: small artifacts written straight into the store, without training."""
 
 import json
 import pickle
-import sys
 import zlib
 
 import numpy as np
 import pandas as pd
 
-from xmlcore import Ranking, datasets, experiment, metrics, store
+from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
@@ -84,16 +80,3 @@ def _run(rng, data, model, params, ranking, measures) -> Run:
         ranking=ranking,
         created="2026-01-01T00:00:00+00:00",
     )
-
-
-def main(token, count) -> None:
-    """Keep runs on the data set that a workspace uses, and list them there."""
-    from pages.shared.workspaces import stored
-
-    fields = stored.read(token)
-    fields["runs"] += make(int(count), datasets.load_saved(fields["dataset"]))
-    stored.write(token, fields)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

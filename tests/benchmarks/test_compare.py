@@ -31,7 +31,7 @@ def data():
     return Dataset("toy", X[:40], Y[:40], X[40:], Y[40:])
 
 
-def test_all_contestants_get_the_same_matrices_of_rows_of_length_one(data, tmp_path):
+def test_all_contestants_get_the_same_rows_of_length_1(data, tmp_path):
     library_data.prepare(data, tmp_path / "data", texts=True)
     X, Y = (contestant.matrix(tmp_path / "data", "train", which) for which in "XY")
     assert X.dtype == Y.dtype == np.float32 and X.has_sorted_indices
@@ -47,7 +47,7 @@ def test_all_contestants_get_the_same_matrices_of_rows_of_length_one(data, tmp_p
 
 
 @pytest.mark.slow
-def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp_path, monkeypatch):
+def test_xmlcore_takes_all_steps_with_its_usual_model(data, tmp_path, monkeypatch):
     from xmlcore import PLT
 
     monkeypatch.setattr(contestant, "BATCH_SECONDS", 0)
@@ -114,7 +114,7 @@ def test_what_a_method_of_ones_own_returns_is_checked(found, message):
         contestant.Xmlcore.ids(mine, found, 2)
 
 
-def test_answers_and_failures_take_one_form_without_the_paths_of_the_machine():
+def test_answers_and_failures_have_one_form_without_paths():
     scores = sp.csr_matrix(np.array([[0.1, 0, 0.7, 0.7, 0.2, 0.3, 0.6], [0, 0.5, 0, 0, 0, 0, 0]]))
     expected = [[2, 3, 6, 5, 4], [1, -1, -1, -1, -1]]
     assert contestant.from_scores(scores).tolist() == expected
@@ -124,7 +124,7 @@ def test_answers_and_failures_take_one_form_without_the_paths_of_the_machine():
     assert machine.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
 
 
-def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it_took(monkeypatch):
+def test_measuring_processes_leave_kernels_to_blas(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
     variables = machine.environment(2)
@@ -153,7 +153,7 @@ def test_of_repeated_runs_the_quietest_counts():
 
 
 @pytest.mark.parametrize(("seconds", "seeds"), [(0.3, [2, 1002, 2002]), (1.5, [2])])
-def test_short_trainings_are_repeated_with_other_seeds_and_the_first_model_stays(seconds, seeds, tmp_path, monkeypatch):
+def test_short_trainings_are_repeated_with_other_seeds(seconds, seeds, tmp_path, monkeypatch):
     clock, used, peaks = [0.0], [], []
     monkeypatch.setattr(contestant.time, "perf_counter", lambda: clock[0])
 

@@ -30,7 +30,7 @@ def results(*runs, **more):
     } | more
 
 
-def test_what_was_not_measured_or_failed_is_in_no_figure_but_told():
+def test_failures_are_told_and_in_no_figure():
     found = results(run("a", "xmlcore", 0, 1.0), run("b", "pecos", 0, 1.0))
     assert comparison.ratio(found, "a", "xmlcore", ("pecos",), comparison.train_s) is None
     assert comparison.ratio(found, "b", "xmlcore", ("pecos",), comparison.train_s) is None
@@ -57,7 +57,7 @@ def test_ensembles_are_judged_on_their_data_sets_only():
     assert row in comparison.markdown(alone)
 
 
-def test_limits_that_must_not_be_reached_are_not_met_when_they_are_and_defaults_those_of_the_label_tree():
+def test_limits_that_are_reached_are_not_met():
     assert comparison.judge("p", "< 0.2", {"a": (0.2, "")}, comparison.BELOW_ONE_ROW, str).met is False
     assert comparison.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
     cold = {"empty": {"import_s": 1, "fit_s": 1, "predict_s": 1, "rest_s": 50, "compile_s": 60.0}, "data": "a"}

@@ -11,7 +11,7 @@ NAMED = re.compile(
 )
 
 
-@pytest.mark.parametrize("path", ["dashboard.py", "many_results.py", "library/crowd.py"])
+@pytest.mark.parametrize("path", ["dashboard.py", "library/crowd.py"])
 def test_benchmarks_press_what_pages_have(path):
     pages = "".join(one.read_text("utf-8") for one in (ROOT / "pages").rglob("*.py"))
     found = NAMED.findall((ROOT / "benchmarks" / path).read_text("utf-8"))

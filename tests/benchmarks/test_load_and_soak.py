@@ -50,7 +50,7 @@ def test_what_is_not_as_it_should_be_is_a_finding(study, change, said):
     assert [said in one for one in study.findings({**whole, **change})] == [True]
 
 
-def test_visitors_have_data_of_their_own_and_notice_names_of_another_ones(tmp_path):
+def test_visitors_notice_names_of_others(tmp_path):
     visitor = crowd.Visitor(7, "localhost", 1, crowd.Seen(), 0)
     visitor.watch(b"\x00berry007x label 3\xff")
     assert visitor.seen.strangers == [] and visitor.seen.messages == 1
@@ -62,7 +62,7 @@ def test_visitors_have_data_of_their_own_and_notice_names_of_another_ones(tmp_pa
     assert crowd.names(7, "label", 2) == b"berry007x label 0\nberry007x label 1\n"
 
 
-def test_errors_are_counted_by_kind_and_excused_only_while_there_is_no_server_or_no_room():
+def test_errors_are_excused_only_without_server_or_room():
     once = "Traceback (most recent call last):\n  File x, line 3\n    f()\nKeyError: {}\n2026 INFO fine\n"
     assert soak.tracebacks("begin\n" + once.format(1) + once.format(22)) == {"KeyError: N": 2}
     one = soak.Soak.__new__(soak.Soak)
@@ -71,7 +71,7 @@ def test_errors_are_counted_by_kind_and_excused_only_while_there_is_no_server_or
     assert not one.left_alone(105.0) and one.left_alone(205.0)  # a full disk is no reason not to answer
 
 
-def test_files_that_a_kill_left_are_no_finding_if_a_server_removes_them(tmp_path):
+def test_files_of_a_kill_are_fine_if_a_server_removes_them(tmp_path):
     begun = tmp_path / "cache" / "artifacts" / "runs" / ".tmp-1234"
     begun.mkdir(parents=True)
     (tmp_path / "tmp").mkdir()

@@ -34,7 +34,7 @@ def port():
         thread.join()
 
 
-def test_the_load_generator_counts_answers_and_names_those_that_are_not_as_expected(port):
+def test_the_load_generator_names_unexpected_answers(port):
     requests = serving.good(["a", "b"], 1) + [(load.request("/x", {}), (404,)), (load.request("/x", {}), (200,))]
     seen = []
     found = load.run("127.0.0.1", port, requests, 1.0, 2, watch=lambda: seen.append(1))

@@ -15,7 +15,7 @@ from tests.benchmarks import making
 from xmlcore import metrics
 from xmlcore.datasets import read_matrix, read_texts
 
-COMMANDS = ("annif", "cluster", "cold_start", "dashboard", "load", "many_results", "precision", "readers", "serving",
+COMMANDS = ("annif", "cluster", "cold_start", "dashboard", "load", "precision", "readers", "serving",
             "soak", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
@@ -35,7 +35,7 @@ DOCUMENTS = ["one, text", 'a "second" one', "third"], [["a", "b"], ["b"], ["c d"
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_files_of_texts_have_the_size_that_is_asked_for_and_can_be_read(kind, tmp_path, capsys):
+def test_files_of_texts_have_their_size_and_can_be_read(kind, tmp_path, capsys):
     count = texts.write_file(tmp_path / "file", kind, *DOCUMENTS, 0.01, 2)
     found, label_lists = read_texts(tmp_path / "file")
     assert len(found) == count > 400 and found[0] == 'one, text\na "second" one' and label_lists[0] == ["a", "b"]
@@ -65,7 +65,7 @@ def test_a_reader_that_loses_rows_ends_the_study(monkeypatch, tmp_path):
         readers.study(options)
 
 
-def test_settings_are_tried_until_the_time_is_over_and_the_first_of_the_best_is_chosen(monkeypatch):
+def test_settings_are_tried_until_the_time_is_over(monkeypatch):
     Y = sp.csr_array(np.eye(4, dtype=bool))
     right, wrong = np.arange(4)[:, None] + np.array([0, 4, 4, 4, 4]), np.full((4, 5), -1)
     answers = iter([(None, wrong), ("too large", None), (None, right), (None, right), ("stopped after 1 s", None)])
@@ -85,7 +85,7 @@ def test_settings_are_tried_until_the_time_is_over_and_the_first_of_the_best_is_
     assert all(len(settings) in (12, 5) for settings in precision.SETTINGS.values())
 
 
-def test_our_best_stands_beside_the_best_of_the_others_and_failures_are_named(tmp_path):
+def test_our_best_stands_beside_the_best_of_the_others(tmp_path):
     Y = sp.csr_array(np.eye(20, dtype=bool))
     data, weights, runs = SimpleNamespace(Y_test=Y), metrics.inverse_propensity(Y), []
     usual = {"version": None, "timed": False, "train_s": 1.5, "ms_per_row": 0.5}
