@@ -36,9 +36,9 @@ def show() -> None:
 
 def _compare_in_advance(*workspace) -> None:
     """Make what the Compare page shows first, in the background; its modules take long to import."""
-    from pages.compare import in_advance
+    from pages.compare import side
 
-    in_advance.make(*workspace)
+    side.make_in_advance(*workspace)
 
 
 if __name__ == "__main__":  # only Streamlit's AppTest runs this file as the script

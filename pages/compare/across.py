@@ -1,11 +1,14 @@
 """Several data sets: which models are better over all of them, and whether that is chance."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from pages.shared import format, tables
 from pages.shared.figures import charts
 from xmlcore import experiment, figures, metrics
 
+FEW = "With fewer than six data sets, the test finds only what nearly all of them share."
 HEAD = 16  # letters of a name above a column
 
 
@@ -14,7 +17,7 @@ def show(lines, measure: str) -> None:
     if frame.shape[0] < 2 or frame.shape[1] < 2:
         st.caption("Train two models on the same two data sets or more: they are then compared here.")
         return
-    st.markdown(_answer(frame, measure))
+    st.markdown(_sentence(frame, measure), help=FEW)
     shown = (100 * frame).round(2).reset_index(names="dataset")
     heads = figures.cut_apart(frame.columns, HEAD)
     tables.show(
@@ -43,20 +46,27 @@ def show(lines, measure: str) -> None:
         )
 
 
-def _answer(frame, measure) -> str:
-    n = len(frame)
+class Answer(NamedTuple):
+    """Which model has the best mean rank over data sets, and whether models differ."""
+
+    model: str
+    rank: float
+    test: str
+    p: float
+
+
+def facts(frame) -> Answer:
+    """Return the answer of a table with a line for each data set and a column for each model."""
     means = frame.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
-    first, second = (format.plain(name) for name in means.index[:2])
     if frame.shape[1] == 2:
-        wins = int((frame[means.index[0]] > frame[means.index[1]]).sum())
-        p = float(metrics.wilcoxon(frame).iloc[0, 1])
-        text = f"**{first}** is better than **{second}** in {measure} on **{wins} of {n}** data sets. "
-        test, few = "Wilcoxon's signed-rank test", "it could hardly find any: six or more are needed"
-    else:
-        p = metrics.friedman(frame).p_value
-        text = f"**{first}** has the best mean rank in {measure} over {n} data sets, {means.iloc[0]:.2f}. "
-        test, few = "Friedman's test", "it finds only what nearly all of them share"
-    if p < metrics.SURE:
-        return f"{text}{test} finds that the models differ (p = {p:.2g})."
-    few = f" With {n} data sets {few}." if n < 6 else ""
-    return f"{text}{test} does not find that the models differ (p = {p:.2g}).{few}"
+        return Answer(means.index[0], means.iloc[0], "Wilcoxon", float(metrics.wilcoxon(frame).iloc[0, 1]))
+    return Answer(means.index[0], means.iloc[0], "Friedman", metrics.friedman(frame).p_value)
+
+
+def _sentence(frame, measure) -> str:
+    answer = facts(frame)
+    significant = "significant" if answer.p < metrics.SURE else "not significant"
+    return (
+        f"**{format.plain(answer.model)}** has the best mean rank in {measure} over {len(frame)} data sets, "
+        f"{answer.rank:.2f}: {significant} ({answer.test}'s test, p = {answer.p:.2g})."
+    )

@@ -1,21 +1,22 @@
-"""The first sentence and figures: which model is best, on what, by how much, at what cost, and is that sure?"""
+"""The first sentence and figures: which model is best, on what, by how much, at what cost, and is that significant?"""
 
-import pandas as pd
+from typing import NamedTuple
+
+import numpy as np
 import streamlit as st
 
-from pages.compare import more, of_runs
-from pages.shared import fields, format, tables, tasks
+from pages.compare import listed, of_runs
+from pages.shared import door, fields, format, tables
 from pages.shared.figures import charts
-from pages.shared.results import measured, results, run_names
+from pages.shared.results import measured, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.best_in_words import best_in_words
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
 OF_DIFFERENCES = (
     "Each point is how much better or worse a result is than the one in the title; lines are 95\u00a0% intervals, by "
-    f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not sure are faint. {{how}}"
+    f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not significant are faint. {{how}}"
 )
 COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
@@ -26,52 +27,65 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 TIMES = ("fit_cpu_s", "fit_s")
 
 
+class Best(NamedTuple):
+    """Which lines of one data set are highest in a measure, and by how much they lead the next."""
+
+    leaders: list  # titles: several where their measures are equal
+    value: float
+    among: int
+    second: str = ""  # the title of the next line; empty without one
+    points: float = np.nan  # by which it is behind
+    significant: bool = False
+
+
+def best(lines, measure: str, tests=None) -> Best:
+    """Return the facts of lines, the highest first; ``tests`` are of the first against the second, if known."""
+    leaders = lines["title"][lines[measure] == lines[measure].iloc[0]].tolist()
+    found = Best(leaders, float(lines[measure].iloc[0]), len(lines))
+    if len(leaders) > 1 or len(lines) < 2:
+        return found
+    lead = 100 * (found.value - float(lines[measure].iloc[1]))
+    test = None if tests is None or tests.empty else tests.iloc[0]
+    significant = test is not None and bool(test["sure"]) and test["difference"] < 0
+    return found._replace(second=lines["title"].iloc[1], points=lead, significant=significant)
+
+
 def sentence(lines, choice, compared) -> None:
     """Say which is best of two or more that are ticked, or else of all on the data set of those compared."""
     told = compared.wanted if compared.ticked else lines
     told = told[told[choice.measure].notna()]
     if told.empty:
-        silent = [measured.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
+        silent = [door.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
         st.markdown(" ".join(silent) or "No result fits what is chosen below.")
         return
-    used = workspace.get("dataset")
     fingerprints = told["fingerprint"].tolist()
     first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]
-    if used is not None and used not in fingerprints and not results.kept("runs", used):
-        name = format.plain(tasks.dataset_name(used) or "the data set in use")
-        st.markdown(f"There is no result on **{name}**, which is in use. These are on other data sets.")
-    _best(told[told["fingerprint"] == first], choice, compared)
+    told = told[told["fingerprint"] == first]
+    found = best(told, choice.measure, _tests(told, choice, compared))
+    what = "result" if (told["n"] == 1).all() else WORDS[choice.lines]
+    among = format.count(found.among, f"ticked {what}" if compared.ticked else what)
+    who, value = format.listed([_bold(title) for title in found.leaders]), f"**{format.percent(found.value)}**"
+    text = f"On {_bold(told['dataset'].iloc[0])}, {who} has the highest {choice.measure} of {among}: {value}"
+    if found.second:
+        test = "significant" if found.significant else "not significant"
+        text += f", {found.points:.1f} points above {_bold(found.second)} ({test})"
+    elif len(found.leaders) > 1:
+        text = text.replace(" has the ", " share the ")
+    st.markdown(f"{text}.", help=run_names.footnote([*found.leaders, found.second]) or None)
 
 
 def _bold(name) -> str:
     return f"**{format.plain(name)}**"
 
 
-def _best(lines, choice, compared) -> None:
-    """Say which is best; a tooltip has names that are cut in it, the measures tested, and what a star says."""
-    leads = len(lines) > 1 and lines[choice.measure].iloc[0] > lines[choice.measure].iloc[1]
-    tests = _tests(lines, choice, compared) if leads else None
-    names = figures.cut_apart([*lines["title"], *compared.names.values()], of_runs.NAME)
-    titles = [_bold(names[title]) for title in lines["title"]]
-    if tests is not None:
-        tests = tests.assign(run=[_bold(names[title]) for title in tests["run"]])
-    what = "result" if (lines["n"] == 1).all() else WORDS[choice.lines]
-    among = format.count(len(lines), f"ticked {what}" if compared.ticked else what)
-    text = best_in_words(lines, choice.measure, titles, among, "**{}**", tests)
-    said = [name for name, cut in names.items() if _bold(cut) in text]
-    whole = [format.plain(name) for name in said if names[name] != name]
-    tested = [] if tests is None else [f"Tested: {', '.join(tests['measure'].drop_duplicates())}."]
-    about = "  \n".join(filter(None, [*whole, *tested, run_names.footnote(said)]))
-    st.markdown(f"On {_bold(lines['dataset'].iloc[0])}, {text}", help=about or None)
-
-
-def _tests(lines, choice, compared) -> pd.DataFrame | None:
-    """Return the tests of the first line against the others of the figure."""
-    a, b = (of_runs.middle(line, choice.measure) for _, line in lines.head(2).iterrows())
-    if len(of_runs.readable([a, b], 2)[0]) < 2:
+def _tests(lines, choice, compared):
+    """Return the test of the first line against the second in the measure; None where they cannot be read."""
+    pair = [of_runs.middle(line, choice.measure) for _, line in lines.head(2).iterrows()]
+    if len(of_runs.readable(pair, 2)[0]) < 2:
         return None
-    keys = compared.keys if compared.keys[:1] == [a] and b in compared.keys else [a, b]  # where the figure has both
-    return of_runs.tests(keys, {**compared.names, b: lines["title"].iloc[1]}, choice)
+    both = compared.keys if compared.keys[:1] == pair[:1] and pair[1] in compared.keys else pair  # as in the figure
+    tests = of_runs.tests(both, of_runs.tested(choice))
+    return tests[(tests["measure"] == tests["measure"].iloc[0]) & (tests["run"] == pair[1])]
 
 
 def pictures(lines, keys, names, choice, compared, file_name) -> None:
@@ -105,36 +119,32 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     name, axis, unit = COSTS[x]
     frame = of_runs.styled(lines).assign(**{x: lines[x] / unit, measure: 100 * lines[measure]})
     if keys:
-        ends = of_runs.intervals(keys, measure, more.names(choice.more))
+        ends = of_runs.intervals(keys, measure, listed.further_names(choice.more))
         for end in ends:  # of a mean over seeds there is none
             frame[f"{measure} {end}"] = 100 * lines["key"].map(ends[end]).where(lines["n"] == 1)
     drawn = lines[lines[x] > 0]
-    without = len(lines) - len(drawn)
-    left_out = f" Results without a known cost are left out: {without} of {len(lines)}." if without else ""
-    faint = "; faint results are not compared, and have none" * (0 < len(keys) < len(drawn))
-    caption = (
-        "Further left is cheaper, further up is better. Thin lines are 95\u00a0% intervals: where other test rows "
-        f"would put the results{faint}. Processor time adds up the threads; training time is by the clock, and longer "
-        "beside other work. Both include the trials of settings left on automatic. Training memory is by how much the "
-        "process grew at most, beyond the program and the data."
-    )
-    figure = figures.frontier(frame, {x: axis}, [measure], f"{measure} against {name.lower()}", compared)
     charts.show_figure(
-        figure.update_layout(height=of_runs.HEIGHT),
+        figures.frontier(frame, {x: axis}, [measure], f"{measure} against {name.lower()}", compared).update_layout(
+            height=of_runs.HEIGHT
+        ),
         frame,
         f"{file_name}-frontier",
-        caption + left_out,
+        f"Further left is cheaper, further up is better. {len(drawn)} of {len(lines)} lines have a known cost. Thin "
+        "lines are 95\u00a0% intervals, of those compared: where other test rows would put them. Processor time adds "
+        "up the threads; training time is by the clock. Both include trials of automatic settings. Training memory is "
+        "by how much the process grew beyond program and data.",
         key="compare.frontier",
         of=list(drawn["key"]),
     )
 
 
 def _differences(keys, names, choice, file_name, compared) -> None:
+    measures = of_runs.tested(choice)
     charts.show_figure(
-        of_runs.differences_figure(keys, compared, choice),
-        of_runs.first_tests(keys, names, choice),
+        of_runs.differences_figure(keys, measures, of_runs.looks(compared)),
+        of_runs.named(of_runs.drawn_tests(keys, measures), names),
         f"{file_name}-differences",
-        OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, names, choice))),
+        OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, measures))),
         key="compare.differences",
         of=keys,
     )

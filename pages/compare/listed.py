@@ -8,14 +8,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.compare import more, trials
+from pages.compare import settings as settings_part
 from pages.shared import door, fields, format, server, settings, sweeping
 from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, store
+from xmlcore import experiment, metrics, store
 from xmlcore.experiment import kept_runs
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
+DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
+TIMES = "Both training times"  # of the processor and by the clock
+SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
+COLUMNS = (DIFFERING, EVERY, TIMES, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
+OF_DECISION = (
+    "Of the labels that predict returns for test rows: by the decision that is kept on Predict, which the column "
+    "Decision then names, else by the one that the model had after training. Older results lack it."
+)
 NAMED = 5  # most results that are named where there is no room for a list
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 MEASURED = (*kept_runs.MEASURES, *kept_runs.MORE_MEASURES, *kept_runs.DECIDED)
@@ -73,7 +81,7 @@ class Results(door.Alone):
         else:
             door.no_result(used, page, self)
         if sweeping.kept(used.fingerprint):
-            trials.section(used.fingerprint, "sweep")
+            settings_part.of_sweep(used.fingerprint, "sweep")
 
 
 def missing(found: Listed) -> None:
@@ -166,8 +174,32 @@ def choose(frame) -> Listing:
         archived = False
         if frame["archived"].any():
             archived = fields.switch("Archived, too", "compare.archived", False)
-        columns = more.choose()
+        columns = _choose_columns()
     return Listing(measure, lines, dataset, model, tag, text.strip(), archived, columns, workspace.get("dataset") or "")
+
+
+def _choose_columns() -> tuple[str, ...]:
+    chosen = fields.several(
+        "More columns",
+        COLUMNS,
+        "compare.more",
+        [],
+        placeholder="none",
+        help="Further measures are lines of the measures side by side, too.  \n"
+        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in further_names(COLUMNS))
+        + f"  \n**{', '.join(experiment.DECIDED)}**: {OF_DECISION}",
+    )
+    return tuple(column for column in COLUMNS if column in chosen)
+
+
+def further_measures(columns) -> list[str]:
+    """Return the further measures among chosen columns."""
+    return [column for column in columns if column in experiment.MORE_MEASURES]
+
+
+def further_names(columns) -> list[str]:
+    """Return the names of further measures of which some k was chosen: ``["macro F1@k"]`` for ``["macro F1@5"]``."""
+    return list(dict.fromkeys(f"{measure.rpartition('@')[0]}@k" for measure in further_measures(columns)))
 
 
 def clear() -> None:
@@ -179,13 +211,11 @@ def clear() -> None:
 
 def table(listed: Listed, choice: Listing) -> pd.DataFrame:
     """Return the lines of the table: see :func:`grouped`."""
-    return _table(*listed.source, json.dumps(dataclasses.asdict(choice)))
+    return _table(*listed.source, choice)
 
 
 @server.shared(most=16)
-def _table(keys: str, changed: int, records_json: str, chosen: str) -> pd.DataFrame:
-    """Return the lines of the table; ``chosen`` is the choice in JSON."""
-    choice = Listing(**json.loads(chosen))
+def _table(keys: str, changed: int, records_json: str, choice: Listing) -> pd.DataFrame:
     return grouped(filtered(_every(keys, changed, records_json), choice), choice)
 
 

@@ -1,11 +1,10 @@
 """What is computed from the predictions of several results; each answer is kept for all sessions."""
 
-import json
 from collections import OrderedDict
 
 import pandas as pd
 
-from pages.compare import more
+from pages.compare import listed
 from pages.shared import server
 from pages.shared.results import results
 from xmlcore import experiment, figures, store
@@ -22,13 +21,13 @@ def middle(line, measure: str) -> str:
     """Return the key of a line's result: of several seeds, the one whose measure is nearest to the mean."""
     if len(line["keys"]) == 1:
         return line["keys"][0]
-    return _middle(" ".join(line["keys"]), measure, float(line[measure]), store.changed("runs"))
+    return _middle(tuple(line["keys"]), measure, float(line[measure]), store.changed("runs"))
 
 
 @server.shared()
-def _middle(keys: str, measure: str, mean: float, changed: int) -> str:
+def _middle(keys: tuple, measure: str, mean: float, changed: int) -> str:
     """Return the key of the run whose measure is nearest to the mean, as when the store was changed last."""
-    own = experiment.runs(keys.split())
+    own = experiment.runs(list(keys))
     return own["key"].iloc[int((own[measure] - mean).abs().to_numpy().argmin())]
 
 
@@ -53,12 +52,8 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     return found, unreadable
 
 
-def has_trials(key: str) -> bool:
-    return bool(server.run(key).trials)
-
-
-def _read(keys: str) -> tuple:
-    runs = {key: server.run(key) for key in keys.split()}
+def _read(keys: tuple) -> tuple:
+    runs = {key: server.run(key) for key in keys}
     return server.dataset(next(iter(runs.values())).fingerprint), runs
 
 
@@ -67,110 +62,93 @@ def ks(key: str) -> tuple[int, ...]:
     return results.ks(server.dataset(server.run(key).fingerprint).n_labels)
 
 
-@server.shared("Drawing test rows again")
-def _measures(keys: str, further: str):
-    data, runs = _read(keys)
-    wanted = dict.fromkeys([*side_by_side.COMPARED, *filter(None, further.split("\n"))])
-    return side_by_side.measures_with_intervals(data, runs, list(wanted))
-
-
-def measures(keys: list[str], names: dict, further=()):
-    """Return the measures of results on one data set with their intervals; ``run`` is the name."""
-    frame = _measures(" ".join(keys), "\n".join(further))
+def named(frame, names: dict) -> pd.DataFrame:
+    """Return an answer with names of results in the place of their keys."""
     return frame.assign(run=frame["run"].map(names))
+
+
+@server.shared("Drawing test rows again")
+def measures(keys: tuple, further: tuple = ()):
+    """Return the measures of results on one data set with their intervals; ``run`` is the key."""
+    data, runs = _read(keys)
+    return side_by_side.measures_with_intervals(data, runs, list(dict.fromkeys([*side_by_side.COMPARED, *further])))
 
 
 def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
     """Return ``low`` and ``high`` of a measure such as ``P@1`` by the keys of results; empty where it has none."""
-    frame, (name, _, k) = _measures(" ".join(keys), "\n".join(further)), measure.rpartition("@")
+    frame, (name, _, k) = measures(keys, further), measure.rpartition("@")
     return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
 
 
 @server.shared()
-def _measures_figure(keys: str, further: str, compared: str):
-    styled = pd.DataFrame(json.loads(compared))
-    named = dict(zip(keys.split(), styled["run"]))
-    frame = measures(list(named), named, further.split("\n"))
-    return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=styled)
-
-
-def measures_figure(keys: list[str], compared, further):
-    return _measures_figure(" ".join(keys), "\n".join(further), json.dumps(compared.to_dict("list")))
+def measures_figure(keys: tuple, further: tuple, looks: tuple):
+    """Draw the measures of results; ``looks`` has the lines of :func:`styled`."""
+    compared = _styled(looks)
+    frame = named(measures(keys, further), dict(zip(keys, compared["run"])))
+    return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared)
 
 
 @server.shared()
-def _buckets(keys: str, k: int):
+def buckets(keys: tuple, k: int):
+    """Return the measures of head, torso and tail labels of results on one data set; ``run`` is the key."""
     return side_by_side.buckets_side_by_side(*_read(keys), k)
-
-
-def buckets(keys: list[str], names: dict, k: int):
-    """Return the measures of head, torso and tail labels of results on one data set; ``run`` is the name."""
-    frame = _buckets(" ".join(keys), k)
-    return frame.assign(run=frame["run"].map(names))
 
 
 @server.shared()
 def labels(a: str, b: str, k: int):
-    data, runs = _read(f"{a} {b}")
+    data, runs = _read((a, b))
     return side_by_side.labels_compared(data, *runs.values(), k)
 
 
 @server.shared()
 def rows(a: str, b: str, k: int):
-    data, runs = _read(f"{a} {b}")
+    data, runs = _read((a, b))
     return side_by_side.rows_compared(data, *runs.values(), k)
 
 
+def tested(choice) -> tuple[str, ...]:
+    """Return the measures in which results are tested: that by which lines are ordered comes first."""
+    return (choice.measure, *side_by_side.TESTED, *listed.further_measures(choice.more))
+
+
 @server.shared("Testing the differences")
-def _tests(keys: str, measures: str):
+def tests(keys: tuple, measures: tuple):
+    """Return the tests of results against the first one, which all parts of the page read; ``run`` is the key."""
     data, runs = _read(keys)
-    return side_by_side.differences(data, runs, side_by_side.at_most(measures.split("\n"), data.n_labels))
+    return side_by_side.differences(data, runs, side_by_side.at_most(measures, data.n_labels))
 
 
-def tests(keys: list[str], names: dict, choice):
-    """Return the tests of results against the first one, which all parts of the page read; ``run`` is the name."""
-    frame = _tests(" ".join(keys), _tested(choice))
-    return frame.assign(run=frame["run"].map(names))
-
-
-def _tested(choice) -> str:
-    return "\n".join([choice.measure, *side_by_side.TESTED, *more.measures(choice.more)])
-
-
-def first_tests(keys: list[str], names: dict, choice):
-    """Return those of the tests that are drawn, in the measures that the first sentence tells of."""
-    return _drawn_tests(" ".join(keys), _tested(choice), names)
-
-
-def _drawn_tests(keys: str, measures: str, names: dict):
-    frame = _tests(keys, measures)
-    return frame[frame["measure"].isin(side_by_side.told(frame))].assign(run=frame["run"].map(names))
+def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
+    """Return those of the tests that are drawn."""
+    frame = tests(keys, measures)
+    return frame[frame["measure"].isin(side_by_side.told(frame))]
 
 
 @server.shared()
-def _differences_figure(keys: str, compared: str, measures: str):
-    styled = pd.DataFrame(json.loads(compared))
-    frame = _drawn_tests(keys, measures, dict(zip(keys.split(), styled["run"])))
-    (first,) = figures.cut_apart([styled["run"].iloc[0]], NAME).values()
-    return figures.differences(frame, f"Better or worse than {first}", styled).update_layout(height=HEIGHT)
+def differences_figure(keys: tuple, measures: tuple, looks: tuple):
+    """Draw how results differ from the first; ``looks`` has the lines of :func:`styled`."""
+    compared = _styled(looks)
+    frame = named(drawn_tests(keys, measures), dict(zip(keys, compared["run"])))
+    (first,) = figures.cut_apart([compared["run"].iloc[0]], NAME).values()
+    return figures.differences(frame, f"Better or worse than {first}", compared).update_layout(height=HEIGHT)
 
 
 @server.shared("Testing the differences")
-def _bucket_differences(keys: str, measure: str):
-    return side_by_side.differences_of_buckets(*_read(keys), measure)
-
-
-def bucket_differences(keys: list[str], names: dict, measure: str):
+def bucket_differences(keys: tuple, measure: str):
     """Return how head, torso and tail labels differ in a measure from the first result's, with intervals."""
-    frame = _bucket_differences(" ".join(keys), measure)
-    return frame.assign(run=frame["run"].map(names))
-
-
-def differences_figure(keys: list[str], compared, choice):
-    return _differences_figure(" ".join(keys), json.dumps(compared.to_dict("list")), _tested(choice))
+    return side_by_side.differences_of_buckets(*_read(keys), measure)
 
 
 def styled(lines) -> pd.DataFrame:
     """Return ``run`` (title), ``model`` and ``place`` of lines, by which figures give colours and marks."""
     models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
     return pd.DataFrame({"run": lines["title"], "model": models, "place": lines["place"]}, index=lines.index)
+
+
+def looks(compared) -> tuple:
+    """Return the lines of :func:`styled` as a key."""
+    return tuple(compared[["run", "model", "place"]].itertuples(index=False, name=None))
+
+
+def _styled(looks) -> pd.DataFrame:
+    return pd.DataFrame(looks, columns=["run", "model", "place"])

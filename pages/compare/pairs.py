@@ -26,10 +26,9 @@ def show(keys, names, choice, file_name) -> None:
         a = fields.choice("First", titles, f"compare.pair.a {of}", width=440)
         others = {key: title for key, title in titles.items() if key != a}
         b = fields.choice("Second", others, f"compare.pair.b {of}", width=440)
-    frame = of_runs.tests([a, *(key for key in keys if key != a)], names, choice)
+    frame = of_runs.named(of_runs.tests([a, *(key for key in keys if key != a)], of_runs.tested(choice)), names)
     tested = frame[frame["run"] == names[b]]
-    named = (f"**{format.plain(names[key])}**" for key in (b, a))
-    st.markdown(side_by_side.difference_in_words(next(tested.itertuples()), *named))
+    st.markdown(_difference(tested.iloc[0], *(f"**{format.plain(names[key])}**" for key in (a, b))))
     st.caption(
         f"Intervals are by drawing the test rows again {metrics.RESAMPLES:,} times (bootstrap). "
         f"{side_by_side.how_tested(frame)} *Lines and columns* adds measures."
@@ -41,6 +40,15 @@ def show(keys, names, choice, file_name) -> None:
     told.insert(0, "first", names[a])
     charts.csv_button("Tests, CSV", told, f"{file_name}-tests-{a[:6]}", CSV, key="compare.pair.measures.csv")
     fragments.alone(_details)(a, b, names, file_name)
+
+
+def _difference(test, a: str, b: str) -> str:
+    """Return by how much the second result is better or worse than the first in the first measure."""
+    if not test["p_holm"] >= 0:
+        return f"{test['measure']} of {a} and {b} cannot be compared: it is not defined here."
+    points, where = 100 * abs(test["difference"]), "above" if test["difference"] > 0 else "below"
+    significant = f"{'' if test['sure'] else 'not '}significant, p = {test['p_holm']:.2g}"
+    return f"In {test['measure']}, {b} is {points:.1f} points {where} {a} ({significant})."
 
 
 def _measures(frame, a, b, names) -> None:

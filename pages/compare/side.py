@@ -1,13 +1,15 @@
 """Several results on one data set side by side: measures with intervals, head to tail, and settings."""
 
+import dataclasses
 import functools
 from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, answer, coordinates, more, of_runs, one, pairs, trials
-from pages.shared import fields, format, sections, server, settings, sweeping, tables, tasks
+from pages.compare import across, answer, listed, of_runs, one, pairs
+from pages.compare import settings as settings_part
+from pages.shared import fields, format, sections, server, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics
@@ -79,24 +81,12 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     fingerprint, of, wanted, names, keys, several, over, _ = picked
     file_name = f"{format.file_name(wanted['dataset'].iloc[0] if len(wanted) else '')}-compared"
     with pictures:
-        _say_who_chose_settings(keys, names, wanted)
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
     used = workspace.get("dataset")  # of which there may be no result yet
-    of_sweeps = next((data for data in (fingerprint, used) if sweeping.kept(data)), None)
-
-    def matter():
-        if of_sweeps is not None:
-            if fingerprint not in (None, of_sweeps):
-                st.caption(f"On {format.plain(tasks.dataset_name(of_sweeps) or 'the data set')}, which is in use.")
-            trials.section(of_sweeps, file_name if of_sweeps == fingerprint else "sweep")
-        if fingerprint is not None:
-            _coordinates(of, choice.measure, file_name, of_sweeps is not None)
-        elif of_sweeps is None:
-            st.caption(NO_LINES)
 
     def measures():
-        _measures(keys, names, picked.styled(), file_name, more.names(choice.more))
+        _measures(keys, names, picked.styled(), file_name, listed.further_names(choice.more))
         _settings(keys, names, wanted)
 
     def of_two(draw):
@@ -110,8 +100,8 @@ def show(picked: Compared, lines, choice, pictures) -> None:
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
         }
-    if several or of_sweeps is not None:
-        further["Which settings matter"] = matter
+    if several or any(map(sweeping.kept, (fingerprint, used))):
+        further["Which settings matter"] = lambda: settings_part.show(picked, choice.measure, used, file_name)
     if over:
         further["Over several data sets"] = lambda: (
             across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
@@ -154,7 +144,7 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
 
 def _measures(keys, names, compared, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
-    frame = of_runs.measures(keys, names, further)
+    frame = of_runs.named(of_runs.measures(keys, further), names)
     shown, best = _wide(frame)
     heads = figures.cut_apart(best.columns, of_runs.HEAD)
     tables.show(
@@ -173,7 +163,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "A table with booktabs, with intervals",
     )
     charts.show_figure(
-        of_runs.measures_figure(keys, compared, further),
+        of_runs.measures_figure(keys, further, of_runs.looks(compared)),
         frame,
         f"{file_name}-measures",
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
@@ -201,37 +191,18 @@ def _wide(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _settings(keys, names, wanted) -> None:
+    """Show in which settings the results differ, and what models chose by themselves."""
     by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
     own = pd.DataFrame([by_key[key] for key in keys])
-    differing = experiment.parameters(own, seed=False)
-    lists, kinds = [], set()
+    differing, lines = experiment.parameters(own, seed=False), []
     for key, (_, line) in zip(keys, own.iterrows()):
         present = {name: line["params"][name] for name in differing if name in line["params"]}
         words, run = settings.words if present else settings.changed, server.run(key)
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)
-        text = "; ".join(filter(None, [by_hand, by_itself and f"{'chosen by the model: ' * bool(by_hand)}{by_itself}"]))
-        lists += [f"\n- **{format.plain(names[key])}**: {format.plain(text)}"] if text else []
-        kinds |= {("differ" if present else "are not the defaults") if by_hand else "", by_itself and ITSELF} - {""}
-    if lists:
-        by_hand = " or ".join(sorted(kinds - {ITSELF}, reverse=True))
-        what = [f"settings that {by_hand}"] * bool(by_hand) + [ITSELF] * (ITSELF in kinds)
-        st.markdown(f"{', and '.join(what).capitalize()}:\n{''.join(lists)}")
-
-
-def _say_who_chose_settings(keys, names, wanted) -> None:
-    params = {key: (line["model"], line["params"]) for _, line in wanted.iterrows() for key in line["keys"]}
-    tuned = [names[key] for key in keys if of_runs.has_trials(key)]
-    fixed = [names[key] for key in keys if names[key] not in tuned and not settings.changed(*params[key])]
-    if tuned and fixed:
-        st.caption(
-            f"{_listed(tuned)} chose settings by trials on training rows, {_listed(fixed)} did not. "
-            "*Try several settings* on the Train page may find better ones."
-        )
-
-
-def _listed(names) -> str:
-    return format.listed([f"**{format.plain(name)}**" for name in names])
+        lines.append({"run": names[key], "by_hand": by_hand, "by_itself": by_itself})
+    columns = {"run": "Result", "by_hand": "Settings", "by_itself": "Chosen by the model"}
+    tables.show(pd.DataFrame(lines), "compare.settings", {name: tables.text(title) for name, title in columns.items()})
 
 
 def _buckets(keys, names, compared, file_name) -> None:
@@ -242,7 +213,7 @@ def _buckets(keys, names, compared, file_name) -> None:
         k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
     left, right = st.columns(2, gap="medium")
     with left:
-        frame = of_runs.buckets(keys, names, k)
+        frame = of_runs.named(of_runs.buckets(keys, k), names)
         charts.show_figure(
             figures.buckets_compared(frame, measure, compared=compared),
             frame,
@@ -254,7 +225,7 @@ def _buckets(keys, names, compared, file_name) -> None:
         )
     with right:
         title, name = OF_BUCKETS[measure]
-        frame = of_runs.bucket_differences(keys, names, f"{name}@{k}")
+        frame = of_runs.named(of_runs.bucket_differences(keys, f"{name}@{k}"), names)
         (first,) = figures.cut_apart([names[keys[0]]], of_runs.NAME).values()
         charts.show_figure(
             figures.differences(frame, f"{title}, better or worse than {first}", compared),
@@ -266,23 +237,29 @@ def _buckets(keys, names, compared, file_name) -> None:
         )
 
 
-def _coordinates(lines, measure, file_name, has_trials) -> None:
-    of_models = side_by_side.settings_of_models(lines, measure)
-    if not of_models:
-        if not has_trials:
-            st.caption(
-                "No model has three lines or more in the table that differ in their settings. In the menu *Lines and "
-                "columns*, choose *settings, seeds together* under *One line for*, or try several settings on the page "
-                "Train."
-            )
-        return
-    model = next(iter(of_models))
-    if len(of_models) > 1:
-        model = fields.radio("Settings of", list(of_models), "compare.coordinates")
-    coordinates.draw(
-        of_models[model],
-        f"{measure} of {model} by settings, on test rows of {figures.short(lines['dataset'].iloc[0], 30)}",
-        f"{file_name}-settings",
-        "compare.coordinates.figure",
-        list(lines.loc[of_models[model][0].index, "key"]),
+def make_in_advance(runs: list, known: dict, used: str | None, widgets: dict) -> None:
+    """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
+    every = listed.every_of(runs, known, widgets)
+    choice = dataclasses.replace(choice_of(every.frame, widgets), used=used or "")
+    lines = listed.table(every, choice)
+    measured = lines[lines[choice.measure].notna()]
+    here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)
+    first = measured[measured["fingerprint"] == here].head(FIRST)
+    keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], FIRST)
+    if len(keys) > 1:
+        of_runs.tests(keys, of_runs.tested(choice))
+        of_runs.measures(keys, listed.further_names(choice.more))
+
+
+def choice_of(frame, widgets: dict) -> listed.Listing:
+    offered = {"measure": listed.measures(frame), "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
+    offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
+    offered |= {"archived": (False, True)}
+    kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}
+    text, further = widgets.get("compare.text"), widgets.get("compare.more")
+    further = further if isinstance(further, list) else []
+    return listed.Listing(
+        **{name: value for name, value in kept.items() if value in offered[name]},
+        text=text.strip() if isinstance(text, str) else "",
+        more=tuple(column for column in listed.COLUMNS if column in further),
     )

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import answer, listed, more
+from pages.compare import answer, listed
 from pages.shared import format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes, run_names
@@ -81,13 +81,13 @@ def show(lines, choice, frame, compared) -> None:
 def _order(columns, choice) -> list[str]:
     """Return the columns that are shown: the first ones, and those that the user has asked for."""
     settings_shown = ["model", *(name for name in columns if name.startswith("param."))]
-    groups = {more.DIFFERING: settings_shown, more.EVERY: settings_shown, more.TRAINED: ["created"]}
-    groups |= {more.TIMES: answer.TIMES, more.MEMORY: ["model_mb", "training_mb"]}
+    groups = {listed.DIFFERING: settings_shown, listed.EVERY: settings_shown, listed.TRAINED: ["created"]}
+    groups |= {listed.TIMES: answer.TIMES, listed.MEMORY: ["model_mb", "training_mb"]}
     asked = [name for column in choice.more for name in groups.get(column, [column])]
     if {*asked} & {*experiment.DECIDED}:
         asked.append("decision")
     first = [name for name in dict.fromkeys((choice.measure, *FIRST)) if name in columns]
-    first = first[: MOST + (more.TIMES in choice.more)]  # the second time takes no other column's place
+    first = first[: MOST + (listed.TIMES in choice.more)]  # the second time takes no other column's place
     return [name for name in columns if name == "mark" or name in first or name in asked]
 
 
@@ -122,7 +122,7 @@ def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
     for name, (title, values, column, help) in _parameters(lines, choice).items():
         frame[name] = values
         columns[name] = column(title, width=max(70, min(160, 9 * len(title))), help=help)
-    for measure in (*more.SHOWN, *more.measures(choice.more)):
+    for measure in (*listed.SHOWN, *listed.further_measures(choice.more)):
         if measure != choice.measure:
             frame[measure] = 100 * lines[measure]
             columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f", _meaning(measure))
@@ -130,11 +130,11 @@ def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
         times = 1 if name == "labels" else 100
         frame[name] = times * lines[name]
         title = "Labels a row" if name == "labels" else name
-        columns[name] = tables.number(title, 9 * len(title), "%.1f" if times == 1 else "%.2f", more.OF_DECISION)
+        columns[name] = tables.number(title, 9 * len(title), "%.1f" if times == 1 else "%.2f", listed.OF_DECISION)
     if lines["decision"].astype(bool).any():
         frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
-        columns["decision"] = tables.text("Decision", 130, more.OF_DECISION)
-    for time in answer.TIMES if more.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]:
+        columns["decision"] = tables.text("Decision", 130, listed.OF_DECISION)
+    for time in answer.TIMES if listed.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]:
         frame[time], shape = lines[time], tables.amount_format(lines[time])
         columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
     frame["model_mb"] = lines["model_bytes"] / 1e6
@@ -170,10 +170,12 @@ def _meaning(measure: str) -> str:
 def _parameters(lines, choice) -> dict:
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = {}, set()
-    for name, values in experiment.parameters(lines, more.EVERY in choice.more, seed=choice.lines == "result").items():
+    for name, values in experiment.parameters(
+        lines, listed.EVERY in choice.more, seed=choice.lines == "result"
+    ).items():
         label = known[name].label if name in known else name
         title = label.split(",")[0]
-        title = f"{title} ({name})" if title in titles or title in more.SHOWN else title
+        title = f"{title} ({name})" if title in titles or title in listed.SHOWN else title
         titles.add(title)
         help = f"{format.plain(label)} ({format.plain(name)})"
         given = [value for value in values if value is not None]

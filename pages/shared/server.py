@@ -19,7 +19,7 @@ _values = []  # all functions made by shared
 
 
 def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
-    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions.
+    """Decorate a function whose arguments are texts, numbers and lists of them: its values are kept for all sessions.
 
     ``most`` values are kept: few where the arguments are other ones all the time, such as times and lists of results.
     """
@@ -36,7 +36,7 @@ def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
 
         @functools.wraps(function)
         def found(*args):
-            names = (str(cache_root()), *args)
+            names = (str(cache_root()), *(tuple(one) if isinstance(one, list) else one for one in args))
             if not in_memory.values.has(kept, names):  # this session makes it, or waits for another one that does
                 turns.give_up()
             value = kept(*names)

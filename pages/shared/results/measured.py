@@ -16,7 +16,6 @@ INTERVAL = (
     f"cases. It comes from drawing the test rows with replacement {metrics.RESAMPLES:,} times (bootstrap). It does "
     "not include what another seed or other training rows would change."
 )
-SILENT = "No test row of **{}** has a label, so nothing says how often a prediction is right."
 
 
 @server.shared()
@@ -26,11 +25,6 @@ def headline(key: str):
     data = server.dataset(run.fingerprint)
     inv_ps = metrics.inverse_propensity(data.Y_train)
     return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
-
-
-def silent(data, name) -> str:
-    """Return a sentence, for Markdown, where no test row of a data set has a label; empty where one has."""
-    return "" if data.Y_test.nnz else SILENT.format(format.plain(name))
 
 
 def cards(key: str) -> list[tuple]:
