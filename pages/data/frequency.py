@@ -71,7 +71,7 @@ def _balance_cards(summary):
                 f"rows together; for the rarest label it is {summary['irlbl_max']:,.0f}. Charte et al. 2015.",
             ),
             (
-                "Rare with frequent (SCUMBLE)",
+                "SCUMBLE",
                 f"{summary['scumble']:.3f}",
                 "Whether rare labels stand on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
                 "repeating rows with rare labels balances nothing. Mean over rows. Charte et al. 2019.",
