@@ -101,9 +101,7 @@ def first_visit(address, data):
             "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes"}  # fmt: skip
 
 
-def test_every_page_of_a_first_visit_is_looked_at_before_it_is_read_and_can_be_read(
-    tab, prepared, dashboard, catalog, monkeypatch
-):
+def test_every_page_of_a_first_visit_has_a_picture_and_few_words(tab, prepared, dashboard, catalog, monkeypatch):
     monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
     data = part_of(datasets.load("api-docs"), 1000, 100)
     address = prepared(data, trained=1)

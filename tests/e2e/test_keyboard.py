@@ -135,7 +135,7 @@ def menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(one):
     assert page.evaluate(CUT_BUTTONS) == []
 
 
-def test_the_keyboard_reaches_and_uses_every_control_and_a_phone_cuts_nothing(tab, prepared):
+def test_the_keyboard_reaches_controls_and_a_phone_cuts_nothing(tab, prepared):
     one = tab(f"/train{prepared(easy_data('few', 60), trained=2)}")
     one.text("48 training and 12 test rows")
     one.text("ranks a true label first")

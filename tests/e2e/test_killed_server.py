@@ -68,9 +68,7 @@ def held(server, prefix):
         return state.execute("SELECT key FROM holders WHERE key LIKE ?", (f"{prefix}%",)).fetchall()
 
 
-def test_a_file_on_its_way_is_lost_and_can_be_chosen_again_and_one_being_read_is_read_again_without_the_file(
-    server, tab, large
-):
+def test_a_file_on_its_way_is_lost_and_one_being_read_is_kept(server, tab, large):
     until(lambda: [*(server.cache / "artifacts" / "prepared").glob("[!.]*")])  # no worker writes anything more
     tab.idle()
     network = tab.context.new_cdp_session(tab.page)

@@ -69,7 +69,7 @@ class Looks:
 
 @pytest.mark.slow
 @pytest.mark.long  # test_first_screens.py looks at what pages open with
-def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark_in_every_section(tab, prepared):
+def test_every_section_can_be_read_in_light_and_dark(tab, prepared):
     one = tab(f"/train{prepared(easy_data('fruits', named=True), trained=2)}")
     one.text("240 training and 60 test rows")
     one.text("ranks a true label first")
@@ -96,7 +96,7 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark_in_every_secti
     looks.check("Train Label by label, 1280 pixels, light", "Data Frequency, 400 pixels, dark")
 
 
-def test_the_menu_of_columns_and_buttons_that_are_pointed_at_can_be_read_in_the_dark(tab, prepared):
+def test_menus_and_buttons_pointed_at_can_be_read_in_the_dark(tab, prepared):
     one = tab(f"/compare{prepared(easy_data('fruits', named=True), trained=2)}")
     one.page.emulate_media(color_scheme="dark")
     one.section("Is the difference real?")

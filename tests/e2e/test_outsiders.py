@@ -84,7 +84,7 @@ def test_a_name_that_is_not_the_servers_own_gets_nothing(port):
     assert status == 421 and b"--server.allowedHosts" in body
 
 
-def test_nothing_is_uploaded_without_a_session_or_from_another_site(port):
+def test_nothing_is_uploaded_without_a_session_of_this_site(port):
     token = xsrf(port)
     assert upload(port, "0" * 32, token) == 400  # no such session
     assert upload(port, "0" * 32) == 403  # no token

@@ -71,7 +71,7 @@ def shows_data(one):
 @pytest.mark.parametrize(
     ("who", "said"), [(None, "Sign in to open your workspaces"), (EVE, "Not a user of this server")]
 )
-def test_who_has_not_signed_in_or_is_no_user_sees_no_page_and_uploads_no_file(lab, who, said):
+def test_who_has_not_signed_in_sees_no_page_and_uploads_no_file(lab, who, said):
     async def visit():
         async with tab(lab, who) as one:
             assert one.says(said) and not shows_data(one)
@@ -96,7 +96,7 @@ def test_a_workspace_belongs_to_the_user_who_opened_it(lab):
     asyncio.run(visit())
 
 
-def test_the_log_says_who_uploaded_how_much_and_who_was_refused_and_no_file_is_too_large(lab):
+def test_the_log_says_who_uploaded_and_who_was_refused(lab):
     async def visit():
         async with tab(lab, ANN) as one:
             assert await one.put(f"/_stcore/upload_file/{one.session}/a-file", "a.txt", b"abc") == 403
@@ -116,7 +116,7 @@ def test_the_log_says_who_uploaded_how_much_and_who_was_refused_and_no_file_is_t
     assert "abc" not in json.dumps(lines) and "a.txt" not in json.dumps(lines)
 
 
-def test_a_server_that_is_terminated_ends_as_with_ctrl_c_and_leaves_nothing(lab):
+def test_a_terminated_server_ends_as_with_ctrl_c(lab):
     end, before = time.monotonic() + 60, {}
     # Its two workers and their two trackers, at rest: one that is being made leaves a semaphore to its tracker.
     while (len(now := lab.server.ticks()) < 4 or now != before) and time.monotonic() < end:

@@ -67,7 +67,7 @@ async def train(visitor, seeds):
         await visitor.go("train")
 
 
-def test_sessions_at_two_servers_lose_no_write_and_no_result_and_nothing_is_computed_twice(servers):
+def test_sessions_at_two_servers_lose_no_write_and_no_result(servers):
     seen = crowd.Seen()
     visitors = [crowd.Visitor(i, "localhost", servers[i % 2].port, seen, seed=0) for i in range(4)]
     one, two, three, four = visitors
