@@ -79,7 +79,7 @@ def test_heat_maps_leave_out_what_is_not_kept_and_the_diagonal():
     frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
     figure = figures.group_heat(frame, n_labels=12, n_features=4)
     assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
-    assert all(part in figure.data[0].customdata[0][0] for part in ("and 11 more labels", "50 % of their pairs"))
+    assert all(part in figure.data[0].customdata[0][0] for part in ("rather long +11</b>", "50 % of their pairs"))
 
 
 @pytest.mark.parametrize("most, ticks", [(1, ["1"]), (4, ["1", "4"]), (10, ["1", "10"]), (250, ["1", "10", "100"])])

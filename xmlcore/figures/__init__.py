@@ -10,9 +10,11 @@ from xmlcore.figures._comparisons import (
     bucket_bars,
     buckets_compared,
     differences,
+    frontier,
     labels_by_bucket,
     measures_at_k,
     measures_compared,
+    pareto,
 )
 from xmlcore.figures._curves import (
     abstention_curve,
@@ -37,7 +39,6 @@ from xmlcore.figures._feature_bars import (
     node_bars,
     noisy_features,
 )
-from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
     leaf_depths,

@@ -73,8 +73,8 @@ def group_heat(
     figure = new_figure(title, shape[0] * shape[1], n_labels * n_features)
     values = frame["value"].to_numpy(dtype=np.float64).reshape(shape)
     hovers = [
-        f"<b>{_and_more(line['label_name'], line['n_labels'], 'label', 40)}</b><br>"
-        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{probability(line['value'])} of their pairs"
+        f"<b>{short(_plus(line['label_name'], line['n_labels'], 40), 40)}</b><br>"
+        f"{short(_plus(line['name'], line['n_features'], 40), 40)}<br>{probability(line['value'])} of their pairs"
         for line in frame.to_dict("records")
     ]
     first_row, first_column = frame.iloc[: shape[1]], frame.iloc[:: shape[1]]
@@ -114,18 +114,10 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     return draw.heat_map(figure, values, names, names, hovers, "share of the features kept", percent_ticks(*ends), ends)
 
 
-def _and_more(name, count, noun, letters):
-    """Return a group's name followed by the number of its other members."""
-    rest = count - 1
-    return short(name, letters) + (f" and {rest:,} more {noun}{'s' if rest > 1 else ''}" if rest else "")
-
-
-def _plus(name, count):
+def _plus(name, count, letters=draw.LETTERS) -> str:
     """Return a group's name followed by the number of its other members; only the name is shortened."""
-    if count == 1:
-        return str(name)
-    more = f" +{count - 1:,}"
-    room = draw.LETTERS - len(more)
+    more = f" +{count - 1:,}" if count > 1 else ""
+    room = letters - len(more)
     return (name if len(name) <= room else name[: room - 1] + "…") + more
 
 
