@@ -121,7 +121,6 @@ def _every_kind(easy, classes, name="other"):
         kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
         kept("explanations", {"run": run.key}, n_rows=5),
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
-        kept("power_law", of, n_samples=5),
         kept("examine", of),
         kept("split", of),
         kept("tree", of, params={"n_estimators": 2}),

@@ -25,14 +25,7 @@ from xmlcore.datasets.statistics.description import Description, all_labels, des
 from xmlcore.datasets.statistics.examination import Examination, examine
 from xmlcore.datasets.statistics.label_sets import label_sets, rows_of_label_set
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
-from xmlcore.datasets.statistics.power_law import (
-    Goodness,
-    PowerLaw,
-    compare_with_power_law,
-    fit_power_law,
-    goodness_of_fit,
-    power_law_curve,
-)
+from xmlcore.datasets.statistics.power_law import PowerLaw, fit_power_law, power_law_curve
 from xmlcore.datasets.statistics.unlike import facts_of_rows, unlike_test_rows
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
 from xmlcore.datasets.texts.text_datasets import read_text_dataset, with_words
@@ -42,9 +35,9 @@ from xmlcore.datasets.writers.matrices import write_matrix
 
 __all__ = [
     "SYNTHETIC_SHAPES", "CatalogEntry", "Dataset", "DatasetFormatError", "DatasetWarning", "Description",
-    "DownloadError", "Examination", "Goodness", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
-    "all_labels", "catalog", "compare_with_power_law", "describe", "examine", "facts_of_rows", "fit_power_law", "folds",
-    "guess_columns", "goodness_of_fit", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
+    "DownloadError", "Examination", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
+    "all_labels", "catalog", "describe", "examine", "facts_of_rows", "fit_power_law", "folds",
+    "guess_columns", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
     "make_synthetic", "power_law_curve", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
     "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",

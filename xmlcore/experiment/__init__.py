@@ -36,7 +36,6 @@ from xmlcore.experiment.kinds import (  # noqa: F401
     explanations,
     export,
     packed_files,
-    power_law,
     prepare,
     read,
     read_texts,

@@ -36,7 +36,7 @@ NEEDED_BY_KIND = {
     **dict.fromkeys(("measures", "given_predictions"), {"measures"}),
     **dict.fromkeys(("read", "split"), {"reading"}),
     **dict.fromkeys(("prepare", "synthetic", "read_texts", "words"), set()),
-    **dict.fromkeys(("description", "power_law", "examine", "export"), set()),
+    **dict.fromkeys(("description", "examine", "export"), set()),
 }
 
 

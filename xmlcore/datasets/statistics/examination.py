@@ -9,7 +9,7 @@ from xmlcore.datasets.statistics.description import all_labels
 from xmlcore.datasets.statistics.drift import drift
 from xmlcore.datasets.statistics.duplicates import duplicates
 from xmlcore.datasets.statistics.pairs import label_pairs
-from xmlcore.datasets.statistics.power_law import PowerLaw, compare_with_power_law, fit_power_law
+from xmlcore.datasets.statistics.power_law import PowerLaw, fit_power_law
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_dataset
@@ -26,7 +26,6 @@ class Examination(NamedTuple):
     exclusions: "DataFrame"
     partners: "DataFrame"
     power_law: PowerLaw  # of the training rows per label
-    alternatives: "DataFrame"
 
 
 def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
@@ -52,8 +51,7 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     progress("Counting pairs of labels", 0.55)
     found = label_pairs(all_labels(dataset))
     progress("Fitting a power law to the frequencies of labels", 0.95)
-    counts = dataset.Y_train.sum(axis=0)
-    fit = fit_power_law(counts)
+    fit = fit_power_law(dataset.Y_train.sum(axis=0))
     summary = twice.summary | {
         "n_features_tested": int(features["tested"].sum()),
         "n_features_drifted": int(features["differs"].sum()),
@@ -61,7 +59,6 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
         "n_labels_drifted": int(labels["differs"].sum()),
         "n_pairs": found.n_pairs,
     }
-    alternatives = compare_with_power_law(counts, fit)
     progress("Done", 1.0)
     frames = found.pairs, found.exclusions, found.partners
-    return Examination(summary, twice.rows, features, labels, *frames, fit, alternatives)
+    return Examination(summary, twice.rows, features, labels, *frames, fit)

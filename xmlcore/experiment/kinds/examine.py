@@ -34,6 +34,7 @@ class Examine(Task):
     """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
 
     kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
+    version = 2  # without alternatives to the power law
     doing = "Examining {dataset}"
 
     def estimate(self) -> Estimate:
