@@ -25,7 +25,6 @@ OF_PANDAS = {"contains", "count", "extract", "extractall", "findall", "replace",
 PUNCTUATION = "\n,;:|/\\'\"{}[]()<>=+-_#%@~"
 # Values of what is local to a function, or an argument, where a pattern is made of it.
 LOCAL = {
-    "pages/data/forms/uploads.py": lambda module: [{"pattern": pattern} for pattern, _ in module._ON_PAGE],
     "pages/features/words.py": lambda module: [{"noun": "feature"}],
     "pages/shared/figures/charts.py": lambda module: [{"drawn": "12 of 1,000 labels"}],
     "pages/shared/figures/figure_files.py": lambda module: [{"mark": mark} for mark in (r"\*\*", r"\*", "`")],
@@ -34,7 +33,6 @@ LOCAL = {
         {"use": use, "self": SimpleNamespace(_use=use)} for use in (packed.USE, bundles.USE)
     ],
     "xmlcore/datasets/readers/arff.py": lambda module: [{"letters": "\\'\"%"}],
-    "xmlcore/datasets/readers/xmlc.py": lambda module: [{"until_newline": whether} for whether in (True, False)],
     "xmlcore/datasets/texts/records.py": lambda module: [{"prefix": "__label__"}],
     "xmlcore/datasets/texts/words.py": lambda module: [{"pattern": module.WORD}],
 }

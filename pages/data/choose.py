@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.data import manage
-from pages.data.forms import form, published, split, synthetic, texts, upload, words
+from pages.data.forms import form, published, split, synthetic, texts, upload, vectorizer
 from pages.shared import actions, fields, format, fragments, jobs, sections
 from pages.shared.workspaces import dataset_list, sources, workspace
 from xmlcore import datasets
@@ -78,7 +78,7 @@ def change(data, fingerprint, used: dict | None) -> None:
     if data is not None:
         forms["Split again"] = split.FORM.busy(), lambda: form.draw(split.FORM, data, fingerprint, used)
         if data.texts_train is not None and data.texts_test is not None:
-            forms["Other words"] = words.FORM.busy(), lambda: form.draw(words.FORM, data, fingerprint, used)
+            forms["Other words"] = vectorizer.FORM.busy(), lambda: form.draw(vectorizer.FORM, data, fingerprint, used)
     if opened := manage.opened():
         forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
         forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)

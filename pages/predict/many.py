@@ -13,8 +13,8 @@ from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
 from xmlcore import experiment, store
+from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.readers.sources import stem
-from xmlcore.datasets.readers.visible import visible
 from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.experiment.kinds.predictions import LINES, OF_FILE, ROWS, TEXTS, Predictions, given_rows
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from xmlcore import wording
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.readers.names import visible
 from xmlcore.wording import enumeration as listed  # noqa: F401
 
 

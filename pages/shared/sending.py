@@ -8,7 +8,28 @@ from pages.shared import actions, format, jobs, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import made, workspace
 from xmlcore import experiment
+from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task_parameters import TEST_SIZE
+
+# Labels of controls by the arguments of xmlcore that they stand for: errors name those.
+CONTROLS = {
+    "counts": "Take the numbers from the data",
+    "encoding": "Encoding",
+    "feature_names": "Feature names",
+    "first": "Number of the first row",
+    "first_index": "Ids start at",
+    "label_names": "Label names",
+    "labels": "Labels are” or “Label file",
+    "leave_out": "Leave out columns of text",
+    "test": "Test file",
+    "test_labels": "Label file of the test rows",
+    "text": "Texts are in",
+    "xmlcore.datasets.read_dataset": "Upload data",
+    "xmlcore.datasets.read_text_dataset": "Upload texts",
+    TEST_SIZE.name: TEST_SIZE.label,
+    **{parameter.name: parameter.label for parameter in TextVectorizer.PARAMETERS},
+}
 
 
 def button(label: str, key: str, file) -> bool:
@@ -35,9 +56,21 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
     st.rerun()
 
 
-def failures(kind: str, beginning: str, names, on_page=str, **fields) -> None:
-    """Show why jobs of a kind failed; ``names(record)`` has what the user calls the files, ``on_page`` its words."""
-    for record, job in jobs.failed(kind, **fields):
-        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
-        st.error(f"**{beginning}** {format.plain(made.with_names(on_page(reason), names(record)))}")
+def failures(kind: str, beginning: str, names, **inputs) -> None:
+    """Show why jobs of a kind failed; ``names(record)`` has what the user calls the files."""
+    for record, job in jobs.failed(kind, **inputs):
+        if job.fault is not None:
+            reason = on_page(job.fault)
+        else:
+            reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+        st.error(f"**{beginning}** {format.plain(made.with_names(reason, names(record)))}")
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
+
+
+def on_page(fault) -> str:
+    """Return what is wrong with the user's data, and what to do at which control of a page."""
+
+    def called(argument, value):
+        return f"“{CONTROLS[argument]}”" if argument in CONTROLS else "only in a notebook"
+
+    return fault.text(called)

@@ -9,6 +9,7 @@ from xmlcore._kernels import arff_header as header_kernels
 from xmlcore.datasets.readers.arff import _columns
 from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
 from xmlcore.datasets.readers.arff_rows import ArffReader, matrices
+from xmlcore.datasets.readers.sources import NamedSource
 
 FAULTS = "bad number,bad nominal,bad label,no value,bad token,too few,too many,bad index,index range,index order,"
 FAULTS += "not closed,bad weight,after row"
@@ -40,7 +41,7 @@ def compare(content):
     """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
     text = np.frombuffer(content, dtype=np.uint8)
     assert kernels.count_entries(text) == naive.arff.count_entries(content), content
-    reader = ArffReader(text, HEADER, _columns(HEADER, LABELS), None, "rows")
+    reader = ArffReader(text, HEADER, _columns(HEADER, LABELS), NamedSource(b"", "rows"))
     status, out = reader.run(), reader.out
     expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
     if expected[0] != "ok":

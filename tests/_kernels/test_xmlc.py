@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from xmlcore._kernels import xmlc as kernels
-from xmlcore.datasets.readers.xmlc_rows import TextReader
+from xmlcore.datasets.readers.blocks import TextReader
 from xmlcore.validation import INT32_MAX
 
 FAULTS = "bad label,label range,bad feature,feature range,bad value,too many rows,too few rows,sum overflow".split(",")

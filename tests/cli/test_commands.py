@@ -18,7 +18,7 @@ from serve.running import served
 import xmlcore
 from xmlcore import PLT, Ranking, datasets
 from xmlcore.cli import group, main, output, predict
-from xmlcore.cli.group import COMMANDS, MODULES
+from xmlcore.cli.group import COMMANDS
 from xmlcore.models import PackedModel
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,15 +30,17 @@ def packed(rows, tmp_path):
     return PackedModel(PLT(max_leaf_labels=4, n_jobs=1).fit(X, Y)).save(tmp_path / "m.zip")
 
 
-def test_help_names_all_commands_and_arguments_are_said_as_options(run):
+def test_help_names_all_commands_and_errors_name_options(run, tmp_path):
     text = run("--help").out
     assert all(f"  {name} " in text for name in COMMANDS)
     for name in COMMANDS:
-        assert (ROOT / (MODULES[name].replace(".", "/") + ".py")).is_file()
         assert run(name, "--help").out.startswith(f"Usage: xmlcore {name}")
     assert run("--version").out == f"xmlcore, version {xmlcore.__version__}\n"
-    said = group.in_options('perhaps labels="tags"; test_size=0.2 leaves 2; Pass labels=: a file, or first_index=1.')
-    assert said == 'perhaps --labels "tags"; --test-size 0.2 leaves 2; Pass --labels: a file, or --first-index 1.'
+    (tmp_path / "a.txt").write_text("2 2 2\n1 1:1\n2 2:1\n")
+    assert "a.txt, line 3, column 1: label id 2" in (err := run("describe", tmp_path / "a.txt", status=2).err)
+    assert err.endswith("its ids seem to start at 1 (--first-index 1).\n")
+    said = [group.option(*each) for each in (("labels", [1, 2]), ("names",), ("max_bytes", 9))]
+    assert said == ["--labels 1 --labels 2", "--vocabulary", "only in Python"]
 
 
 def test_describe_says_what_is_in_a_file_or_a_model(run, json_of, files, packed):

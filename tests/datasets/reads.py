@@ -32,6 +32,11 @@ def failure(content, **options):
     return caught.value
 
 
+def advised(content, **options):
+    """Return the argument that an error advises to change, and its value."""
+    return failure(content, **options).fault[-2:]
+
+
 def warned(call, *args, **options):
     with warnings.catch_warnings(record=True, action="always") as caught:
         call(*args, **options)

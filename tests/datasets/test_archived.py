@@ -8,7 +8,7 @@ import pytest
 from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix, write_matrix
 from xmlcore.datasets.readers import archived
-from xmlcore.datasets.readers.looks import look
+from xmlcore.datasets.readers.formats import look
 
 HEADER = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
 XML = '<labels><label name="red"></label><label name="apple"></label></labels>'
@@ -82,7 +82,7 @@ def test_all_rows_and_the_files_of_the_published_split_are_one_data_set():
     assert look(archive).inside == {
         "train": "Bibtex_data.txt", "train_rows": "bibtex_trSplit.txt", "test_rows": "bibtex_tstSplit.txt"
     }  # fmt: skip
-    with pytest.raises(ValueError, match="has the rows of its split"):
+    with pytest.raises(ValueError, match="says which rows are the test rows"):
         read_dataset(archive, DATA)
     for numbers, said in ((b"9\n", "trSplit.txt, line 1: '9' is not the number"), (b"1\n", "all of its rows are")):
         with pytest.raises(DatasetFormatError, match=said):

@@ -202,7 +202,7 @@ def test_text_attributes_are_left_out_if_that_is_asked():
     assert warned(read_matrix, (content + rows).encode(), leave_out=True) == [said]
     with pytest.warns(DatasetWarning):
         assert read(content + rows, leave_out=True) == EXPECTED
-    assert "leave_out=True" in failure((content + rows).encode()).remedy
+    assert failure((content + rows).encode()).fault[-2:] == ("leave_out", True)
 
 
 def error(rows="", old=None, new="", **options):
@@ -220,14 +220,14 @@ def error(rows="", old=None, new="", **options):
         ("x,red,male,1,1,no", 1, "'x' where the attribute 'height' needs a number", "3e-5"),
         ("'1,5',red,male,1,1,no", 1, "'1,5' where the attribute 'height' needs a number", "a point"),
         ("1;red;male;1;1;no", 1, "'1;red;male;1;1;no' where the attribute", "separated by commas"),
-        ("NaN,red,male,1,1,no", 1, "the value 'NaN' of the attribute 'height'", "written as ?"),
+        ("NaN,red,male,1,1,no", 1, "'NaN' where the attribute 'height' needs a number", "written as ?"),
         ("1e50,red,male,1,1,no", 1, "too large for float32", "Scale"),
         ("1,red,male,1,1", 15, "the row ends after 5 values, but there are 6 attributes", "written as ?"),
         ("1,red,male,1,1,no,1", 19, "'1' after the 6 values of the row", "quotation marks"),
         ("1,,male,1,1,no", 3, "no value of the attribute 'colour'", "written as ?"),
         ("1,'red,male,1,1,no", 3, "quotation mark that is not closed", "backslash"),
         ("1,'red'x,male,1,1,no", 3, "something right behind the quoted value of the attribute 'colour'", ""),
-        ("{6 1}", 2, "attribute number 6, but there are 6 attributes, with the numbers 0 to 5", "Correct"),
+        ("{6 1}", 2, "attribute number 6, but there are 6 attributes, numbered from 0", "Correct"),
         ("{2 male,0 1}", 9, "attribute number 0 after number 2", "ascend"),
         ("{0 1,0 1}", 6, "attribute number 0 twice", "ascend"),
         ("{0 1,tall 1}", 6, "'tall' where the number of an attribute belongs", "number value"),
@@ -259,9 +259,9 @@ def test_a_wrong_row_is_an_error_with_its_place(rows, column, found, remedy):
         ("{red, green, 'dark blue'}", "{ }", 5, "has no values", ""),
         ("{red, green, 'dark blue'}", "{a,b} c", 5, "'c' after the values", ""),
         ("height numeric", "'height numeric", 4, "quotation mark is not closed", "\\'"),
-        ("height numeric", "height string", 4, "the attribute 'height' has the type string", "StringToWordVector"),
-        ("height numeric", "height date", 4, "the attribute 'height' has the type date", "Remove"),
-        ("height numeric", "height relational", 4, "the attribute 'height' has the type relational", "Remove"),
+        ("height numeric", "height string", 4, "the attribute 'height' has the type string", "remove"),
+        ("height numeric", "height date", 4, "the attribute 'height' has the type date", "remove"),
+        ("height numeric", "height relational", 4, "the attribute 'height' has the type relational", "remove"),
         ("@attribute height numeric", "@part height", 4, "'@part' in the header", "@relation, @attribute"),
         ("@attribute height numeric", "1,2,3", 4, "'1,2,3' in the header", "@data"),
         ("tall {0,1}", "tall {a,b,c}", 8, "the label 'tall' has the values 'a', 'b', 'c'", "{0,1}"),
@@ -291,30 +291,27 @@ def test_unknown_labels_are_named_with_the_nearest_names():
     caught = error(labels=["tal", "a fan", "fame"])
     assert caught.found == "2 of the 3 labels are not among its attributes: 'tal', 'fame'"
     assert caught.remedy.startswith("Attributes with a name like 'tal': 'tall'.")
-    assert error(labels=["TALL"]).remedy.startswith("Attributes with a name like 'TALL': 'tall'.")
     caught = error(labels=XML.replace(b"tall", b"zz"))
     assert caught.found == "1 of the 2 labels is not among its attributes: 'zz'"
 
 
-@pytest.mark.parametrize(
-    ("content", "hint"),
-    [
-        (HEAD.replace(": -C -2", ""), "last 3 attributes, 'old' to 'a fan', have two values: if these are the labels, "
-         "pass labels=-3."),
-        (head("l {0,1}", "f real"), "first attribute, 'l', has two values: if these are the labels, pass labels=1."),
-        (head("l {0,1}", "f {0,1}"), "All 2 attributes have two values, so none stands out."),
-        (head("l real", "f real"), "or the last if n is negative."),
-    ],
-)  # fmt: skip
-def test_without_labels_the_error_says_how_to_tell_them(content, hint):
+@pytest.mark.parametrize(("content", "value"), [
+    (HEAD.replace(": -C -2", ""), -3),
+    (head("l {0,1}", "f real"), 1),
+    (head("l {0,1}", "f {0,1}"), None),
+    (head("l real", "f real"), None),
+])  # fmt: skip
+def test_without_labels_the_error_says_how_many_seem_to_be(content, value):
     caught = failure(content.encode())
     assert caught.found == "it does not say which attributes are labels"
-    assert caught.remedy.endswith(hint)
+    assert caught.fault[-2:] == ("labels", value)
 
 
 def test_a_wrong_number_of_labels_is_an_error():
-    assert "labels=7 was given, but there are 6 attributes" in error(labels=7).found
-    assert "its relation says -C -9, but there are 6 attributes" in error(old="-C -2", new="-C -9").found
+    assert "labels are to be the first 7 attributes, but it has 6 attributes" in error(labels=7).found
+    assert (
+        "its relation says that labels are the last 9 attributes, but it has 6" in error(old="-C -2", new="-C -9").found
+    )
     content = "@relation a\n" + "".join(f"@attribute {i} {{0,1}}\n" for i in range(4)) + "@data\n0,1,1,1\n"
     assert failure(content.encode(), labels=4).found == "all of its attributes are labels"
     for wrong, kind in (
@@ -406,20 +403,17 @@ def test_a_number_of_labels_that_seems_to_be_off_is_said():
         return [str(w.message) for w in caught]
 
     assert warned_of(-4) == warned_of(-1) == []  # one of four labels is no slip
-    assert warned_of(-3) == [
-        "data: the last 3 attributes are read as labels. Beside them, 'l0' has the two values of a label too. "
-        "If these are the labels, pass labels=-4."
-    ]
-    only = "Only the last 4 attributes have the two values of a label. If these are the labels, pass labels=-4."
-    assert warned_of(-5) == [f"data: the last 5 attributes are read as labels. {only}"]  # c has 0 and 1
+    said = "Exactly the last 4 attributes have the two values of a label. Are these the labels? (labels=-4)"
+    assert warned_of(-3) == [f"data: the last 3 attributes are read as labels. {said}"]
+    assert warned_of(-5) == [f"data: the last 5 attributes are read as labels. {said}"]  # c has 0 and 1
     for n in (-6, 4):  # b has other values; the labels are at the other end
         with pytest.raises(DatasetFormatError) as caught:
             warned_of(n)
-        assert caught.value.remedy.endswith(only)
+        assert caught.value.fault[-2:] == ("labels", -4)
 
 
 def test_a_name_of_an_attribute_alone_is_told_from_a_path():
-    with pytest.raises(ValueError, match=r"to name an attribute, pass labels=\['tall'\]"):
+    with pytest.raises(ValueError, match=r"labels=\['tall'\]"):
         read_matrix(HEAD.encode() + ROWS.encode(), labels="tall")
     with pytest.raises(FileNotFoundError):
         read_matrix(HEAD.encode() + ROWS.encode(), labels="nothing.xml")

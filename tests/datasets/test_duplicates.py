@@ -4,8 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets import Dataset
-from xmlcore.datasets.statistics.duplicates import duplicates
-from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.datasets.statistics.rows import duplicates, row_hashes
 
 
 def test_repeated_rows_leaks_and_other_labels_by_hand():
@@ -67,7 +66,7 @@ def test_hashes_depend_on_columns_and_values_and_not_on_blocks(monkeypatch):
     X = sp.csr_array(sp.random_array((50, 30), density=0.2, rng=rng, format="csr", dtype=np.float32))
     X.sort_indices()
     whole = row_hashes(X)
-    monkeypatch.setattr("xmlcore.datasets.statistics.row_hashes.BLOCK", 7)
+    monkeypatch.setattr("xmlcore.datasets.statistics.rows.BLOCK", 7)
     np.testing.assert_array_equal(row_hashes(X), whole)
     assert np.unique(whole).size == np.unique(X.toarray(), axis=0).shape[0]
     pair = sp.csr_array(np.array([[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 0, 0]], np.float32))

@@ -6,9 +6,9 @@ import pytest
 from xmlcore.datasets import examine, make_synthetic
 from xmlcore.datasets.statistics.description import all_labels
 from xmlcore.datasets.statistics.drift import drift
-from xmlcore.datasets.statistics.duplicates import duplicates
+from xmlcore.datasets.statistics.frequencies import fit_power_law
 from xmlcore.datasets.statistics.pairs import label_pairs
-from xmlcore.datasets.statistics.power_law import fit_power_law
+from xmlcore.datasets.statistics.rows import duplicates
 
 
 def test_an_examination_has_what_its_parts_compute():

@@ -8,20 +8,20 @@ import scipy.sparse as sp
 
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
 from xmlcore.datasets.readers import formats
-from xmlcore.datasets.readers.xmlc import Rows
+from xmlcore.datasets.readers.rows import Rows
 
 
 @pytest.fixture
 def named(monkeypatch):
     """A format of one line: the names of the features, which are also the labels, of a unit matrix."""
 
-    def parse(text, source):
+    def parse(text, source, options):
         names = text.tobytes().decode().removeprefix("names ").split()
         X = sp.csr_array(np.eye(len(names), dtype=np.float32))
         return Rows(source, "named", X, X.astype(bool), 0, feature_names=names, label_names=[*map(str.upper, names)])
 
     module = SimpleNamespace(parse=parse, looks_like=lambda text: bytes(text[:6]) == b"names ")
-    monkeypatch.setitem(formats.READERS, "named", formats.Reader(module, ()))
+    monkeypatch.setitem(formats.READERS, "named", module)
 
 
 def test_a_format_of_the_table_is_recognised_and_its_names_arrive(named):
@@ -34,9 +34,9 @@ def test_a_format_of_the_table_is_recognised_and_its_names_arrive(named):
 
 
 def test_an_option_that_a_format_does_not_take_is_an_error(named):
-    with pytest.raises(ValueError, match="it has no columns, but labels=.* names columns"):
+    with pytest.raises(ValueError, match="it has no columns, but .* is to be a column"):
         read_matrix(b"names a b c", labels=["a"])
-    with pytest.raises(ValueError, match="it has the labels of its rows, but labels= is given too"):
+    with pytest.raises(ValueError, match="it has the labels of its rows, but labels are given beside it"):
         read_matrix(b"names a b c", labels=b"1 1\n0\n")
 
 

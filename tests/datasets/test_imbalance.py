@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore.datasets import describe, label_sets, read_dataset
-from xmlcore.datasets.statistics.imbalance import imbalance, imbalance_ratios, scumble_of_labels, scumble_of_rows
+from xmlcore.datasets.statistics.frequencies import imbalance, imbalance_ratios, scumble_of_labels, scumble_of_rows
 from xmlcore.validation import check_labels
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.datasets.readers.looks import Look, look
+from xmlcore.datasets.readers.formats import Look, look
 
 ARFF = "@relation 'r%s'\n@attribute a numeric\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n"
 
@@ -36,7 +36,7 @@ def test_the_beginning_of_a_file_says_its_format_and_its_labels(content, expecte
 
 
 def test_looking_at_a_long_file_reads_its_beginning_only(monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.readers.looks._HEAD", 1000)
+    monkeypatch.setattr("xmlcore.datasets.readers.formats._HEAD", 1000)
     monkeypatch.setattr("xmlcore.datasets.readers.sources._CHUNK", 100)
     rows = "".join(f"0 1:{value}\n" for value in np.random.default_rng(0).random(20_000))
     packed = gzip.compress(b"9 9 9\n" + rows.encode())[:-20]  # the end is missing

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.readers.mulan_xml import label_names
+from xmlcore.datasets.readers.names import xml_label_names as label_names
 
 PLAIN = '<?xml version="1.0" encoding="{}"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n{}\n</labels>\n'
 
@@ -74,6 +74,6 @@ OUTSIDE = '<!DOCTYPE labels [<!ENTITY e SYSTEM "file:///etc/hostname">]><labels>
 ])  # fmt: skip
 def test_what_is_no_list_of_labels_is_an_error(content, found, line):
     with pytest.raises(DatasetFormatError) as caught:
-        label_names(content, name="a.xml")
-    assert caught.value.source == "a.xml" and found in caught.value.found and caught.value.remedy
+        label_names(content)
+    assert caught.value.source == "labels" and found in caught.value.found and caught.value.remedy
     assert caught.value.line == line

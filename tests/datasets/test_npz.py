@@ -14,7 +14,7 @@ from datasets.test_sources import Upload
 from tests.archiving import npz as arrays
 from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix, read_texts
-from xmlcore.datasets.readers.looks import look
+from xmlcore.datasets.readers.formats import look
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
 CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
@@ -111,7 +111,7 @@ def test_two_pairs_of_files_make_a_data_set():
     features, labels = sparse(X), sparse(Y)
     made = read_dataset(features, features, labels=labels, test_labels=labels)
     assert (made.n_train, made.n_test, made.n_labels) == (40, 40, 6)
-    with pytest.raises(ValueError, match="test_labels="):
+    with pytest.raises(ValueError, match="the labels of the training rows only"):
         read_dataset(features, features, labels=labels)
     with pytest.raises(ValueError, match="no test file"):
         read_dataset(both(), test_labels=labels)
@@ -217,7 +217,7 @@ def test_what_an_archive_promises_does_not_decide_how_much_memory_is_used():
 def test_a_file_of_another_format_given_as_npz_is_refused():
     assert "it is not a NumPy archive" in failure(b"1 1 1\n0 0:1\n", format="npz").found
     assert "a NumPy archive (npz)" in failure(both(), format="xmlc").found
-    with pytest.raises(ValueError, match="labels= is given too"):
+    with pytest.raises(ValueError, match="labels are given beside it"):
         read_matrix(both(), labels=sparse(Y))
 
 

@@ -44,6 +44,7 @@ def test_files_of_other_programs_are_named_by_every_reader(read):
         (TURTLE, "RDF in Turtle"), (RDF_XML, "RDF in RDF/XML"), (b'<a:1> <a:2> "b"@en .\n', "RDF in N-Triples"),
         (b'{\n "@context": {},\n "@graph": []}', "RDF in JSON-LD"), (b'[{"@id": "http://a/1"}]', "RDF in JSON-LD"),
         (zipped({"mimetype": "a", "content.xml": "<x/>"}), "an OpenDocument file"), (b"\x80\5K\1.", "a Python pickle"),
+        (b"A\n3\n262401\n197888\n5\n", "an R object"),
         (b"ARROW1\0\0", "an Arrow"), (b"MATLAB 7.3 MAT-file, a", "a MATLAB"), (b"---\n- text: a\n", "a YAML file"),
         ("a,b\n1,2\n".encode("utf-16-be"), "UTF-16 text"), (b"\0\5\x16\7\0\2", "a file that macOS added"),
     ):  # fmt: skip

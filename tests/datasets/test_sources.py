@@ -93,7 +93,7 @@ def test_a_compression_bomb_ends_at_the_bound(pack):
     bomb = pack(b"1 2 2\n" + b"\n" * 5_000_000)
     error = failure(bomb, max_bytes=1_000_000)
     assert "more than 1,000,000 bytes of text" in error.found
-    assert "max_bytes" in error.remedy
+    assert error.fault.argument == "max_bytes"
     read_matrix(bomb, max_bytes=5_000_006)
 
 

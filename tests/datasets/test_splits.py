@@ -18,13 +18,12 @@ from xmlcore.datasets import (
     rows_of_file,
     split_again,
     split_rows,
+    splits,
     stratified_parts,
     stratified_split,
     without_leaks,
     write_matrix,
 )
-from xmlcore.datasets.splits import sizes as split_sizes
-from xmlcore.datasets.splits import splitting as splits
 
 
 def labels(n=600, n_labels=40, seed=0):
@@ -83,7 +82,7 @@ def test_rows_that_move_hurt_the_labels_less_than_others_would():
     Y, rng = many_labels(), np.random.default_rng(1)
     part = (rng.random(600) < 0.3).astype(np.int32)
     sizes = np.array([480, 120])
-    moved = split_sizes.move_to_sizes(Y, part, sizes, rng)
+    moved = splits.move_to_sizes(Y, part, sizes, rng)
     at_random = part.copy()
     at_random[rng.choice(np.flatnonzero(part == 1), part.sum() - 120, replace=False)] = 0
     assert distance(Y, moved, 2) < 0.9 * distance(Y, at_random, 2)
@@ -94,7 +93,7 @@ def test_rows_that_move_hurt_the_labels_less_than_others_would():
     [(10, (0.5, 0.5), [5, 5]), (7, (0.5, 0.5), [4, 3]), (5, [0.2] * 5, [1] * 5), (4, (0.9, 0.05, 0.05), [4, 0, 0])],
 )
 def test_whole_sizes_sum_to_all_rows(n, shares, sizes):
-    assert split_sizes.whole_sizes(n, shares).tolist() == sizes
+    assert splits.whole_sizes(n, shares).tolist() == sizes
 
 
 def test_the_same_seed_gives_the_same_parts_and_another_seed_others():
@@ -144,7 +143,7 @@ def test_split_files_of_the_repository_have_a_column_for_each_split():
 
 @pytest.mark.parametrize("text, column, said, line", [
     (b"1\n5\n", 0, "'5' is not the number of a row. Row numbers are whole numbers from 1 to 4", 2),
-    (b"1\n0\n", 0, "pass first=0", 2),
+    (b"1\n0\n", 0, "number 0", 2),
     (b"1\n-2\n", 0, "'-2' is not the number", 2),
     (b"1\n2.5\n", 0, "'2.5' is not the number", 2),
     (b"1 2\n3\n", 0, "the line has 1 numbers, but the first line has 2", 2),
@@ -201,7 +200,7 @@ def test_a_file_is_read_with_the_split_of_two_files_of_row_numbers(tmp_path, dat
     found = read_dataset(tmp_path / "data.txt", split=(train, test))
     assert (found.X_train != data.X_train[[1, 3, 0]]).nnz == (found.Y_test != data.Y_train[[59, 2]]).nnz == 0
     assert "2 of the 60 rows of data.txt, chosen by a list of row numbers" in found.notes[0]
-    with pytest.raises(ValueError, match="either split= or a test file"):
+    with pytest.raises(ValueError, match="and there is a test file"):
         read_dataset(tmp_path / "data.txt", tmp_path / "data.txt", split=(train, test))
 
 

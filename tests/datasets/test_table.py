@@ -10,7 +10,7 @@ import pytest
 from datasets.reads import failure, warned
 
 from xmlcore.datasets import read_dataset, read_matrix, read_new_rows
-from xmlcore.datasets.readers import table_records
+from xmlcore.datasets.readers import table_cells
 
 PLAIN = b"width,height,red,blue\n1,0.5,0,1\n0,-2e3,1,0\n"
 VALUES = ([[1, 0.5], [0, -2000]], [[0, 1], [1, 0]])
@@ -116,7 +116,7 @@ def test_blocks_cut_a_table_anywhere(monkeypatch):
     frame = pd.DataFrame(rng.integers(0, 2, (50, 4)), columns=list("abcd"))
     frame["tags"] = ['x\n;"y"' if i % 3 else "z, w" for i in range(50)]
     content = frame.to_csv(index=False).encode()
-    monkeypatch.setattr(table_records, "_BLOCK", 37)
+    monkeypatch.setattr(table_cells, "_BLOCK", 37)
     X, Y, _, names = read_matrix(content, labels="tags")
     assert (X.toarray() == frame[list("abcd")].to_numpy()).all()
     assert names == ['"y"', "x", "z, w"]
@@ -139,7 +139,7 @@ def test_blocks_cut_a_table_anywhere(monkeypatch):
     (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
     (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
     (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),
-    (b"a,b,y\n1,2,0\n", -3, 1, None, "labels=-3, but there are 3 columns"),
+    (b"a,b,y\n1,2,0\n", -3, 1, None, "the last 3 are to be labels, but there are 3 columns"),
     (b"a,height,y\n1,2,0\n", ["weight"], 1, None, "no column has the name 'weight'; similar names: height"),
     (b"a,b,b\n1,2,0\n", ["b"], 1, None, "2 columns have the name 'b'"),
     (b"a,b,y\n1,2,0\n", ["a", "b", "y"], None, None, "all 3 columns are labels"),
@@ -156,14 +156,14 @@ def test_tables_that_cannot_be_read_say_where_and_why(content, labels, line, col
 def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
     error = failure(PLAIN)
     assert "a table of 4 columns between commas (width, height, red, blue)" in error.found
-    assert "in the first lines, the last 2 hold nothing but 0 and 1 (labels=-2)" in error.found
-    assert "labels=-3 for the last three" in error.remedy
-    assert 'perhaps labels="tags"' in failure(b"x,tags\n3,a\n").found
+    assert "in the first lines, the last 2 hold nothing but 0 and 1" in error.found
+    assert error.fault[-2:] == ("labels", -2)
+    assert failure(b"x,tags\n3,a\n").fault[-2:] == ("labels", "tags")
 
 
 def test_a_quote_that_is_never_closed_is_one_long_cell_and_found_soon():
-    assert table_records.cells(b'a,"' + b"," * 1_000_000, b",") == [b"a", b'"' + b"," * 1_000_000]
-    assert table_records.cells(b'"a,b","c""d,",e', b",") == [b"a,b", b'c"d,', b"e"]
+    assert table_cells.cells(b'a,"' + b"," * 1_000_000, b",") == [b"a", b'"' + b"," * 1_000_000]
+    assert table_cells.cells(b'"a,b","c""d,",e', b",") == [b"a,b", b'c"d,', b"e"]
 
 
 def test_odd_names_and_labels_are_said():
@@ -189,13 +189,13 @@ def test_columns_of_text_are_left_out_if_that_is_wanted():
     late = b"a,name,note,y\n" + b"1,Ann,,0\n" * 40 + b"2,Bob,\xc3\xa4,1\n"
     for block in (100, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(table_records, "_BLOCK", block)
+            patch.setattr(table_cells, "_BLOCK", block)
             said = warned(read_matrix, late, labels=-1, leave_out=True)
             assert said == ["data: 2 columns of text left out: 'name', 'note'"]
             with warnings.catch_warnings(action="ignore"):
                 (X, Y), names = read(late, -1, leave_out=True)
         assert names == (["a"], ["y"]) and X == [[1]] * 40 + [[2]] and Y[-1] == [1]
-    assert "leave_out=True" in failure(late, labels=-1).remedy
+    assert failure(late, labels=-1).fault[-2:] == ("leave_out", True)
     assert "all columns of features are text" in failure(b"a,y\nx,1\nz,0\n", labels=-1, leave_out=True).found
     assert "the label 'y' is 'x'" in failure(b"a,y\n1,x\n2,0\n", labels=-1, leave_out=True).found
 
@@ -229,7 +229,6 @@ def test_a_column_called_id_that_the_model_has_as_a_feature_or_may_have_has_no_i
 
 
 def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
-    from xmlcore.datasets.readers import table_cells
 
     calls, frame = [], table_cells._frame
     monkeypatch.setattr(table_cells, "_frame", lambda *args: calls.append(args[2:]) or frame(*args))

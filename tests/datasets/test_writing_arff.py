@@ -58,7 +58,7 @@ def test_what_is_written_is_what_mulan_and_meka_read(tmp_path):
         ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 2 features"),
         ({"label_names": ["\ud800", "b"]}, "not valid Unicode"),
         ({"label_names": ["a\x01", "b"], "xml": "a.xml"}, "XML cannot hold the label name 'a.x01'"),
-        ({"relation": "r: -C 3"}, "has an option -C"),
+        ({"relation": "r: -C 3"}, "says by -C what the labels are"),
     ],
 )  # fmt: skip
 def test_names_that_cannot_be_written_are_errors_and_leave_no_file(options, message, tmp_path):

@@ -62,7 +62,7 @@ def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(ea
 
 
 def test_progress_is_in_bytes_and_in_the_ratio_of_the_parts(easy, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.writers.files._CHUNK", 100)
+    monkeypatch.setattr("xmlcore.datasets.writers._CHUNK", 100)
     reports = []
     task = experiment.task("export", {"dataset": save_dataset(easy)})
     experiment.keep(task, lambda phase, share, detail="": reports.append((share, detail)))

@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from xmlcore import datasets
-from xmlcore.cli.data import FORMATS, document_options, labels_of, must_exist
-from xmlcore.cli.documents import are_documents, reading_of
+from xmlcore.cli.data import FORMATS, are_documents, document_options, labels_of, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, as_json, note
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 from xmlcore.datasets.readers.sources import ending_of

@@ -1,4 +1,4 @@
-"""``xmlcore dashboard``."""
+"""``xmlcore dashboard`` and ``xmlcore warm-up``."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ from xmlcore.system import CACHE_VARIABLE, cache_root, own_temporary_folder
 @click.option("--headless", is_flag=True, help="Do not open a browser.")
 @click.argument("further", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF STREAMLIT]...")
 @click.pass_context
-def command(ctx, port, headless, further):
+def dashboard(ctx, port, headless, further):
     """Start the dashboard, on this machine only, and open it in the browser.
 
     Further options are those of `streamlit run`, such as --server.address 0.0.0.0.
@@ -51,3 +51,18 @@ def script() -> Path:
         f"the dashboard is neither beside {package} nor in it: install the package with pip, from a wheel or from the "
         "project's source code"
     )
+
+
+@click.command("warm-up")
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Processes that compile at the same time; by default one per core."
+)
+@click.pass_context
+def warm_up(ctx, jobs):
+    """Compile all kernels ahead, and say where they are kept: for container images and servers.
+
+    Without it, each kernel is compiled when it is first used. The status is 1 if the compiled code cannot be kept.
+    """
+    from xmlcore.warm_up import main
+
+    ctx.exit(main([] if jobs is None else ["--jobs", str(jobs)]))

@@ -1,4 +1,4 @@
-"""``xmlcore evaluate``."""
+"""``xmlcore evaluate`` and ``xmlcore decide``, on a data set in the columns of a model."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import metrics
-from xmlcore.cli.alignment import aligned
 from xmlcore.cli.data import data_options, is_of_catalog, read
-from xmlcore.cli.output import ProgressLine, as_json, hundredths, measures, note, table
+from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import decided_sets, decision_of
+from xmlcore.wording import hundredths
 
 
 @click.command("evaluate")
@@ -24,7 +24,7 @@ from xmlcore.models.rules import decided_sets, decision_of
 @data_options
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, data, k, intervals, to_json, quiet, **options):
+def evaluate(model, data, k, intervals, to_json, quiet, **options):
     """Measure a packed or saved MODEL on rows whose labels are known.
 
     With a file of test rows (--test), or a data set of the catalog, the test rows are measured. With one file, all its
@@ -108,3 +108,141 @@ def _all_rows(data):
     """Return a data set whose test rows are all rows."""
     X, Y = sp.vstack([data.X_train, data.X_test], "csr"), sp.vstack([data.Y_train, data.Y_test], "csr")
     return Dataset(data.name, X, Y, X, Y, data.feature_names, data.label_names)
+
+
+RISK = 0.1
+
+
+def _bounds(context, option, given) -> dict[str, float]:
+    """Return the bounds of measures that are given as "micro P=0.9"."""
+    bounds = {}
+    for one in given:
+        name, equals, bound = one.rpartition("=")
+        try:
+            value = float(bound)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{one!r:.60} is no bound: give a measure and a number, such as 'micro P=0.9'")
+        if name.strip() in bounds:
+            raise click.BadParameter(f"there are two bounds of {name.strip()!r:.60}: give one")
+        bounds[name.strip()] = value
+    return bounds
+
+
+@click.command("decide")
+@click.argument("model", type=click.Path())
+@click.argument("data")
+@click.option(
+    "--measure",
+    help="What is to be best: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
+)
+@click.option("--at-most", is_flag=True, help="The k of the measure is the largest number of labels, not the number.")
+@click.option("--least", multiple=True, callback=_bounds, metavar="MEASURE=BOUND",
+              help='A bound that the measure leaves, on the rows of DATA: "micro P=0.9" finds the most recall with '
+              "--measure 'micro R'. Of micro P, micro R, micro F1, samples F1; several can be given.")  # fmt: skip
+@click.option("--recall", type=float, help="Promise this share of the true labels instead, such as 0.9.")
+@click.option("--precision", type=float, help="Promise instead that this share of the predicted labels is right.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Probability, over the rows of DATA, that the promise fails; 0.1 if it is not said.",
+)
+@data_options
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+@click.option("--quiet", is_flag=True, help="Write no progress.")
+def decide(model, data, measure, at_most, least, recall, precision, risk, output, to_json, quiet, **options):
+    """Choose which labels MODEL predicts, by rows of DATA, to which it was not fitted.
+
+    The decision is written with the model; load_model(...).predict, xmlcore predict --decided and xmlcore serve use it.
+    With one file, all its rows are used; but if MODEL was trained on this file, only the rows that were held out then.
+    Keep other rows to measure it. For example:
+
+    xmlcore decide model.zip held-out.txt --measure "macro F1@3"
+
+    xmlcore decide model.zip held-out.txt --measure "micro R" --least "micro P=0.9"
+
+    xmlcore decide model.zip held-out.txt --recall 0.9 -o model-with-promise.zip
+    """
+    from xmlcore import decisions
+    from xmlcore.models import read_packed
+
+    promised = {"recall": recall, "precision": precision}
+    promised = {name: share for name, share in promised.items() if share is not None}
+    if len(promised) > 1:
+        raise click.UsageError("give either --recall or --precision")
+    if promised and (at_most or measure or least):
+        raise click.UsageError("--measure, --at-most and --least do not go with --recall and --precision")
+    if risk is not None and not promised:
+        raise click.UsageError("--risk goes with --recall or --precision")
+    with ProgressLine(quiet) as progress:
+        progress("Reading the model", 0.0)
+        packed = read_packed(model)
+        dataset, _ = rows_to_measure(packed, data, options, progress)
+        X, Y = dataset.X_test, dataset.Y_test
+        rows = X, (Y if Y.shape[1] == packed.n_labels else Y.tolil().rows.tolist())
+        progress("Choosing", 0.0)
+        if promised:
+            rule = decisions.promise(packed.model, *rows, **promised, risk=risk or RISK)
+        else:
+            rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
+        rule.keep()
+        target = Path(output or model)
+        packed.model.save(target) if target.is_dir() else packed.save(target)
+    told = rule.about
+    if to_json:
+        as_json(told)
+    elif promised:
+        found = f"{hundredths(told['value'])} on {told['rows']:,} rows, {told['labels']:.1f} labels a row"
+        click.echo(f"{told['promise']} of at least {told['level']:g}: {found}")
+    else:
+        click.echo(f"{told['measure']} on {told['rows']:,} rows: {hundredths(told['value'])}, "
+                   f"{hundredths(told['plain'])} by the plain decision")  # fmt: skip
+        if told["value"] <= told["plain"]:
+            note("no decision was better on these rows than the plain one: the k best labels, or what predict gives.")
+
+
+def aligned(packed, data):
+    same_features = data.n_features == packed.n_features and data.feature_names in (None, packed.feature_names)
+    same_labels = data.n_labels == packed.n_labels and data.label_names in (None, packed.label_names)
+    if same_features and same_labels:
+        return data
+    of_features, features, n_features = _places(data.feature_names, packed.feature_names, data.n_features,
+                                                packed.n_features, "features")  # fmt: skip
+    if n_features > packed.n_features:
+        unknown = n_features - packed.n_features
+        raise ValueError(
+            f"{data.name} has {unknown:,} of {data.n_features:,} features that the model does not have, such as "
+            f"{(features or [''])[-1]!r:.200}: it was trained on other features"
+        )
+    of_labels, labels, n_labels = _places(
+        data.label_names, packed.label_names, data.n_labels, packed.n_labels, "labels"
+    )
+    matrices = {}
+    for part in ("train", "test"):
+        matrices[f"X_{part}"] = _moved(getattr(data, f"X_{part}"), of_features, n_features)
+        matrices[f"Y_{part}"] = _moved(getattr(data, f"Y_{part}"), of_labels, n_labels)
+    return replace(data, **matrices, feature_names=features, label_names=labels, vectorizer=None)
+
+
+def _places(names, known, count, n_known, noun):
+    """Return the new place of each column, the names of all places, and their number; unknown names come last."""
+    if names is None or known is None:
+        if count > n_known:
+            raise ValueError(f"the data has {count:,} {noun}, but the model has {n_known:,}, and there are no names to "
+                             "compare: are they those of its training data, in the same order?")  # fmt: skip
+        return np.arange(count), known, n_known
+    places, all_names = {name: j for j, name in enumerate(known)}, list(known)
+    for name in names:
+        if name not in places:
+            places[name] = len(all_names)
+            all_names.append(name)
+    return np.array([places[name] for name in names]), all_names, len(all_names)
+
+
+def _moved(matrix, places, width):
+    parts = matrix.data.copy(), places[matrix.indices], matrix.indptr.copy()  # those of a data set are read-only
+    moved = sp.csr_array(parts, shape=(matrix.shape[0], width))
+    moved.sum_duplicates()
+    return moved

@@ -1,6 +1,5 @@
 """The group of all commands, which imports a command when it is used; and errors as one line."""
 
-import re
 import warnings
 from importlib import import_module
 
@@ -9,24 +8,23 @@ import click
 from xmlcore import __version__
 from xmlcore.cli.output import note
 
-# Name -> what it does, for the help; the command is xmlcore/cli/<name>.py: command.
+# Name -> what it does, for the help; and its place, xmlcore/cli/<module>.py: <function>.
 COMMANDS = {
-    "dashboard": "Start the dashboard in the browser.",
-    "describe": "Say what is in a file of rows, texts, or a model.",
-    "train": "Train a model, measure it, and write it to one file.",
-    "predict": "Predict labels of new rows or texts.",
-    "evaluate": "Measure a model on rows whose labels are known.",
-    "decide": "Choose which labels a model predicts, by rows whose labels are known.",
-    "serve": "Put models behind a URL.",
-    "convert": "Write a data file in another format.",
-    "warm-up": "Compile all kernels ahead.",
+    "dashboard": ("Start the dashboard in the browser.", "dashboard.dashboard"),
+    "describe": ("Say what is in a file of rows, texts, or a model.", "describe.command"),
+    "train": ("Train a model, measure it, and write it to one file.", "train.command"),
+    "predict": ("Predict labels of new rows or texts.", "predict.command"),
+    "evaluate": ("Measure a model on rows whose labels are known.", "evaluate.evaluate"),
+    "decide": ("Choose which labels a model predicts, by rows whose labels are known.", "evaluate.decide"),
+    "serve": ("Put models behind a URL.", "serve.command"),
+    "convert": ("Write a data file in another format.", "convert.command"),
+    "warm-up": ("Compile all kernels ahead.", "dashboard.warm_up"),
 }
-MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in COMMANDS}
-
-
-# Arguments of the readers that are options of the same name, with what follows the equals sign.
-_NAMES = "labels|test_labels|first_index|test_size|text|separator|feature_names|label_names|encoding|blanks|analyzer"
-_ARGUMENT = re.compile(rf"\b({_NAMES})=(?=([^\s:;,.]?))")
+# Options by the arguments of the library that they stand for: errors name those.
+_OF_DATA = "labels test_labels first_index test_size text separator feature_names label_names encoding blanks format"
+_OF_WORDS = "min_df max_df max_features hashing_bits analyzer pattern"
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in f"{_OF_DATA} {_OF_WORDS}".split()}
+OPTIONS |= {"names": "--vocabulary", "xmlcore.datasets.read_text_dataset": "--text"}
 
 
 class CommandGroup(click.Group):
@@ -36,11 +34,14 @@ class CommandGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx, name):
-        return import_module(MODULES[name]).command if name in COMMANDS else None
+        if name not in COMMANDS:
+            return None
+        module, function = COMMANDS[name][1].split(".")
+        return getattr(import_module(f"{__package__}.{module}"), function)
 
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, about) for name, (about, _) in COMMANDS.items()])
 
     def invoke(self, ctx):
         """Run a command; what is wrong with the input becomes an error of one line."""
@@ -58,17 +59,17 @@ def described(error) -> str:
     sentences = [str(error) or type(error).__name__, *getattr(error, "__notes__", ())]
     if isinstance(error, OSError) and error.strerror and error.filename:
         sentences[0] = f"{error.filename}: {error.strerror}"
-    return in_options(" ".join(sentences))
+    elif hasattr(error, "fault"):  # of the user's data
+        sentences[0] = error.fault.text(option)
+    return " ".join(sentences)
 
 
-def in_options(text: str) -> str:
-    """Return what is said of arguments of functions, such as ``labels=-3``, as it is said of options."""
-
-    def option(match):
-        name = match[1].replace("_", "-")
-        return f"--{name} " if match[2] else f"--{name}"
-
-    return _ARGUMENT.sub(option, text)
+def option(argument: str, value=None) -> str:
+    """Return how an argument of the library, with a value, is given on the command line."""
+    if argument not in OPTIONS:
+        return "only in Python"
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(OPTIONS[argument] if each in (None, True) else f"{OPTIONS[argument]} {each}" for each in values)
 
 
 def one_line(text: str) -> str:
@@ -77,7 +78,8 @@ def one_line(text: str) -> str:
 
 def _say_warning(message, category, filename, lineno, file=None, line=None):
     if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
-        note(in_options(str(message)))
+        fault = getattr(message, "fault", None)
+        note(message if fault is None else fault.text(option))
 
 
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

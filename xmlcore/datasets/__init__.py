@@ -4,34 +4,31 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.readers.new_rows import NewRows, read_new_rows
 from xmlcore.datasets.readers.rankings import read_ranking
-from xmlcore.datasets.readers.reading import read_dataset, read_matrix, split_rows
+from xmlcore.datasets.readers.reading import read_dataset, read_matrix, warm_up
 from xmlcore.datasets.registry.catalog import catalog, load, prepare
 from xmlcore.datasets.registry.entries import CatalogEntry
 from xmlcore.datasets.registry.fetch import DownloadError
 from xmlcore.datasets.registry.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
-from xmlcore.datasets.splits.files import read_row_numbers
-from xmlcore.datasets.splits.splitting import (
+from xmlcore.datasets.splits import (
     folds,
+    read_row_numbers,
     resplit,
     rows_of_file,
     split_again,
+    split_rows,
     stratified_parts,
     stratified_split,
-    warm_up,
     without_leaks,
 )
-from xmlcore.datasets.statistics.description import Description, all_labels, describe
-from xmlcore.datasets.statistics.examination import Examination, examine
-from xmlcore.datasets.statistics.label_sets import label_sets, rows_of_label_set
+from xmlcore.datasets.statistics.description import Description, Examination, all_labels, describe, examine
+from xmlcore.datasets.statistics.drift import facts_of_rows, unlike_test_rows
+from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law, power_law_curve
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
-from xmlcore.datasets.statistics.power_law import PowerLaw, fit_power_law, power_law_curve
-from xmlcore.datasets.statistics.unlike import facts_of_rows, unlike_test_rows
+from xmlcore.datasets.statistics.rows import label_sets, rows_of_label_set
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
 from xmlcore.datasets.texts.text_datasets import read_text_dataset, with_words
-from xmlcore.datasets.writers.arff import write_arff
-from xmlcore.datasets.writers.fasttext import write_fasttext
-from xmlcore.datasets.writers.matrices import write_matrix
+from xmlcore.datasets.writers import write_arff, write_fasttext, write_matrix
 
 __all__ = [
     "SYNTHETIC_SHAPES", "CatalogEntry", "Dataset", "DatasetFormatError", "DatasetWarning", "Description",

@@ -2,15 +2,65 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _HERE = str(Path(__file__).parent)
 
 
-class DatasetFormatError(ValueError):
+def _in_python(argument: str, value: object = None) -> str:
+    """Return how users of the library write an argument; a name with a point is that of a function."""
+    return argument if "." in argument else f"{argument}={'...' if value is None else f'{value!r:.200}'}"
+
+
+class Fault(NamedTuple):
+    """What is wrong, where, and what to do. No sentence names an argument: each surface calls it in its own way."""
+
+    found: str
+    remedy: str = ""
+    source: str = ""  # name of the file, as the user knows it
+    line: int | None = None  # from 1
+    column: int | None = None  # byte within the line, from 1
+    argument: str | None = None  # of the library, by which the remedy is carried out
+    value: Any = None  # for the argument, if it is known
+
+    @property
+    def place(self) -> str:
+        parts = {"line": self.line, "column": self.column}
+        return ", ".join([self.source, *(f"{noun} {number}" for noun, number in parts.items() if number is not None)])
+
+    def advice(self, called: Callable[[str, Any], str] = _in_python) -> str:
+        """Return the remedy; ``called(argument, value)`` is how a surface calls an argument, perhaps not at all."""
+        hint = called(self.argument, self.value) if self.argument else ""
+        if not hint:
+            return self.remedy
+        return f"{self.remedy.removesuffix('.')} ({hint}){'.' * self.remedy.endswith('.')}".lstrip()
+
+    def text(self, called: Callable[[str, Any], str] = _in_python) -> str:
+        """Return all in one line."""
+        if not self.source and not self.remedy:  # a warning, or a short message
+            return self._replace(remedy=self.found).advice(called)
+        place = f"{self.place}: " if self.source else ""
+        return f"{place}{self.found}. {self.advice(called)}".rstrip()
+
+
+class InputError(ValueError):
+    """Arguments do not fit the data, or each other; the attribute ``fault`` is a :class:`Fault`."""
+
+    def __init__(self, found: str, remedy: str = "", *, argument: str | None = None, value: object = None) -> None:
+        self._set(Fault(f"{found:.600}", f"{remedy:.600}", argument=argument, value=value))
+
+    def _set(self, fault):
+        self.fault = fault
+        super().__init__(fault.text())
+
+    def __reduce__(self):
+        return _with_fault, (type(self), self.fault)
+
+
+class DatasetFormatError(InputError):
     """A file does not have the expected format.
 
     Parameters
@@ -25,30 +75,39 @@ class DatasetFormatError(ValueError):
         Line of the file, from 1.
     column : int, optional
         Byte within the line, from 1.
+    argument : str, optional
+        The argument of the library to change.
+    value : optional
+        What to pass for it.
 
     Attributes
     ----------
     source, found, remedy, line, column
         The arguments.
+    fault : Fault
+        All of them.
     """
 
     def __init__(
-        self, source: str, found: str, remedy: str = "", line: int | None = None, column: int | None = None
-    ) -> None:
-        self.source = source
-        self.found = found
-        self.remedy = remedy
-        self.line = line
-        self.column = column
-        place = f"{source!s:.200}"
-        if line is not None:
-            place += f", line {line}"
-        if column is not None:
-            place += f", column {column}"
-        super().__init__(f"{place}: {found:.600}." + (f" {remedy:.600}" if remedy else ""))
+        self, source: str, found: str, remedy: str = "", line: int | None = None, column: int | None = None,
+        *, argument: str | None = None, value: object = None,
+    ) -> None:  # fmt: skip
+        self._set(Fault(f"{found:.600}", f"{remedy:.600}", f"{source!s:.200}", line, column, argument, value))
 
-    def __reduce__(self):
-        return type(self), (self.source, self.found, self.remedy, self.line, self.column)
+    def _set(self, fault):
+        super()._set(fault)
+        self.source, self.found, self.remedy = fault.source, fault.found, fault.remedy
+        self.line, self.column = fault.line, fault.column
+
+
+class SeveralFilesError(DatasetFormatError):
+    """An archive holds several files where one is expected."""
+
+
+def _with_fault(kind, fault) -> InputError:
+    error = kind.__new__(kind)
+    error._set(fault)
+    return error
 
 
 class RecordPlace(NamedTuple):
@@ -65,29 +124,29 @@ class RecordPlace(NamedTuple):
     def __str__(self):
         if self.row is not None:
             return f"row {self.row:,}"
-        return self.source if self.line is None else f"line {self.line:,}"
-
-
-class SeveralFilesError(DatasetFormatError):
-    """An archive holds several files where one is expected."""
+        return str(self.source) if self.line is None else f"line {self.line:,}"
 
 
 class DatasetWarning(UserWarning):
-    """The data can be read, but the user should know how they were interpreted."""
+    """The data can be read, but the user should know how they were interpreted; ``fault`` is a :class:`Fault`."""
+
+    def __init__(self, message: str, argument: str | None = None, value: object = None) -> None:
+        self.fault = Fault(message, argument=argument, value=value)
+        super().__init__(self.fault.text())
 
 
-def warn(message: str) -> None:
+def warn(message: str, argument: str | None = None, value: object = None) -> None:
     """Give a :class:`DatasetWarning` that points to the line of the user which called a function of this package."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, DatasetWarning, stacklevel=level)
+    warnings.warn(DatasetWarning(message, argument, value), stacklevel=level)
 
 
 @contextmanager
 def warnings_of_data() -> Iterator[list[str]]:
-    """Give a list that has the text of each :class:`DatasetWarning` of the block when the block has ended."""
+    """Give a list that has the text of each :class:`DatasetWarning` of the block, without arguments, when it ends."""
     texts = []
     with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
         yield texts
-    texts += [str(warning.message) for warning in caught if issubclass(warning.category, DatasetWarning)]
+    texts += [each.message.fault.found for each in caught if issubclass(each.category, DatasetWarning)]

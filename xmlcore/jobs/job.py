@@ -103,7 +103,7 @@ class Job:
         self._polled = -1.0  # when the record was last read, by time.monotonic
         self._value = None
         self._value_bytes = 0
-        self._error = None
+        self._error = self._fault = None
         self._traceback = None
         self._ended = None
 
@@ -257,6 +257,11 @@ class Job:
         return self._error
 
     @property
+    def fault(self):
+        """What is wrong with the user's data, see :class:`xmlcore.datasets.errors.Fault`; None for other errors."""
+        return self._fault
+
+    @property
     def traceback(self) -> str | None:
         return self._traceback
 
@@ -360,6 +365,7 @@ class Job:
         self._state = outcome["state"]
         self._value, self._value_bytes = outcome["value"], outcome["value_bytes"]
         self._error, self._traceback = outcome["error"], outcome["traceback"]
+        self._fault = outcome.get("fault")
         self._log = outcome["log"]
         self._ended = outcome.get("ended", time.time())
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -224,7 +224,7 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
         outcome["state"] = "cancelled"
     except BaseException as error:  # SystemExit too: the worker process must not end
         outcome["state"] = "failed"
-        outcome["error"] = one_line(error)
+        outcome["error"], outcome["fault"] = one_line(error), getattr(error, "fault", None)
         outcome["traceback"] = "".join(
             traceback.format_exception(type(error), error, error.__traceback__ and error.__traceback__.tb_next)
         )

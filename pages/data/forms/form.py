@@ -1,5 +1,6 @@
 """The form that makes a data set. What is made says its fields; the button, the check, the start and the rest are one.
 
+Files stay chosen when the user visits another page, until they are read or cleared.
 upload.py, texts.py, synthetic.py, split.py, words.py and published.py have a :class:`Form` each.
 """
 
@@ -8,18 +9,124 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.data.forms import uploads
-from pages.data.forms.chosen_files import ChosenFiles
-from pages.shared import actions, fields, format, fragments, jobs, server, tasks
+from pages.shared import actions, fields, format, fragments, jobs, sending, server, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
+from xmlcore.datasets.errors import InputError
+from xmlcore.datasets.readers.names import visible
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Task
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
 
 SHORT = 0.6  # seconds; of what is expected to take longer the form says how long
+
+
+class ChosenFiles:
+    """The files that are chosen in the fields of a form, and the name that was typed.
+
+    Streamlit forgets widgets and their values on a page switch; these are kept in st.session_state until the files are
+    read or cleared, or the session ends.
+    """
+
+    def __init__(self, form: str, fields, kind: str):
+        self.form, self.fields, self.kind = form, tuple(fields), kind
+        self._before, self._reading, self._round = f"{form}.chosen", f"{form}.reading", f"{form}.round"
+
+    def key(self, field: str) -> str:
+        """Return the key of the widget for one input; it changes after each upload, which empties the widget."""
+        return f"{self.form}.{field}.{reconnected.number(self._round)}"
+
+    def chosen(self) -> dict:
+        """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
+        return st.session_state.setdefault(self._before, {})
+
+    def file(self, field: str):
+        """Return the file chosen in a widget, now or before a page switch; None when no file is chosen."""
+        return st.session_state.get(self.key(field)) or self.chosen().get(field)
+
+    def ids(self) -> list:
+        return [getattr(self.file(field), "file_id", None) for field in self.fields]
+
+    def note(self, field: str) -> None:
+        """Remember the new value of an input, or forget the old value when the input was emptied."""
+        # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
+        value = st.session_state.get(self.key(field))
+        if value is None:
+            self.chosen().pop(field, None)
+        else:
+            self.chosen()[field] = value
+        if field in self.fields:  # what was wrong with other files is not shown any more
+            for record, _ in jobs.failed(self.kind):
+                jobs.dismiss(record["id"])
+        self._remember()
+
+    def _remember(self) -> None:
+        """Note in the workspace which files are chosen and not read, for :meth:`lost`."""
+        files = [self.chosen()[field].name for field in self.fields if field in self.chosen()]
+        workspace.remember(f"{self.form}.unread", files)
+
+    def _clear(self, field) -> None:
+        self.chosen().pop(field, None)
+        self._remember()
+
+    def lost(self) -> list[str]:
+        """Return the names of files that were chosen in an earlier session and not read, once."""
+        names = workspace.get("widgets").get(f"{self.form}.unread")
+        first = self._before not in st.session_state
+        self.chosen()
+        if not first or not isinstance(names, list) or not names:
+            return []
+        self._remember()
+        return [str(name) for name in names]
+
+    def uploader(self, field: str, label: str, help: str):
+        """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
+        key = self.key(field)
+        file = st.file_uploader(label, key=key, on_change=self.note, args=(field,), help=help)
+        if file is not None:
+            self.chosen()[field] = file
+            return file
+        file = self.chosen().get(field)
+        if file is not None:
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
+                st.button(
+                    "Clear",
+                    key=f"{key}.clear",
+                    on_click=self._clear,
+                    args=(field,),
+                    type="tertiary",
+                    icon=":material/close:",
+                    help=f"{label}: do not use {format.plain(file.name)} any more",
+                )
+        return file
+
+    def waits(self) -> bool:
+        """Return whether a worker reads the files that are chosen now."""
+        key, read = st.session_state.get(self._reading, (None, None))
+        return read == self.ids() and bool(jobs.active(self.kind, key=key))
+
+    def are_read_by(self, task) -> None:
+        st.session_state[self._reading] = task.key, self.ids()
+
+    def empty_when_read(self) -> bool:
+        """Empty the form when its files have been read, which frees their memory, and return whether they have."""
+        key, read = st.session_state.get(self._reading, (None, None))
+        if key is None or jobs.active(self.kind, key=key):
+            return False
+        st.session_state.pop(self._reading)
+        if is_read := jobs.kept(self.kind, key) and read == self.ids():  # others may have been chosen meanwhile
+            self.empty()
+        return is_read
+
+    def empty(self) -> None:
+        """Make new, empty widgets."""
+        ids = self.ids()
+        st.session_state[self._before] = {}
+        self._remember()
+        reconnected.empty(self._round, ids)
 
 
 class Request(NamedTuple):
@@ -101,7 +208,31 @@ def draw(form: Form, *about) -> None:
     """Show a form, the progress of what it has started, and why that failed; without files it is run alone."""
     (show if form.chosen else fragments.alone(show))(form, *about)
     jobs.watch(jobs.active(form.kind))
-    uploads.failures(form.kind, form.failure)
+    sending.failures(form.kind, form.failure, lambda record: record.get("about", {}).get("files", {}))
+
+
+def names_of(files: dict) -> dict:
+    """Return the names of files, by what they are; training and test rows of one name are told apart."""
+    names = {role: visible(file.name) for role, file in files.items()}
+    if "train" in names and names["train"] == names.get("test"):
+        names["train"], names["test"] = f"{names['train']} (training)", f"{names['train']} (test)"
+    return names
+
+
+def explain(error: Exception, failure: str = "The files could not be read:") -> str:
+    """Return what went wrong, where, and what to do, as Markdown in the words of the page's controls."""
+    if isinstance(error, MemoryError):
+        return "This data needs more memory than there is. Try a part of its rows."
+    if isinstance(error, OSError):  # without the path of the file on this machine
+        return f"{failure} {format.plain(error.strerror or 'the disk failed')}."
+    if isinstance(error, InputError):
+        return f"{failure} {format.plain(sending.on_page(error.fault))}"
+    return f"{failure} {format.plain(str(error))}"
+
+
+def sentence(note: str) -> str:
+    """Return a note or a warning of xmlcore with a full stop."""
+    return note if note.rstrip().endswith((".", "!", "?")) else f"{note}."
 
 
 def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
@@ -160,7 +291,7 @@ def _make(form, request):
         task = _started(form, request)
     except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
         task = None
-        st.session_state[form.error] = (form.file_ids(), uploads.explain(error, form.failure))
+        st.session_state[form.error] = (form.file_ids(), explain(error, form.failure))
     except Exception:  # of a cause that nobody has thought of: the next run is not to make it again
         st.session_state[form.pressed] = False
         raise
@@ -175,7 +306,7 @@ def _started(form, request):
     if request.start is not None:
         request.start()
         return request.task
-    files, names = request.files, uploads.names_of(request.files)
+    files, names = request.files, names_of(request.files)
     # What the browser has sent is hashed and written to where a worker takes it: seconds for hundreds of megabytes.
     sizes = sum(getattr(file, "size", 0) for file in files.values())
     with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):

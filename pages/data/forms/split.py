@@ -10,7 +10,7 @@ from pages.data.forms import form
 from pages.shared import fields, server
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
-from xmlcore.datasets.splits.files import PUBLISHED_SPLIT
+from xmlcore.datasets.splits import PUBLISHED_SPLIT
 from xmlcore.experiment.engine import given
 
 SPLIT = experiment.KINDS["split"]

@@ -2,14 +2,26 @@
 
 import streamlit as st
 
-from pages.data.forms import form, formats, label_choice, text_columns, texts, uploads
-from pages.data.forms.chosen_files import ChosenFiles
-from pages.shared import actions, fields, format
+from pages.data.forms import form, formats, texts
+from pages.data.forms.form import ChosenFiles
+from pages.shared import actions, fields, format, looking
 from pages.shared.workspaces import made
+from xmlcore import experiment
+from xmlcore.datasets.readers.formats import Look, look
+from xmlcore.experiment.engine import given
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""
 FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
+LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
+TITLES = {
+    SAID: "as the file says",
+    LAST: "the last columns",
+    FIRST: "the first columns",
+    NAMED: "columns that I name",
+    LISTED: "one column that lists them",
+}
+MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole list
 
 
 def _fields(fingerprint) -> form.Request | None:
@@ -24,8 +36,8 @@ def _fields(fingerprint) -> form.Request | None:
         "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
         "Repository with the row numbers of a split.",
     )
-    look = label_choice.look_at(train)
-    if train is not None and text_columns.holds_texts(train, look):
+    look = look_at(train)
+    if train is not None and texts.holds_texts(train, look):
         st.info(f"{format.plain(train.name)} seems to hold texts. *Upload texts* makes features of their words.")
         actions.button("Read it at Upload texts", key="upload.to_texts", on_click=_to_texts)
     kind = getattr(look, "format", None)
@@ -33,9 +45,9 @@ def _fields(fingerprint) -> form.Request | None:
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
-            label_choice.describe_file(look, train, FILES.file("label_file") is not None)
+            describe_file(look, train, FILES.file("label_file") is not None)
         if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
-            labels = label_choice.choose(look, f"{FILES.key('columns')}.{train.file_id}")
+            labels = choose(look, f"{FILES.key('columns')}.{train.file_id}")
     test = FILES.uploader(
         "test",
         "Test file (optional)",
@@ -67,20 +79,147 @@ def _fields(fingerprint) -> form.Request | None:
     name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
     if train is None:
         return None
-    given = {
+    others = {
         "labels": labels if label_file is None else label_file,
         "test_labels": test_label_file,
         "label_names": label_names,
         "feature_names": feature_names,
     }
-    task, files = uploads.reading(train, test, **given, **options)
-    name = name or made.file_name(uploads.names_of(files)) or label_choice.relation(train)
+    task, files = reading(train, test, **others, **options)
+    name = name or made.file_name(form.names_of(files)) or relation(train)
     return form.Request(task, files, name)
 
 
 def _to_texts():
     texts.FILES.chosen()["train"] = FILES.file("train")
     FILES.empty()
+
+
+def look_at(file):
+    """Return what the beginning of a chosen file says, or the message of an error; None without a file."""
+    if file is None:
+        return None
+    try:
+        return looking.look("rows", look, file)[0]
+    except (ValueError, OSError) as error:
+        return error
+
+
+def relation(file) -> str:
+    """Return what a chosen ARFF file calls its data; empty if that says nothing, or for other files."""
+    return getattr(look_at(file), "relation", "")
+
+
+def describe_file(beginning, file, has_label_file: bool) -> None:
+    name = format.plain(file.name)
+    if not isinstance(beginning, Look):
+        return  # the message comes when the files are read
+    if beginning.inside:
+        parts = {
+            "train": "training rows",
+            "test": "test rows",
+            "labels": "labels",
+            "test_labels": "labels of the test rows",
+        }
+        if "train_rows" in beginning.inside:
+            parts = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
+        named = {words: beginning.inside[role] for role, words in parts.items() if role in beginning.inside}
+        shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
+        st.caption(f"{name} is an archive: {', '.join(shown)}.")
+        name = format.plain(beginning.inside["train"])
+        has_label_file |= "labels" in beginning.inside
+    st.caption(f"{name} is {_about(beginning, has_label_file)}")
+
+
+def _about(beginning, has_label_file) -> str:
+    """Return what a file is, and that it may need a file with its labels."""
+    sizes, columns, said = beginning.sizes, beginning.columns, beginning.n_said
+    if sizes is not None and len(sizes) == 3:
+        rows, features, labels = sizes
+        return f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
+    lacks = "" if has_label_file else " If another file has the labels, choose it at “Label file”."
+    if sizes is not None:
+        return f"XMLC text with features alone: {sizes[0]:,} rows, {sizes[1]:,} features.{lacks}"
+    if columns is None:
+        kinds = {
+            "svmlight": "svmlight text, without a header.",
+            "arff": "an ARFF file.",
+            "npz": "a NumPy archive (npz).",
+        }
+        return kinds.get(beginning.format, f"a file in the format {beginning.format}.") + lacks
+    if beginning.format == "csv":
+        return f"a table of {format.count(len(columns), 'column')}."
+    if said:
+        lacks = f" Its relation says that the {'first' if said > 0 else 'last'} {abs(said):,} are labels."
+    return f"an ARFF file with {format.count(len(columns), 'attribute')}.{lacks}"
+
+
+def choose(beginning, key: str):
+    """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``."""
+    noun = "attributes" if beginning.format == "arff" else "columns"
+    options = [SAID] * bool(beginning.n_said) + [LAST, FIRST]
+    if beginning.columns and len(beginning.columns) <= MOST_NAMES:
+        options += [NAMED] + [LISTED] * (beginning.format == "csv")
+    first = SAID if beginning.n_said else LISTED if beginning.listing else None  # None: the user must say it
+    if beginning.n_likely and not beginning.n_said:
+        first = FIRST if beginning.n_likely > 0 else LAST
+    left, right = st.columns(2)
+    with left:
+        how = st.selectbox(
+            "Labels are",
+            options,
+            index=options.index(first) if first in options else None,
+            placeholder="Choose how to name the labels",
+            format_func=lambda option: TITLES[option].replace("columns", noun),
+            key=f"{key}.how",
+            help="A label file, if you choose one below, comes before this.",
+        )
+    with right:
+        return _which(beginning, how, noun, key)
+
+
+def _which(beginning, how, noun, key):
+    """Show the field that belongs to a way of naming labels; return the argument ``labels``."""
+    if how in (LAST, FIRST):
+        most = max(1, len(beginning.columns) - 1) if beginning.columns else None
+        likely = abs(beginning.n_likely) if (beginning.n_likely < 0) == (how == LAST) else 0
+        count = st.number_input(
+            f"How many {noun}",
+            min_value=1,
+            max_value=most,
+            value=min(max(1, likely), most or max(1, likely)),
+            step=1,
+            key=f"{key}.count.{how}",
+            help=f"The {how} {likely:,} hold nothing but 0 and 1 in the first rows." if likely else None,
+        )
+        return -count if how == LAST else count
+    if how == NAMED:
+        near = (
+            beginning.columns[beginning.n_likely :]
+            if beginning.n_likely < 0
+            else beginning.columns[: beginning.n_likely]
+        )
+        names = st.multiselect("Names", dict.fromkeys(beginning.columns), near, key=f"{key}.names")
+        return names or None
+    if how == LISTED:
+        columns = list(dict.fromkeys(beginning.columns))
+        index = columns.index(beginning.listing) if beginning.listing else len(columns) - 1
+        return st.selectbox(
+            "Column",
+            columns,
+            index=index,
+            key=f"{key}.column",
+            help="Each cell lists the labels of its row, such as a; b or [“a”, “b”].",
+        )
+    return None
+
+
+def reading(train, test, **options):
+    """Return a function that makes the task that reads uploaded files, and the files by their argument of it."""
+    options |= {"train": train, "test": test}
+    files = {role: file for role, file in options.items() if hasattr(file, "read")}
+    others = {name: value for name, value in options.items() if name not in files and value is not None}
+    return lambda: experiment.task("read", {}, others | {"files": given.described(files)}), files
 
 
 def _options(kind, has_test):

@@ -1,42 +1,48 @@
-"""How words become features: the settings of the vectoriser, and what they give on the first documents."""
+"""How words become features: the settings of the vectoriser, what they give on the first documents, and a form.
+
+The form makes a second data set from the texts of the one in use, without a new upload.
+"""
 
 import streamlit as st
 
-from pages.data.forms import uploads
+from pages.data.forms import form
 from pages.shared import fields, format, tables
 from pages.shared.process import turns
+from pages.shared.workspaces import dataset_list
+from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import looks
 from xmlcore.experiment.engine.looks import try_vectorizer
 
+FIRST = 1000  # texts that settings are tried on
 TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
 
 
-def show(form: str) -> dict | None:
+def show(key: str) -> dict | None:
     """Show the settings; return the parameters of a TextVectorizer, None if they cannot be used."""
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
-    ngrams = fields.choice("Features are", NGRAMS, f"{form}.ngrams", place=first, help=about["ngrams"].help)
-    min_df = fields.described(about["min_df"], f"{form}.min_df", place=second)
-    max_df = fields.percent(about["max_df"], f"{form}.max_df", place=third, step=5)
+    ngrams = fields.choice("Features are", NGRAMS, f"{key}.ngrams", place=first, help=about["ngrams"].help)
+    min_df = fields.described(about["min_df"], f"{key}.min_df", place=second)
+    max_df = fields.percent(about["max_df"], f"{key}.max_df", place=third, step=5)
     params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df}
     with st.expander("More settings of words"):
-        params |= _more(form, about)
+        params |= _more(key, about)
     try:
         TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}).check()
     except (ValueError, TypeError) as error:
-        st.error(format.plain(uploads.on_page(str(error))))
+        st.error(form.explain(error, "These settings cannot be used:"))
         return None
     return params
 
 
-def _more(form, about) -> dict:
+def _more(key, about) -> dict:
     first, second, third = st.columns(3)
     places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
     places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "pattern": st}
-    return {name: fields.described(about[name], f"{form}.{name}", place=place) for name, place in places.items()}
+    return {name: fields.described(about[name], f"{key}.{name}", place=place) for name, place in places.items()}
 
 
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
@@ -51,7 +57,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
         st.warning(outcome)
         return
     for message in outcome.warned:
-        st.warning(format.plain(uploads.on_page(message)))
+        st.warning(format.plain(message))
     if outcome.analyzer == "letters":
         st.caption("Blanks do not show the words of the texts: features are letters and pairs of neighbouring letters.")
     rate = outcome.seconds / max(outcome.n_characters, 1)
@@ -90,4 +96,32 @@ def _tried(params, texts):
     try:
         return looks.call(try_vectorizer, params, texts, name="the first documents")
     except ValueError as error:
-        return f"On the first {format.count(len(texts), 'document')}: {format.plain(uploads.on_page(str(error)))}"
+        return form.explain(error, f"On the first {format.count(len(texts), 'document')}:")
+
+
+def _fields(data, fingerprint, known) -> form.Request | None:
+    """Show the fields; ``known`` is the workspace's record of the data set in use."""
+    st.markdown(
+        "Makes a second data set from the texts of this one, with the same rows and labels. This one stays as it is; "
+        "choose between them above."
+    )
+    params = show("reword")
+    if params is not None:
+        effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)
+    first = _name(known["name"], params or {})
+    name = st.text_input(
+        "Name", value=first, max_chars=dataset_list.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"
+    )
+    if params is None:
+        return None
+    return form.Request(
+        experiment.task("words", {"dataset": fingerprint}, {"vectorizer": params}), name=name.strip() or first
+    )
+
+
+def _name(name, params) -> str:
+    ending = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
+    return name[: dataset_list.LONGEST_NAME - len(ending)] + ending
+
+
+FORM = form.Form("reword", "words", "Make the data set", "The features could not be made:", _fields)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pages.shared import format
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.readers.names import visible
 
 LEVELS = 5  # depths of colour
 SHOWN_WORDS = 3  # spellings of one feature in the table

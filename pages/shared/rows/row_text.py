@@ -5,7 +5,7 @@ import html
 import streamlit as st
 
 from pages.shared import format, tables
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.readers.names import visible
 
 MOST = 20_000  # characters that are shown
 STYLE = (

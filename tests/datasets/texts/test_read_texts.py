@@ -197,7 +197,7 @@ def test_labels_of_fasttext_in_cells_of_a_table_lose_their_prefix(table):
         read_texts(b'text,labels\nx,"__label__a, __label__b"\ny,__label__b __label__c\n')
 
 
-REFUSED = {"has blanks: pass blanks='_'": "a b", "is empty": "", "has __label__ in it": "x__label__"}
+REFUSED = {"has blanks, where fastText": "a b", "is empty": "", "has __label__ in it": "x__label__"}
 
 
 def test_what_is_written_for_fasttext_is_read_back(tmp_path):
@@ -253,7 +253,7 @@ def test_a_vocabulary_gives_names_to_uris():
     table = f"uri,label_en,label_fi\n{URI}s1,networks,verkot\n{URI}s2,Internet,Internet\n".encode()
     for names in (tsv, gzip.compress(tsv), {f"{URI}s1": "networks", f"{URI}s2": "Internet"}):
         assert read_texts(annif(rows), names=names)[1] == [["networks", "Internet"], ["Internet"]]
-    with pytest.warns(DatasetWarning, match="names are those of the column label_en; language= chooses another: fi"):
+    with pytest.warns(DatasetWarning, match="names are those of the column label_en. It also has names in: fi"):
         assert read_texts(annif(rows), names=table)[1][0] == ["networks", "Internet"]
 
 
@@ -325,7 +325,7 @@ def test_other_encodings_are_read_when_they_are_said():
     for encoding in ("cp1252", "utf-16", "utf-16-le"):
         assert read_texts(text.encode(encoding), encoding=encoding) == (["œuvre – naïve"], [["été"]])
     with pytest.raises(
-        DatasetFormatError, match=r"data, line 2: the byte b'\\x9c' is not UTF-8. Say how it is encoded"
+        DatasetFormatError, match=r"data, line 2: the byte b'\\x9c' is not UTF-8. Choose its encoding.*encoding="
     ):
         read_texts(text.encode("cp1252"))
     with pytest.raises(DatasetFormatError, match="it is UTF-16 text"):
@@ -361,7 +361,7 @@ def test_empty_texts_no_labels_and_repeated_labels_are_said():
         (b'text,labels\none,x\n"two,y\nthree,z\n', {}, "data, line 3: a quotation mark opens a cell here and is never"),
         (b'text,labels\none,x\n"two" 2,y\n', {}, "data, line 3: a cell goes on after its closing quotation mark"),
         (b"title,body,tags\nTwo words,a long text of many words,x;y\n", {},
-         "no column 'text'. Its columns are 'title', 'body', 'tags'. They look like text='body', labels='tags'."),
+         "no column 'text'. Its columns are 'title', 'body', 'tags'. Texts seem to be in 'body', labels in 'tags'"),
         (b"text,tags\none,x\n", {}, "it has no column 'labels'"),
         (b'{"text": "one", "labels": ["x"]}\n{"text": 5, "labels": []}', {}, "data, line 2: the text in 'text' is 5"),
         (b'{"text": "one", "labels": ["x"]}\n{"text": "two", "labels": [["x"]]}', {}, r"line 2: a label .* is \['x'\]"),

@@ -147,7 +147,7 @@ def unspaced(script, n=40):
 def test_single_letters_are_words_where_each_has_a_blank_after_it(script):
     found = TextVectorizer(min_df=1).fit([" \u3000"[i % 2].join(row) for i, row in enumerate(unspaced(script))])
     assert set(found.names_) == {letter for row in unspaced(script) for letter in row}
-    with pytest.raises(ValueError, match="analyzer .*'letters'"):
+    with pytest.raises(ValueError, match="how letters are found"):
         TextVectorizer(min_df=40).fit([" ".join(row) for row in unspaced(script)])
 
 
@@ -284,8 +284,8 @@ def test_what_is_no_text_is_named(texts, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "no word is in at least 2 and at most 1.0 of the 2 texts"),
-        ({"min_df": 2, "max_df": 1}, "max_df=1 is fewer texts than min_df=2"),
+        ({}, "no word is in at least 2 and at most 2 of the 2 texts"),
+        ({"min_df": 2, "max_df": 1}, "at most 1 texts with a word are fewer than at least 2"),
         ({"ngrams": (2, 1)}, r"ngrams is \(2, 1\): the second number must be at least the first"),
         ({"ngrams": 2}, r"ngrams must be two whole numbers, such as \(1, 2\), not 2"),
         ({"ngrams": (0, 1)}, "ngrams must be"),
@@ -293,7 +293,7 @@ def test_what_is_no_text_is_named(texts, message):
         ({"pattern": "(a)(b)"}, "has 2 groups"),
         ({"stop_words": "german"}, "stop_words must be one of english, a list, a tuple, not 'german'"),
         ({"stop_words": [1]}, "stop_words has 1: words are strings"),
-        ({"hashing_bits": 8, "max_features": 3}, "max_features needs the list of words"),
+        ({"hashing_bits": 8, "max_features": 3}, "needs the list of words"),
         ({"min_df": 0}, "min_df"),
     ],
     ids=str,

@@ -24,7 +24,7 @@ def test_both_formats_give_the_same_names(tmp_path):
 def test_the_language_can_be_chosen():
     with pytest.warns(DatasetWarning, match="http://a/2 in line 3 without a name: the URI is kept"):
         assert read_vocabulary(CSV, "fr") == {"http://a/1": "réseau"}
-    with pytest.warns(DatasetWarning, match="names are those of the column label_en; language= chooses another: fr"):
+    with pytest.warns(DatasetWarning, match="names are those of the column label_en. It also has names in: fr"):
         assert read_vocabulary(CSV) == NAMES
     with pytest.raises(DatasetFormatError, match="it has no names in 'de'. It has the columns label_en, label_fr"):
         read_vocabulary(CSV, "de")

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from pages.data import answer
-from pages.data.forms import formats, uploads
+from pages.data.forms import form, formats
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
@@ -187,8 +187,8 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
 def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
     with pytest.raises(DatasetFormatError) as caught:
         read_matrix(b'{"text": "a"}\n', name="a.json")
-    message = uploads.explain(caught.value).replace("\\", "")
-    assert "**a.json**: it is a JSON file" in message and "Formats, and a sample file" in message
+    message = form.explain(caught.value).replace("\\", "")
+    assert "a.json: it is a JSON file" in message and "“Upload texts”" in message
 
 
 CSV = b"width,weight,apple,red\n" + b"1,2,1,0\n3,0,0,1\n" * 20
@@ -214,7 +214,7 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
     assert counts(ready.make("upload.make")) == ["32", "8", "2", "2"]
     choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
     assert selectbox(ready, "Labels are").value is None
-    assert "Say at “Labels are”" in ready.make("upload.make").at.error[0].value.replace("\\", "")
+    assert "“Labels are”" in ready.make("upload.make").at.error[0].value.replace("\\", "")
     header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -250,6 +250,6 @@ def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
 )
 def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready, name, content, offer, n_features):
     upload(ready, name, content)
-    assert f"tick “{offer}”" in ready.at.error[0].value.replace("\\", "")
+    assert f"“{offer}”" in ready.at.error[0].value.replace("\\", "")
     next(box for box in ready.at.checkbox if box.label == offer).check().run()
     assert counts(ready.make("upload.make"))[2] == n_features

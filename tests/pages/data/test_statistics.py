@@ -10,15 +10,14 @@ import pytest
 import streamlit as st
 
 from pages.data import answer, labels, problems, statistics
-from pages.data.forms import form, uploads
+from pages.data.forms import form
 from pages.data.forms import split as split_form
 from pages.shared import style
 from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.making import use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, figures, store
-from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
-from xmlcore.datasets.splits import files as split_files
+from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, splits
 from xmlcore.experiment.engine import given
 from xmlcore.metrics.buckets import label_buckets
 
@@ -193,12 +192,12 @@ def test_row_numbers_that_do_not_fit_are_refused():
         split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 0, "first": 1})
     with pytest.raises(DatasetFormatError) as caught:
         split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 0, "first": 1})
-    said = uploads.explain(caught.value)
-    assert "first row has the number 0, choose so above" in said and "first=0" not in said
+    said = form.explain(caught.value)
+    assert "first row" in said and "first=0" not in said
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):
         split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, data.notes)
-    notes = [f"{split_files.PUBLISHED_SPLIT} the first of the published splits."]
+    notes = [f"{splits.PUBLISHED_SPLIT} the first of the published splits."]
     with pytest.raises(ValueError, match="Upload that file as your own data"):
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, notes)
 

@@ -3,19 +3,11 @@ with files of row numbers, or with features and labels in two files.
 """
 
 import io
-import os
 import re
 from pathlib import PurePosixPath
 
-from xmlcore.datasets.readers.sources import (
-    ADDED,
-    most_bytes,
-    opened_archive,
-    reading_zip,
-    source_name,
-    too_large,
-)
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.readers.names import visible
+from xmlcore.datasets.readers.sources import ADDED, NamedSource, reading_zip
 
 DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
 PACKED = (".gz", ".bz2", ".xz")
@@ -93,21 +85,20 @@ def _halves(data, named) -> dict[str, str]:
     return found if len(found) == len(data) == 4 else {}
 
 
-def opened(source, max_bytes: int | None = None) -> dict[str, ArchiveMember]:
+def opened(source: NamedSource) -> dict[str, ArchiveMember]:
     """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
-    max_bytes, label = most_bytes(source, max_bytes), source_name(source)
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
-        if sum(archive.getinfo(name).file_size for name in found.values()) > max_bytes:
-            raise too_large(label, max_bytes)
-        return {role: ArchiveMember(_shown(name), _content(archive, name, label)) for role, name in found.items()}
+        if sum(archive.getinfo(name).file_size for name in found.values()) > source.max_bytes:
+            raise source.too_large()
+        return {role: ArchiveMember(_shown(name), _content(archive, name, source)) for role, name in found.items()}
 
 
-def beginning(source, size: int) -> tuple[dict[str, str], bytes]:
+def beginning(source: NamedSource, size: int) -> tuple[dict[str, str], bytes]:
     """Return what :func:`roles` does for a source, and the first bytes of its training rows; or nothing."""
     with _archive(source) as archive:
         found = {} if archive is None else roles(archive.namelist())
-        content = _content(archive, found["train"], source_name(source), size) if found else b""
+        content = _content(archive, found["train"], source, size) if found else b""
     return {role: _shown(name) for role, name in found.items()}, content
 
 
@@ -117,11 +108,12 @@ def _shown(name) -> str:
 
 def _archive(source):
     """Open a source as a zip archive; None if it is none, or can be read only once. A file stays where it is."""
-    is_file = isinstance(source, (io.BufferedIOBase, io.RawIOBase)) and source.seekable() and source.tell() == 0
-    whole = isinstance(source, (bytes, bytearray, memoryview, str, os.PathLike)) or hasattr(source, "getvalue")
-    return opened_archive(source if whole or is_file else b"")
+    given = source.given
+    again = isinstance(given, (bytes, bytearray, memoryview)) or source.is_path or hasattr(given, "getvalue")
+    is_file = isinstance(given, (io.BufferedIOBase, io.RawIOBase)) and given.seekable() and given.tell() == 0
+    return (source if again or is_file else NamedSource(b"")).archive()
 
 
-def _content(archive, name, label, size=-1) -> bytes:
-    with reading_zip(label), archive.open(name) as file:
+def _content(archive, name, source, size=-1) -> bytes:
+    with reading_zip(source), archive.open(name) as file:
         return file.read(size)

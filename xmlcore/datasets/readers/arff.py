@@ -5,14 +5,13 @@ import numbers
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
 from xmlcore._kernels import arff as kernels
-from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers import mulan_xml
 from xmlcore.datasets.readers.arff_header import (
     NOMINAL,
     NUMERIC,
@@ -25,7 +24,10 @@ from xmlcore.datasets.readers.arff_header import (
 )
 from xmlcore.datasets.readers.arff_rows import matrices, run
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
-from xmlcore.datasets.readers.xmlc import NUMBER, Rows
+from xmlcore.datasets.readers.names import xml_label_names
+from xmlcore.datasets.readers.rows import ReadOptions, Rows
+from xmlcore.datasets.readers.sources import NamedSource, is_source
+from xmlcore.datasets.readers.xmlc import NUMBER
 
 __all__ = ["looks_like", "parse"]
 
@@ -39,69 +41,55 @@ _BINARY_RULE = "A label is numeric with the values 0 and 1, or has two values su
 _MISSING_RULE = "A missing value is written as ?."
 
 
-def parse(
-    text: np.ndarray | LargeText,
-    source: str,
-    labels=None,
-    max_bytes: int | None = None,
-    leave_out: bool = False,
-    may_lack_labels: bool = False,
-) -> Rows:
+def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOptions) -> Rows:
     try:
         header = read_header(text, source)
     except NotInBlocks:
         text = text.whole()
         header = read_header(text, source)
-    if may_lack_labels and labels is None and not said_by(header):
-        chosen = []
-    else:
-        chosen = _label_attributes(header, labels, source)
-    doubt = _doubt(header, labels) if chosen else ""
+    lacks_labels = options.known is not None and not said_by(header)
+    chosen = [] if lacks_labels else _label_attributes(header, options.labels, source)
+    doubt, value = _doubt(header, options.labels) if chosen else ("", None)
+    doubted = {"argument": "labels", "value": value} if doubt else {}
     rule = f"{_BINARY_RULE} {doubt}".rstrip()
-    _check_kinds(header, chosen, leave_out, source, rule)
+    _check_kinds(header, chosen, options.leave_out, source, rule, doubted)
     columns = _columns(header, chosen)
     if columns.n_features == 0:
-        raise DatasetFormatError(source, "all of its attributes are labels", "Name only some of them as labels.")
-    reader, status = run(text, header, columns, max_bytes, source)
+        remedy = "Name only some of them as labels."
+        raise source.error("all of its attributes are labels", remedy, argument="labels")
+    reader, status = run(text, header, columns, source)
     if status != kernels.OK:
-        raise _error(reader, status, source, rule)
+        raise _error(reader, status, source, rule, doubted)
     X, Y = matrices(reader)
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
-        warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
+        source.warn("its names are not UTF-8, and were read as Windows-1252 (Western European)")
     _warn(reader.out, source)
     if doubt:
-        last = chosen[0] > 0
-        warn(f"{source}: the {_end(len(chosen), last)} {'is' if len(chosen) == 1 else 'are'} read as labels. {doubt}")
+        read_as = f"the {_end(len(chosen), chosen[0] > 0)} {'is' if len(chosen) == 1 else 'are'} read as labels"
+        source.warn(f"{read_as}. {doubt}", **doubted)
     names = {"feature_names": _feature_names(header, columns), "label_names": label_names}
     return Rows(source, "arff", X, Y, header.data_line, **names, notes=_note_on_nominal(header, columns))
 
 
 def _label_attributes(header: Header, labels, source) -> list[int]:
-    n = len(header.names)
+    n, where = len(header.names), "labels are to be"
     if labels is None:
-        labels = said_by(header)
+        labels, where = said_by(header), "its relation says that labels are"
         if not labels:
-            raise DatasetFormatError(source, "it does not say which attributes are labels", _how_to_say(header))
-        where = f"its relation says -C {labels}"
-    elif isinstance(labels, numbers.Integral) and not isinstance(labels, (bool, np.bool_)):
-        labels = int(labels)
-        if labels == 0:
-            raise ValueError("labels=0: give the number of labels, n for the first and -n for the last attributes")
-        where = f"labels={labels} was given"
-    if isinstance(labels, int) and not isinstance(labels, bool):
-        if abs(labels) > n:
-            found = f"{where}, but there {'is' if n == 1 else 'are'} {_counted(n, 'attribute')}"
-            raise DatasetFormatError(source, found, "Correct the number.")
-        return list(range(labels) if labels > 0 else range(n + labels, n))
+            found, (remedy, value) = "it does not say which attributes are labels", _how_to_say(header)
+            raise source.error(found, remedy, argument="labels", value=value)
+    if isinstance(labels, numbers.Integral) and not isinstance(labels, (bool, np.bool_)):
+        if not 0 < abs(labels) <= n:
+            found = f"{where} the {_end(abs(int(labels)), labels < 0)}, but it has {_counted(n, 'attribute')}"
+            raise source.error(found, "Correct the number.", argument="labels")
+        return list(range(labels) if labels > 0 else range(n + int(labels), n))
     if isinstance(labels, str) and labels in header.names and not os.path.exists(labels):
-        raise ValueError(f"labels={labels!r:.200} is no file: to name an attribute, pass labels=[{labels!r:.200}]")
-    if isinstance(labels, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(labels, "read"):
-        return _attributes_named(header, mulan_xml.label_names(labels), source)
-    try:
-        names = list(labels)
-    except TypeError:
-        names = [labels]
+        found = f"{labels!r:.200} is an attribute, but no file"
+        raise source.error(found, "Give names of attributes as a list.", argument="labels", value=[labels])
+    if is_source(labels):
+        return _attributes_named(header, xml_label_names(labels), source)
+    names = list(labels) if isinstance(labels, Iterable) else [labels]
     if isinstance(labels, bool) or not all(isinstance(name, str) for name in names):
         raise TypeError("labels must be a Mulan XML file, a list of names of attributes, or a whole number")
     if not names or len(set(names)) < len(names):
@@ -117,25 +105,21 @@ def said_by(header: Header) -> int:
     return options.get("C", options.get("c")) or 0
 
 
-def _doubt(header, labels) -> str:
-    """Return why a number of labels seems to be off by one or two, and which one to pass; nothing if it does not."""
+def _doubt(header, labels) -> tuple[str, int | None]:
+    """Return why a number of labels seems to be off by one or two, and the right one; nothing if it does not."""
     n = said_by(header) if labels is None else labels
     if not isinstance(n, numbers.Integral) or isinstance(n, (bool, np.bool_)):
-        return ""
+        return "", None
     n, last = int(n), n < 0
     binary, elsewhere = binary_ends(header)[:: -1 if last else 1]
     if binary == 0 and elsewhere == abs(n):  # the wrong end of the file
         binary, last = elsewhere, not last
     elif binary == 0 or not 0 < abs(abs(n) - binary) <= _FEW:
-        return ""
-    if abs(n) < binary:
-        if len(set((header.type_of[-binary:] if last else header.type_of[:binary]).tolist())) > 1:
-            return ""  # labels seldom have values of several kinds, such as {0,1} and {no,yes}
-        beside = header.names[-binary:n] if last else header.names[n:binary]
-        found = f"Beside them, {_some(beside)} {'has' if len(beside) == 1 else 'have'} the two values of a label too."
-    else:
-        found = f"Only the {_end(binary, last)} {'has' if binary == 1 else 'have'} the two values of a label."
-    return f"{found} If these are the labels, pass labels={-binary if last else binary}."
+        return "", None
+    if abs(n) < binary and len(set((header.type_of[-binary:] if last else header.type_of[:binary]).tolist())) > 1:
+        return "", None  # labels seldom have values of several kinds, such as {0,1} and {no,yes}
+    have = f"Exactly the {_end(binary, last)} {'has' if binary == 1 else 'have'} the two values of a label."
+    return f"{have} Are these the labels?", -binary if last else binary
 
 
 def _end(count, last) -> str:
@@ -156,46 +140,26 @@ def _attributes_named(header, names, source) -> list[int]:
         found.append(next((i for i in candidates if i is not None), None))
     missing = [name for name, i in zip(names, found) if i is None]
     if missing:
-        near = _nearest(missing[0], header.names)
-        remedy = f"Attributes with a name like {shown(missing[0])}: {_some(near)}." if near else ""
-        rule = "Do the labels belong to this file? Each label is the name of an attribute."
-        several = "is" if len(missing) == 1 else "are"
-        lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {several} not among its attributes"
-        raise DatasetFormatError(source, f"{lacking}: {_some(missing)}", f"{remedy} {rule}".strip())
+        near = difflib.get_close_matches(missing[0][:_LONGEST_COMPARED], header.names[:5000], _SOME, cutoff=0.5)
+        remedy = f"Attributes with a name like {shown(missing[0])}: {_some(near)}. " if near else ""
+        remedy += "Do the labels belong to this file? Each label is the name of an attribute."
+        lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {'is' if len(missing) == 1 else 'are'}"
+        raise source.error(f"{lacking} not among its attributes: {_some(missing)}", remedy)
     if len(set(found)) < len(found):
         most = Counter(found).most_common(1)[0][0]
         twice = names[len(found) - 1 - found[::-1].index(most)]
-        raise DatasetFormatError(source, f"the label {shown(twice)} names an attribute a second time", "Name it once.")
+        raise source.error(f"the label {shown(twice)} names an attribute a second time", "Name it once.")
     return found
 
 
-def _nearest(name, names, count=_SOME):
-    """Return the names that are most alike to one; of very many, among those of its beginning and nearly its length."""
-    lower = {other.lower(): other for other in reversed(names) if len(other) <= _LONGEST_COMPARED}
-    name = name[:_LONGEST_COMPARED].lower()
-    candidates = list(lower)
-    if len(candidates) > 2000:
-        candidates = [other for other in candidates if abs(len(other) - len(name)) <= 2 and other[:2] == name[:2]]
-    return [lower[other] for other in difflib.get_close_matches(name, candidates[:5000], count, cutoff=0.5)]
-
-
-def _how_to_say(header) -> str:
-    """Return how to say which attributes are labels, and which seem to be labels, by their two values."""
-    rule = (
-        "Pass labels=: the Mulan XML file, a list of names, or a number n, for the first n attributes, or the last if "
-        "n is negative."
-    )
-    count = len(header.names)
+def _how_to_say(header) -> tuple[str, int | None]:
+    """Return how to say which attributes are labels, and how many seem to be, by their two values."""
+    rule = "Labels come from Mulan's XML file, a list of names, or a number, which is negative for the last attributes."
     first, last = binary_ends(header)
-    if not first + last and _is_binary(header.types[0]):
-        return f"{rule} All {count:,} attributes have two values, so none stands out."
-    for n, place, a, b in ((-last, "last", count - last, -1), (first, "first", 0, first - 1)):
-        if n:
-            last_name = f" {'to' if abs(n) > 2 else 'and'} {shown(header.names[b])}" if abs(n) > 1 else ""
-            names = shown(header.names[a]) + last_name
-            are = f"{place} attribute, {names}, has" if abs(n) == 1 else f"{place} {abs(n):,} attributes, {names}, have"
-            return f"{rule} The {are} two values: if these are the labels, pass labels={n}."
-    return rule
+    if not first + last:
+        return rule, None
+    which = f"{_end(last or first, last > 0)} {'has' if (last or first) == 1 else 'have'}"
+    return f"{rule} The {which} the two values of a label: are these the labels?", -last or first
 
 
 def binary_ends(header) -> tuple[int, int]:
@@ -212,7 +176,7 @@ def _is_binary(type: Type) -> bool:
     return any(values <= set(pair) for pair in _PAIRS)
 
 
-def _check_kinds(header, chosen, leave_out, source, rule):
+def _check_kinds(header, chosen, leave_out, source, rule, doubted):
     """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary."""
     kinds = np.array([type.kind for type in header.types])
     binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
@@ -225,19 +189,18 @@ def _check_kinds(header, chosen, leave_out, source, rule):
         type = header.type(a)
         has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"
-        raise DatasetFormatError(source, found, rule, int(header.lines[a]))
+        raise source.error(found, rule, int(header.lines[a]), **doubted)
     others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
     for a in others.tolist():
         kind = header.type(a).kind
         if not leave_out or kind == "relational":
-            remedy = "Features are numbers or nominal: remove the attribute (in Weka by the filter Remove)"
-            remedy += ", turn its words into numbers (StringToWordVector)" if kind == "string" else ""
-            remedy += "." if kind == "relational" else ", or pass leave_out=True."
+            remedy = "Features are numbers or nominal: remove the attribute, or turn its words into numbers."
+            argument = {} if kind == "relational" else {"argument": "leave_out", "value": True}
             found = f"the attribute {shown(header.names[a])} has the type {kind}"
-            raise DatasetFormatError(source, found, remedy, int(header.lines[a]))
+            raise source.error(found, remedy, int(header.lines[a]), **argument)
     if others.size:
         names = _some([header.names[a] for a in others])
-        warn(f"{source}: {_counted(others.size, 'attribute')} of type string or date left out: {names}")
+        source.warn(f"{_counted(others.size, 'attribute')} of type string or date left out: {names}")
 
 
 @dataclass
@@ -369,63 +332,55 @@ def _warn(out, source):
     ):
         if out[count]:
             are = "is" if out[count] == 1 else "are"
-            warn(f"{source}: {_counted(int(out[count]), noun)} (first in line {out[first]:,}) {are} {done}")
+            source.warn(f"{_counted(int(out[count]), noun)} (first in line {out[first]:,}) {are} {done}")
 
 
-def _token(text, at):
-    """Return the bytes from ``at`` to the next blank, comma, brace or newline, at most 400."""
-    return re.match(rb"[^ \t\r\n,}]*", text[at : at + 400].tobytes()).group()
-
-
-def _error(reader, status, source, rule):
+def _error(reader, status, source, rule, doubted):
     """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
     text, out, header = reader.text, reader.out, reader.header
-    at = int(out[kernels.POSITION])
-    column = at - int(out[kernels.LINE_START]) + 1
-    line_text = re.match(rb"[^\n]*", text[at : at + 400].tobytes()).group()
+    at, start = int(out[kernels.POSITION]), int(out[kernels.LINE_START])
+    line_text = text[at : at + 400].tobytes().split(b"\n")[0]
     a, n = int(out[kernels.ATTRIBUTE]), len(header.names)
     name = shown(header.names[a]) if a < n else ""
-    token = _token(text, at).decode(header.encoding, "replace")
-    sparse = text[int(out[kernels.LINE_START]) :][:400].tobytes().lstrip(b" \t\r").startswith(b"{")
-    if status == kernels.BAD_NUMBER:
-        found, remedy = _bad_number(token, line_text, name)
-    elif status == kernels.BAD_NOMINAL:
-        found, remedy = _bad_nominal(header, a, token, line_text)
-    elif status == kernels.BAD_LABEL:
-        found, remedy = f"{shown(token)} as the value of the label {name}", rule
-    elif status == kernels.NO_VALUE:
-        rule = "In a sparse row, the number of an attribute is followed by a blank and the value. " if sparse else ""
-        found, remedy = f"no value of the attribute {name}", rule + _MISSING_RULE
-    elif status == kernels.BAD_TOKEN:
-        found, remedy = _bad_token(token, line_text, name, sparse)
-    elif status == kernels.TOO_FEW:
-        found = f"the row ends after {_counted(a, 'value')}, but there are {_counted(n, 'attribute')}"
-        remedy = f"A row has a value of each attribute. {_MISSING_RULE}"
-    elif status == kernels.TOO_MANY:
-        found = f"{shown(token)} after the {_counted(n, 'value')} of the row, one of each attribute"
-        remedy = "A row has a value of each attribute; a value with blanks or commas stands in quotation marks."
-    elif status == kernels.AFTER_ROW:
-        found = f"{shown(line_text.decode(header.encoding, 'replace').strip())} after the end of the row"
-        remedy = "A row may be followed by its weight in braces, such as {2}."
-    elif status == kernels.BAD_WEIGHT:
-        found, remedy = "a weight that is not a number", "The weight of a row is a number in braces, such as {2}."
-    else:
-        found, remedy = _bad_sparse(status, token, a, int(out[kernels.PREVIOUS]), n)
-    return DatasetFormatError(source, found, remedy, int(out[kernels.LINE]), column)
+    token = re.match(rb"[^ \t\r\n,}]*", line_text).group().decode(header.encoding, "replace")
+    sparse = text[start : start + 400].tobytes().lstrip(b" \t\r").startswith(b"{")
+    whole_row = "A row has a value of each attribute"
+    pair = "In a sparse row, the number of an attribute is followed by a blank and the value. " if sparse else ""
+    found, remedy = {
+        kernels.BAD_NUMBER: lambda: _bad_number(token, line_text, name),
+        kernels.BAD_NOMINAL: lambda: _bad_nominal(header, a, token, line_text),
+        kernels.BAD_LABEL: lambda: (f"{shown(token)} as the value of the label {name}", rule),
+        kernels.NO_VALUE: lambda: (f"no value of the attribute {name}", pair + _MISSING_RULE),
+        kernels.BAD_TOKEN: lambda: _bad_token(token, line_text, name, sparse),
+        kernels.TOO_FEW: lambda: (
+            f"the row ends after {_counted(a, 'value')}, but there are {_counted(n, 'attribute')}",
+            f"{whole_row}. {_MISSING_RULE}",
+        ),
+        kernels.TOO_MANY: lambda: (
+            f"{shown(token)} after the {_counted(n, 'value')} of the row, one of each attribute",
+            f"{whole_row}; a value with blanks or commas stands in quotation marks.",
+        ),
+        kernels.AFTER_ROW: lambda: (
+            f"{shown(line_text.decode(header.encoding, 'replace').strip())} after the end of the row",
+            "A row may be followed by its weight in braces, such as {2}.",
+        ),
+        kernels.BAD_WEIGHT: lambda: (
+            "a weight that is not a number",
+            "The weight of a row is a number in braces, such as {2}.",
+        ),
+    }.get(status, lambda: _bad_sparse(status, token, a, int(out[kernels.PREVIOUS]), n))()
+    argument = doubted if status == kernels.BAD_LABEL else {}
+    return source.error(found, remedy, int(out[kernels.LINE]), at - start + 1, **argument)
 
 
 def _bad_number(token, line_text, name):
     quoted = _quoted(line_text)
     token = token if quoted is None else quoted.decode("utf-8", "replace")
-    value = token.lstrip("+-").lower()
-    if value in ("nan", "inf", "infinity"):
-        return f"the value {shown(token)} of the attribute {name}", f"Values are finite numbers. {_MISSING_RULE}"
-    if NUMBER.fullmatch(value.encode()):
-        found = f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)"
-        return found, "Scale the attribute."
-    found = f"{shown(token)} where the attribute {name} needs a number"
+    if NUMBER.fullmatch(token.encode()):
+        return f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)", "Scale it."
     rule = "Values are separated by commas. " if ";" in token else ""
-    return found, f"{rule}Numbers are written with a point, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
+    rule += f"Values are finite numbers with a point, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
+    return f"{shown(token)} where the attribute {name} needs a number", rule
 
 
 def _quoted(line_text):
@@ -437,11 +392,7 @@ def _quoted(line_text):
 def _bad_nominal(header, a, token, line_text):
     quoted = _quoted(line_text)
     value = token if quoted is None else unescape(quoted.decode(header.encoding, "replace"))
-    values = header.type(a).values
-    near = _nearest(value, values, 1)
-    remedy = f"Its values, in line {header.lines[a]:,}, are {_some(values)}."
-    if near and near[0] not in values[:_SOME]:
-        remedy += f" Near it: {shown(near[0])}."
+    remedy = f"Its values, in line {header.lines[a]:,}, are {_some(header.type(a).values)}."
     return f"{shown(value)} is not a value of the attribute {shown(header.names[a])}", remedy
 
 
@@ -453,24 +404,18 @@ def _bad_token(token, line_text, name, sparse):
             found = f"the value of the attribute {name} begins with a quotation mark that is not closed"
         return found, "A quotation mark within quotation marks is written with a backslash before it."
     if sparse:
-        return (
-            f"{shown(token)} after the value of the attribute {name}",
-            "Pairs in a sparse row are separated by commas.",
-        )
+        found = f"{shown(token)} after the value of the attribute {name}"
+        return found, "Pairs in a sparse row are separated by commas."
     return f"{shown(token)} where a value of the attribute {name} belongs", _MISSING_RULE
 
 
 def _bad_sparse(status, token, a, previous, n):
     rule = "A sparse row is {number value, number value}; the numbers of attributes ascend from 0."
     if status == kernels.INDEX_RANGE:
-        several = (
-            f"there are {n:,} attributes, with the numbers 0 to {n - 1:,}" if n > 1 else "there is only attribute 0"
-        )
-        return f"attribute number {shown(token)[1:-1]}, but {several}", "Correct the number, or declare the attribute."
+        found = f"attribute number {shown(token)[1:-1]}, but there are {_counted(n, 'attribute')}, numbered from 0"
+        return found, "Correct the number, or declare the attribute."
     if status == kernels.INDEX_ORDER:
-        if a == previous:
-            return f"attribute number {a} twice in a row", rule
-        return f"attribute number {a} after number {previous}", rule
+        return f"attribute number {a} {'twice in a row' if a == previous else f'after number {previous}'}", rule
     if status == kernels.NOT_CLOSED:
         return "a brace is not closed", f"{rule} A weight after it has braces of its own."
     return f"{shown(token)} where the number of an attribute belongs", rule
@@ -478,4 +423,4 @@ def _bad_sparse(status, token, a, previous, n):
 
 def warm_up() -> None:
     text = np.frombuffer(b"@relation 'a: -C 1'\n@attribute a {0,1}\n@attribute b real\n@data\n1,2\n{1 3}\n", np.uint8)
-    parse(text, "warm-up")
+    parse(text, NamedSource(b"", "warm-up"), ReadOptions())

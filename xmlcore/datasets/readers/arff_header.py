@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks, head_of
 
 NUMERIC, NOMINAL = "numeric", "nominal"
@@ -90,7 +89,7 @@ def read_header(text: np.ndarray | LargeText, source: str) -> Header:
 
     large, text = isinstance(text, LargeText), head_of(text)
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
-        raise DatasetFormatError(source, "it is UTF-16 text", "Save the file as UTF-8.")
+        raise source.error("it is UTF-16 text", "Save the file as UTF-8.")
     data = _data_line(text)
     if large and not data:
         raise NotInBlocks
@@ -105,7 +104,7 @@ def read_header(text: np.ndarray | LargeText, source: str) -> Header:
     _read_attributes(kernels, header, content, spans[:n_attributes], source)
     line = 1 + int(np.count_nonzero(text[: data.start()] == 10)) if data else 1 + int(np.count_nonzero(text == 10))
     if not data:
-        raise DatasetFormatError(source, "it ends without a line @data", "The rows follow after a line @data.", line)
+        raise source.error("it ends without a line @data", "The rows follow after a line @data.", line)
     header.data_line = line
     _finish(header, text, data.end(), source)
     return header
@@ -164,20 +163,17 @@ def _finish(header, text, end, source):
     """Check what follows @data in its line, and that there are attributes, each of its own name."""
     if end < text.size and text[end] not in b"\n%":
         rest = re.match(rb"[^\n]*+", text[end : end + 400]).group().decode(header.encoding, "replace").strip(_BLANKS)
-        raise DatasetFormatError(
-            source, f"{shown(rest)} in the line of @data", "The rows begin in the next line.", header.data_line
-        )
+        raise source.error(f"{shown(rest)} in the line of @data", "The rows begin in the next line.", header.data_line)
     following = re.compile(rb"[^\n]*+\n?").match(text, end)
     header.start = following.end()
     if not header.names:
         remedy = "Before it, give each column a line such as @attribute age numeric."
-        raise DatasetFormatError(source, "@data without any @attribute before it", remedy, header.data_line)
+        raise source.error("@data without any @attribute before it", remedy, header.data_line)
     if len(set(header.names)) < len(header.names):
         first = {}
         for name, line in zip(header.names, header.lines.tolist()):
             if name in first:
-                raise DatasetFormatError(
-                    source,
+                raise source.error(
                     f"a second attribute is named {shown(name)}, as that in line {first[name]:,}",
                     "Give each feature and each label a name of its own.",
                     line,
@@ -225,7 +221,7 @@ def _read_other(header, row, line, source):
     else:
         found = f"{shown(content)} in the header, where each line begins with @"
         remedy = "If it is a row, put a line @data before the first row. A comment begins with %."
-    raise DatasetFormatError(source, found, remedy, line, column)
+    raise source.error(found, remedy, line, column)
 
 
 def _read_type(header, row, at, name, line, source) -> Type:
@@ -233,7 +229,7 @@ def _read_type(header, row, at, name, line, source) -> Type:
 
     def error(found, remedy, at):
         column = len(row[:at].encode(header.encoding, "replace")) + 1
-        return DatasetFormatError(source, found, remedy, line, column)
+        return source.error(found, remedy, line, column)
 
     if row[at : at + 1] != "{":
         word = re.match(r"[^ \t\r{\[%]*", row[at:]).group()

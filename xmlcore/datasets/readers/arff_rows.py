@@ -4,22 +4,28 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import arff as kernels
-from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, Growing, LargeText, NotInBlocks, RowArrays
+from xmlcore.datasets.readers.blocks import (
+    MANY_ROWS,
+    SHORT,
+    Growing,
+    LargeText,
+    NotInBlocks,
+    RowArrays,
+    with_hard_numbers,
+)
+from xmlcore.datasets.readers.rows import canonical_csr
 from xmlcore.datasets.readers.sources import MEMORY_BOUND
-from xmlcore.datasets.readers.xmlc import canonical_csr
-from xmlcore.datasets.readers.xmlc_rows import with_hard_numbers
 
 
-def run(text, header, columns, max_bytes, source):
+def run(text, header, columns, source):
     """Run the compiled parser over a text; return the reader that ran, and the status of the parser."""
     if isinstance(text, LargeText):
         try:
-            reader = ArffBlockReader(text, header, columns, max_bytes, source)
+            reader = ArffBlockReader(text, header, columns, source)
             return reader, reader.run()
         except NotInBlocks:
             text = text.whole()
-    reader = ArffReader(text, header, columns, max_bytes, source)
+    reader = ArffReader(text, header, columns, source)
     return reader, reader.run()
 
 
@@ -29,14 +35,14 @@ _PER_ROW = 24  # bytes that a row takes while it is read, even if it has nothing
 class _Bounds:
     """How many values rows can have at most."""
 
-    def __init__(self, columns, max_bytes, source):
+    def __init__(self, columns, source):
         kind = columns.attributes.kind
         self.source = source
         self.n_features, self.n_labels = int(np.count_nonzero(kind < kernels.LABEL)), columns.n_labels
         self.n_label_defaults = int(np.count_nonzero(kind[columns.attributes.default] >= kernels.LABEL))
         self.n_defaults = columns.attributes.default.size - self.n_label_defaults
-        self.max_bytes = MEMORY_BOUND if max_bytes is None else max_bytes
-        self.given = max_bytes is not None
+        self.max_bytes = MEMORY_BOUND if source.bound is None else source.bound
+        self.given = source.bound is not None
         self.n_rows = self.n_sparse = self.n_filled = 0
 
     def most_of(self, text):
@@ -45,13 +51,10 @@ class _Bounds:
         n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
         self.n_rows, self.n_sparse = self.n_rows + n_rows, self.n_sparse + n_sparse
         if self.n_sparse * (8 * self.n_defaults + 4 * self.n_label_defaults) > self.max_bytes:
-            raise DatasetFormatError(
-                self.source,
-                f"its {self.n_sparse:,} sparse rows leave out up to "
-                f"{self.n_sparse * (self.n_defaults + self.n_label_defaults):,} values "
-                "that are not 0, which are the first values of nominal attributes",
-                "Declare 0 as the first value of these attributes, or pass a larger max_bytes.",
-            )
+            values = self.n_sparse * (self.n_defaults + self.n_label_defaults)
+            found = f"its {self.n_sparse:,} sparse rows leave out up to {values:,} values that are not 0"
+            remedy = "Declare 0 as the first value of nominal attributes, which those are, or allow more bytes."
+            raise self.source.error(found, remedy, argument="max_bytes")
         self._check_not_empty(text, n_rows)
         n_x = min(entries + n_sparse * self.n_defaults, n_rows * self.n_features)
         return n_rows, n_x, min(entries + n_sparse * self.n_label_defaults, n_rows * self.n_labels)
@@ -62,20 +65,17 @@ class _Bounds:
         self.n_filled += int(np.count_nonzero((text > ord(" ")) & (text < ord("{")))) if short else n_rows
         allowed = self.max_bytes // _PER_ROW if self.given else MANY_ROWS
         if self.n_rows > allowed and self.n_filled < self.n_rows / 100:
-            raise DatasetFormatError(
-                self.source,
-                f"it has {self.n_rows:,} rows, of which all but {self.n_filled:,} or fewer are empty",
-                "Leave the empty rows out. If they are right, pass max_bytes, the memory that they may take: "
-                f"{_PER_ROW * self.n_rows} or more.",
-            )
+            found = f"it has {self.n_rows:,} rows, of which all but {self.n_filled:,} or fewer are empty"
+            remedy = "Leave the empty rows out. If they are right, allow the memory that they take."
+            raise self.source.error(found, remedy, argument="max_bytes", value=_PER_ROW * self.n_rows)
 
 
 class ArffReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
-    def __init__(self, text, header, columns, max_bytes, source):
+    def __init__(self, text, header, columns, source):
         self.text, self.header, self.columns = text, header, columns
-        n_rows, n_x, n_y = _Bounds(columns, max_bytes, source).most_of(text[header.start :])
+        n_rows, n_x, n_y = _Bounds(columns, source).most_of(text[header.start :])
         self.arrays = RowArrays.empty(n_rows, n_x, n_y)
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
@@ -92,9 +92,9 @@ class ArffReader:
 class ArffBlockReader:
     """The same for a large text, whose blocks are parsed one after the other."""
 
-    def __init__(self, text, header, columns, max_bytes, source):
+    def __init__(self, text, header, columns, source):
         self.text, self.header, self.columns = text, header, columns
-        self.bounds = _Bounds(columns, max_bytes, source)
+        self.bounds = _Bounds(columns, source)
         self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.readers.recognise import NPY, check_text
-from xmlcore.datasets.readers.sources import pieces_of, read_text, source_name
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import part_of, silent
 
 BLOCK = 4 << 20  # bytes of a block, or more where a line is longer; files up to this size are read at once
+HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 MANY_ROWS, SHORT = 1_000_000, 16  # so many rows with so few bytes each on average may be empty
 
 
@@ -21,8 +23,8 @@ class NotInBlocks(Exception):
 class LargeText:
     """The text of a file, which is read when it is needed; ``head`` is its first block."""
 
-    def __init__(self, path, max_bytes=None, name=None, npz=False, progress=silent):
-        self._path, self._max_bytes, self._name, self._npz = path, max_bytes, name, npz
+    def __init__(self, source: NamedSource, npz: bool = False, progress=silent):
+        self._source, self._npz = source, npz
         self._in_blocks, self._at_once = part_of(progress, 0.0, 0.8), part_of(progress, 0.8, 0.9)
         with closing(self._blocks(silent)) as blocks:
             self.head = next(blocks)[0]
@@ -32,7 +34,7 @@ class LargeText:
         return self._blocks(self._in_blocks)
 
     def _blocks(self, progress):
-        with pieces_of(self._path, self._max_bytes, self._name, self._npz, progress) as (pieces, share):
+        with self._source.pieces(progress, self._npz) as (pieces, share):
             buffer, size, whole_lines, first = np.empty(2 * BLOCK, np.uint8), 0, 0, True
             for piece in pieces:
                 if first:
@@ -50,8 +52,8 @@ class LargeText:
             yield _readonly(buffer[:size]), 1.0
 
     def whole(self) -> np.ndarray:
-        """Return the whole text, as :func:`xmlcore.datasets.readers.sources.read_text` does."""
-        return read_text(self._path, max_bytes=self._max_bytes, name=self._name, npz=self._npz, progress=self._at_once)
+        """Return the whole text, as :meth:`NamedSource.text` does."""
+        return self._source.text(npz=self._npz, progress=self._at_once)
 
 
 def _readonly(array):
@@ -59,14 +61,14 @@ def _readonly(array):
     return array
 
 
-def read_or_open(source, *, max_bytes=None, name=None, npz=False, progress=silent) -> np.ndarray | LargeText:
-    """Return the text of a source, as :func:`sources.read_text` does; that of a large file unread."""
-    if isinstance(source, (str, os.PathLike)) and os.path.isfile(source) and os.path.getsize(source) > BLOCK:
-        text = LargeText(source, max_bytes, name, npz, progress)
+def read_or_open(source: NamedSource, *, npz=False, progress=silent) -> np.ndarray | LargeText:
+    """Return the text of a source, as :meth:`NamedSource.text` does; that of a large file unread."""
+    if source.is_path and os.path.isfile(source.given) and os.path.getsize(source.given) > BLOCK:
+        text = LargeText(source, npz, progress)
         if not bytes(text.head[:6]).startswith((b"PK", NPY)):  # a NumPy archive
-            check_text(text.head, source_name(source, name))
+            check_text(text.head, source)
             return text
-    return read_text(source, max_bytes=max_bytes, name=name, npz=npz, progress=part_of(progress, 0.0, 0.5))
+    return source.text(npz=npz, progress=part_of(progress, 0.0, 0.5))
 
 
 def head_of(text: np.ndarray | LargeText) -> np.ndarray:
@@ -123,3 +125,80 @@ class Growing:
 
     def _ends(self):
         return self.rows, self.n_x, self.n_x, self.rows, self.n_y
+
+
+def with_hard_numbers(kernels, out, text, *places):
+    """Parse a text, again if it has numbers that are hard to round and left to Python; return the parser's status."""
+    spans = np.empty((HARD_CAPACITY, 2), np.int64)
+    resolved = np.empty(0, np.float32)
+    while True:
+        status = kernels.parse_rows(text, *places, spans, resolved, out)
+        found = int(out[kernels.N_HARD])
+        if found <= resolved.size:
+            return status
+        if found > len(spans):
+            spans = np.empty((found, 2), np.int64)
+            continue
+        with np.errstate(over="ignore"):
+            resolved = np.array([float(text[a:b].tobytes()) for a, b in spans[:found]]).astype(np.float32)
+
+
+class TextReader:
+    """A run of the compiled parser of XMLC and svmlight rows, with arrays that hold all values of the text."""
+
+    def __init__(self, text, start, first_line, first_index, skip_blank):
+        self.text, self.start, self.first_line = text, start, first_line
+        self.first_index, self.skip_blank = first_index, skip_blank
+        self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
+
+    def run(self, n_rows, n_features, n_labels):
+        if self.arrays is None:
+            lines, colons, commas = kernels.count_tokens(self.text[self.start :])
+            self.arrays = RowArrays.empty(lines, colons, commas + lines)
+        form = kernels.TextForm(
+            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
+        )
+        return with_hard_numbers(kernels, self.out, self.text, form, self.arrays)
+
+
+class BlockReader(TextReader):
+    """The same for a large text, whose blocks are parsed one after the other."""
+
+    def run(self, n_rows, n_features, n_labels):
+        """Parse the text, and return OK; raise NotInBlocks if there is an error, or there are very many short rows."""
+        grown = Growing()
+        start, line, size, total = self.start, self.first_line, 0, None
+        for block, share in self.text.blocks():
+            size += block.size
+            lines, colons, commas = kernels.count_tokens(block[start:])
+            arrays, out = grown.room(lines, colons, commas + lines, share), np.zeros_like(self.out)
+            left = -1 if n_rows < 0 else n_rows - grown.rows
+            form = kernels.TextForm(start, line, left, n_features, n_labels, self.first_index, self.skip_blank)
+            status = with_hard_numbers(kernels, out, block, form, arrays)
+            if status not in (kernels.OK, kernels.TOO_FEW_ROWS):
+                raise NotInBlocks
+            grown.add(*(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS)))
+            if grown.rows >= MANY_ROWS and size <= SHORT * grown.rows:
+                raise NotInBlocks
+            total = out if total is None else _together(total, out)
+            start, line = 0, int(out[kernels.LINE])
+        if grown.rows < n_rows:
+            raise NotInBlocks
+        total[kernels.ROWS], total[kernels.N_FEATURES], total[kernels.N_LABELS] = grown.rows, grown.n_x, grown.n_y
+        self.out[:], self.arrays = total, grown.finished()
+        return kernels.OK
+
+
+def _together(total, out):
+    """Return what the compiled parser tells of a block with what it told of those before."""
+    for least in (kernels.MIN_FEATURE, kernels.MIN_LABEL):
+        out[least] = min(total[least], out[least])
+    for most in (kernels.MAX_FEATURE, kernels.MAX_LABEL):
+        out[most] = max(total[most], out[most])
+    for count, first in (
+        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE),
+        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),
+    ):
+        out[first] = total[first] if total[count] else out[first]
+        out[count] += total[count]
+    return out

@@ -1,159 +1,182 @@
-"""The formats that can be read: one table says which module reads each, and with which options."""
+"""The formats that can be read: what a file is by its beginning, and the rows of a file in any format."""
 
 import os
-from types import ModuleType
-from typing import NamedTuple
+import re
+from dataclasses import dataclass, field, replace
 
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers import arff, npz, table, xmlc, xmlc_parts
+from xmlcore.datasets.readers import archived, arff, arff_header, npz, table, xmlc
 from xmlcore.datasets.readers.blocks import LargeText, head_of, read_or_open
 from xmlcore.datasets.readers.recognise import other_format
-from xmlcore.datasets.readers.sources import read_text, source_name
-from xmlcore.datasets.readers.xmlc import Rows
+from xmlcore.datasets.readers.rows import ReadOptions, Rows
+from xmlcore.datasets.readers.sources import NamedSource, is_source, telling_name
 from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
-
-class Reader(NamedTuple):
-    """How a format is read."""
-
-    module: ModuleType  # ``parse(text, source=..., **options)`` returns Rows; ``looks_like(text)``
-    options: tuple[str, ...]  # of those of read_matrix
-
-
 # Most features, and most labels, of a file unless max_columns is given: so many, or so many for each of its values.
 ENOUGH_COLUMNS, COLUMNS_PER_VALUE = 1 << 24, 1000
-_XMLC_OPTIONS = ("format", "first_index", "counts")
 IN_BLOCKS = ("auto", "xmlc", "svmlight", "arff")  # formats of large files that are parsed block after block
-# In the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
+OF_COLUMNS = ("arff", "csv")  # formats in which ``labels`` says which columns are labels
+# The module that reads a format: ``parse(text, source, options)`` returns Rows, ``looks_like(text)`` recognises it. In
+# the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
 # tells the two apart, and its errors say what is wrong with a text that has no format at all.
-READERS = {
-    "xmlc": Reader(xmlc, _XMLC_OPTIONS),
-    "svmlight": Reader(xmlc, _XMLC_OPTIONS),
-    "npz": Reader(npz, ("max_bytes", "classes")),
-    "arff": Reader(arff, ("labels", "max_bytes", "leave_out")),
-    "csv": Reader(table, ("labels", "leave_out", "like")),
-}
+READERS = {"xmlc": xmlc, "svmlight": xmlc, "npz": npz, "arff": arff, "csv": table}
+_HEAD = 4 << 20  # number of bytes that are looked at
 
 
-def read_rows(
-    source,
-    format="auto",
-    labels=None,
-    first_index=0,
-    max_bytes=None,
-    counts="header",
-    leave_out=False,
-    max_columns=None,
-    name=None,
-    progress=silent,
-    classes=False,
-    like=None,
-) -> Rows:
-    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two.
-
-    ``like`` is what has read the lists of labels of the training file, by whose marks those of a test file are read.
-    """
+def check_options(options: ReadOptions) -> ReadOptions:
+    """Return arguments of :func:`xmlcore.datasets.read_matrix` with numbers as int; ValueError if one is wrong."""
+    format, counts, most = options.format, options.counts, options.max_columns
     if not isinstance(format, str) or format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r:.200} cannot be read: use one of {formats}, or "auto"')
     if not isinstance(counts, str) or counts not in ("header", "data"):
         raise ValueError(f'counts must be "header" or "data", not {counts!r:.200}')
-    first_index = check_count(first_index, "first_index", 0, 1)
-    max_columns = None if max_columns is None else check_count(max_columns, "max_columns", 1)
-    npz_too = format in ("auto", "npz")
-    text = read_or_open(source, max_bytes=max_bytes, name=name, npz=npz_too, progress=progress)
-    source = source_name(source, name)
-    format = format if format != "auto" else recognised(head_of(text), source)
-    if isinstance(text, LargeText) and (format not in IN_BLOCKS or labels is not None and format != "arff"):
-        text = text.whole()
-    names_columns = labels is not None and (
-        not is_source(labels) or (isinstance(labels, str) and not os.path.exists(labels))
+    first_index = check_count(options.first_index, "first_index", 0, 1)
+    return options._replace(
+        first_index=first_index, max_columns=None if most is None else check_count(most, "max_columns", 1)
     )
-    if format == "auto" and names_columns and table.may_be(text):
-        format = "csv"
-    reader = READERS.get(format, READERS["xmlc"])
-    options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
-    options |= {"leave_out": leave_out, "classes": classes, "like": like}
-    if labels is not None and "labels" not in reader.options and not is_source(labels):
-        raise DatasetFormatError(
-            source,
-            f"it has no columns, but labels={str(labels)[:40]} names columns",
-            "A table has commas, semicolons, tabs or vertical bars between its cells. If this is none, leave labels= "
-            "out, or give the file with the labels, if this file has none.",
-        )
-    if reader.module is xmlc and labels is not None:
-        rows = xmlc_parts.parse_features(text, source, first_index, counts)
-    else:
-        rows = reader.module.parse(text, source=source, **{option: options[option] for option in reader.options})
-    del text
+
+
+def read_rows(source: NamedSource, options: ReadOptions, progress=silent) -> Rows:
+    """Read the rows of one file, or of two, the second of which has the labels."""
+    rows = parse(source, options, progress)
     if rows.Y is None:
-        _add_labels(rows, labels, first_index, max_bytes, counts, classes)
-    elif labels is not None and "labels" not in reader.options:
-        raise DatasetFormatError(
-            source, "it has the labels of its rows, but labels= is given too", "Leave labels= out."
-        )
-    _check_width(rows, "feature", rows.X, max_columns)
-    _check_width(rows, "label", rows.Y, max_columns)
+        _add_labels(rows, options)
+    elif options.labels is not None and rows.format not in OF_COLUMNS:
+        found = "it has the labels of its rows, but labels are given beside it too"
+        raise source.error(found, "Leave those out.", argument="labels")
+    _check_width(rows, "feature", options.max_columns)
+    _check_width(rows, "label", options.max_columns)
     return rows
 
 
-def _check_width(rows, noun, matrix, max_columns):
-    """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values."""
-    width = matrix.shape[1]
-    most = max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns
-    if width <= most:
-        return
-    own = noun == "label" and rows.label_source is not None
-    line = None if own else rows.header_line or None
-    has = f"the rows have only {matrix.nnz:,} {noun}{'' if matrix.nnz == 1 else 's'} in all"
-    found, remedy = f"the largest {noun} id makes {width:,} {noun}s, but {has}", f"Number the {noun}s without gaps."
-    if rows.has_width(noun):
-        found = f"{'it' if line is None else 'the header'} promises {width:,} {noun}s, but {has}"
-        remedy = "Correct the number."
-    remedy += f" If it is right, pass max_columns={width}."
-    raise DatasetFormatError(rows.label_source if own else rows.source, found, remedy, line)
-
-
-def _add_labels(rows, labels, first_index, max_bytes, counts, classes):
-    """Read the file of the labels of rows that have none, and put them into ``rows``."""
-    if labels is None:
-        raise DatasetFormatError(
-            rows.source, "it holds features, but no labels", "Give the file that holds the labels as labels=..."
+def parse(source: NamedSource, options: ReadOptions, progress=silent) -> Rows:
+    """Open a file, recognise its format, and parse it; the rows have no labels yet if another file has them."""
+    labels = options.labels
+    text = read_or_open(source, npz=options.format in ("auto", "npz"), progress=progress)
+    format = options.format if options.format != "auto" else recognised(head_of(text), source)
+    if isinstance(text, LargeText) and (format not in IN_BLOCKS or labels is not None and format != "arff"):
+        text = text.whole()
+    names_columns = labels is not None and (
+        not is_source(labels) or isinstance(labels, str) and not os.path.exists(labels)
+    )
+    if format == "auto" and names_columns and table.may_be(text):
+        format = "csv"
+    if labels is not None and format not in OF_COLUMNS and not is_source(labels):
+        found = f"it has no columns, but {str(labels)[:40]} is to be a column, or columns, of labels"
+        remedy = (
+            "A table has commas, semicolons, tabs or vertical bars between its cells. Of a file that is none, give "
         )
-    rows.label_source = source_name(labels) if source_name(labels) != "data" else "labels"
-    text = read_text(labels, max_bytes=max_bytes, name=rows.label_source, npz=True)
-    n_rows = rows.X.shape[0]
+        raise source.error(found, f"{remedy}the file with the labels, if it has none.", argument="labels")
+    return READERS.get(format, xmlc).parse(text, source, options._replace(format=format))
+
+
+def _check_width(rows, noun, max_columns):
+    """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values."""
+    matrix, own = rows.matrix(noun), noun == "label" and rows.label_source is not None
+    width = matrix.shape[1]
+    if width <= (max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns):
+        return
+    line = None if own else rows.header_line or None
+    found, remedy = f"the largest {noun} id makes {width:,} {noun}s", f"Number the {noun}s without gaps."
+    if rows.has_width(noun):
+        found = f"{'it' if line is None else 'the header'} promises {width:,} {noun}s"
+        remedy = "Correct the number."
+    found += f", but the rows have only {matrix.nnz:,} {noun}{'' if matrix.nnz == 1 else 's'} in all"
+    source = rows.label_source if own else rows.source
+    raise source.error(found, f"{remedy} If it is right, allow so many.", line, argument="max_columns", value=width)
+
+
+def _add_labels(rows, options):
+    """Read the file of the labels of rows that have none, and put them into ``rows``."""
+    if options.labels is None:
+        raise rows.source.error("it holds features, but no labels", "Give the file with the labels.", argument="labels")
+    source = rows.label_source = NamedSource(options.labels, max_bytes=rows.source.bound, unnamed="labels")
+    text, n_rows = source.text(npz=True), rows.X.shape[0]
     if npz.looks_like(text):
-        rows.Y, rows.label_names, rows.has_label_width = npz.parse_labels(text, rows.label_source, max_bytes, classes)
+        rows.Y, rows.label_names, rows.has_label_width = npz.parse_labels(text, source, options.classes)
         rows.classes = not rows.has_label_width  # a number that is exact is that of a matrix
     elif table.looks_like(text) or table.is_one_label(text):
-        rows.Y, rows.label_names = table.parse_labels(text, rows.label_source)
+        rows.Y, rows.label_names = table.parse_labels(text, source)
         rows.has_label_width = True
     else:
-        rows.Y, header_line, rows.least_label = xmlc_parts.parse_labels(
-            text, rows.label_source, n_rows, first_index, counts
-        )
+        rows.Y, header_line, rows.least_label = xmlc.parse_labels(text, source, n_rows, options)
         rows.has_label_width = header_line is not None
     if rows.Y.shape[0] != n_rows:
         found = f"it has {rows.Y.shape[0]:,} rows, but {rows.source} has {n_rows:,}"
-        raise DatasetFormatError(rows.label_source, found, "Do both files belong together, training or test rows?")
+        raise source.error(found, "Do both files belong together, training or test rows?")
 
 
-def is_source(value) -> bool:
-    return isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(value, "read")
-
-
-def recognised(text, source: str) -> str:
+def recognised(text, source: NamedSource) -> str:
     """Return the name of the format that a text has: a key of ``READERS``, or "auto" for XMLC or svmlight."""
     for name, reader in READERS.items():
-        if reader.module is not xmlc and reader.module.looks_like(text):
+        if reader is not xmlc and reader.looks_like(text):
             return name
-    other = other_format(text)
-    if other is not None:
-        found, remedy = other
-        raise DatasetFormatError(source, found, remedy)
+    if other := other_format(text):
+        found, remedy, argument = other
+        raise source.error(found, remedy, argument=argument)
     return "auto"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the beginning of a file says: of an archive, its training rows."""
+
+    format: str
+    sizes: tuple[int, ...] | None = None  # of an XMLC header: rows, features and, if they are in this file, labels
+    columns: list[str] | None = None  # names, or numbers from 1, of all features and labels
+    n_likely: int = 0  # columns at the beginning, or at the end if negative, that seem to be labels
+    n_said: int = 0  # the same, as the file itself says it
+    listing: str | None = None  # column that seems to list the labels of each row
+    relation: str = ""  # what that of an ARFF file says of its data
+    inside: dict[str, str] = field(default_factory=dict)  # names of an archive's files, see :func:`archived.roles`
+
+
+def look(given, name: str | None = None) -> Look:
+    """Return what the beginning of a file says; of an archive, that of its training rows."""
+    source = NamedSource(given, name)
+    inside, content = archived.beginning(source, _HEAD + 1)
+    if inside:
+        return replace(look(content, inside["train"]), inside=inside)
+    text = source.head(_HEAD)
+    if bytes(text[:6]).startswith(npz.MAGIC):
+        return Look("npz")
+    format = recognised(text, source)
+    if format == "csv":
+        return _look_at_table(text, source)
+    if format == "arff":
+        return _look_at_arff(text, source)
+    if format != "auto":  # that is XMLC or svmlight
+        return Look(format)
+    sizes = xmlc.sizes_in_header(text, source)
+    return Look("svmlight") if sizes is None else Look("xmlc", sizes)
+
+
+def _look_at_table(text, source):
+    form = table.form_of(text, source)
+    first = int(table.has_index(form))
+    ahead, last = table.binary_ends(form, first)
+    columns = form.names[first:] if form.names else [str(i + 1) for i in range(form.n_columns - first)]
+    some = 0 < max(ahead, last) < len(columns)
+    likely = 0 if not some else -last if last >= ahead else ahead
+    return Look("csv", columns=columns, n_likely=likely, listing=None if likely else table.likely_listing(form))
+
+
+def _look_at_arff(text, source):
+    try:
+        header = arff_header.read_header(text, source)
+    except DatasetFormatError:
+        return Look("arff")  # too long for the beginning, or wrong, which is said when the file is read
+    ahead, last = arff.binary_ends(header)
+    likely, said = -last if last >= ahead else ahead, arff.said_by(header)
+    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=_telling(header.relation))
+
+
+def _telling(relation) -> str:
+    """Return the part of an ARFF relation that names the data: without MEKA's options and the filters of Weka."""
+    name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", relation)[0].strip())
+    return "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name
 
 
 def warm_up() -> None:

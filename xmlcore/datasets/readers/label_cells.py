@@ -9,10 +9,10 @@ from collections import Counter
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import RecordPlace, warn
+from xmlcore.datasets.errors import RecordPlace
+from xmlcore.datasets.readers.names import visible
+from xmlcore.datasets.readers.rows import canonical_csr
 from xmlcore.datasets.readers.table_cells import MISSING
-from xmlcore.datasets.readers.visible import visible
-from xmlcore.datasets.readers.xmlc import canonical_csr
 
 TAGS = "><"
 PREFIX = "__label__"  # before the name of a label in fastText's files
@@ -43,7 +43,16 @@ _REMEDY = 'Write the labels as red;blue, or as a list of names: ["red", "blue"].
 _KEYS = ("label", "name")  # which of an object is its label
 _BITS = {"0", "1", "-1", "+1", "0.0", "1.0", "-1.0", "true", "false", "yes", "no"}  # of a vector of labels
 _NEARLY_ALL = 0.9
+# Words in columns that are labels, or not.
+YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", "0.0", "")
 _WHOLE = 2**53  # from which floating-point numbers are not exact
+
+
+def are_binary(cells) -> bool:
+    """Return whether cells say yes or no, such as 1 and 0, and at least one says something."""
+    words = {cell.strip().lower() for cell in cells} - {""}
+    letters = {word for word in words if word in ("t", "y", "f", "n")}  # which may also be names
+    return bool(words) and words <= {*YES, *NO} and (not letters or letters == words and len(words) == 2)
 
 
 class _Set(list):
@@ -194,7 +203,7 @@ class LabelCells:
         if gone:
             are = "1 cell is" if len(gone) == 1 else f"{len(gone):,} cells are"
             shown = f"{gone[0][1]!r:.200} in {gone[0][2]}"
-            warn(f"{self._source}: {are} missing in column {self._column}, first {shown}: read as no labels")
+            self._source.warn(f"{are} missing in column {self._column}, first {shown}: read as no labels")
         return [(row, word) for row, word, _ in gone]
 
     def _parts(self, cell, place) -> list[str]:

@@ -5,17 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers import arff, npz, table, xmlc, xmlc_parts
-from xmlcore.datasets.readers.blocks import LargeText, head_of, read_or_open
-from xmlcore.datasets.readers.formats import READERS, recognised
-from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
+from xmlcore.datasets.readers.formats import parse
+from xmlcore.datasets.readers.rows import ReadOptions, widened
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
 from xmlcore.validation import INT32_MAX, check_count
 
-_NOT_IN_COLUMNS = b""  # for the reader of tables: no column is one of labels
 _NAMED = 5  # names that a message lists
 _SAME = "Rows to predict need the features that the model was trained on, in the same order."
 
@@ -106,38 +102,14 @@ def read_new_rows(
     for noun, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
         if names is not None and count is not None and len(names) != count:
             raise ValueError(f"{noun}_names has {len(names)} names, but there are {count} {noun}s")
-    text = read_or_open(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
-    source = source_name(source, name)
-    rows = _parsed(text, source, first_index, max_bytes, feature_names)
+    options = ReadOptions(first_index=first_index, leave_out=True, known=frozenset(feature_names or ()))
+    rows = parse(NamedSource(source, name, max_bytes), options, progress)
     n_labels = 0 if rows.Y is None or not rows.Y.nnz else rows.Y.shape[1]
     named = None not in (rows.feature_names, feature_names)
     if named and rows.feature_names != feature_names:
         return replace(_by_name(rows, feature_names, label_names or [], n_labels), ids=rows.ids)
     X = rows.X if named else _by_place(rows, n_features, first_index)
     return NewRows(X, np.empty(0, np.int64), [], n_labels, rows.ids)
-
-
-def _parsed(text, source, first_index, max_bytes, feature_names) -> Rows:
-    """Return the rows of a text in any format; their ``Y`` may be None, or have no columns."""
-    format = recognised(head_of(text), source)
-    if format == "arff":
-        return arff.parse(text, source, max_bytes=max_bytes, leave_out=True, may_lack_labels=True)
-    if isinstance(text, LargeText) and format != "auto":
-        text = text.whole()
-    if format == "npz":
-        return npz.parse(text, source, max_bytes=max_bytes)
-    if format == "csv":
-        return table.parse(text, source, labels=_NOT_IN_COLUMNS, leave_out=True, known=set(feature_names or ()))
-    if format != "auto":
-        options = {"first_index": first_index, "max_bytes": max_bytes}
-        reader = READERS[format]
-        return reader.module.parse(text, source, **{name: options[name] for name in options if name in reader.options})
-    head = head_of(text)
-    start, _ = xmlc.first_row(head, source)
-    if xmlc_parts.header_at(head, start) is not None:  # rows and features: there are no labels
-        text = text.whole() if isinstance(text, LargeText) else text
-        return xmlc_parts.parse_features(text, source, first_index, "header")
-    return xmlc.parse(text, source, "auto", first_index)
 
 
 def _by_place(rows, n_features, first_index):
@@ -147,15 +119,13 @@ def _by_place(rows, n_features, first_index):
         says = f"the header promises {width:,}" if rows.header_line and rows.format == "xmlc" else f"it has {width:,}"
         columns = "columns of numbers" if rows.format == "csv" else "features"
         found = f"{says} {columns}, but the model has {n_features:,} features"
-        raise DatasetFormatError(rows.source, found, _SAME)
+        raise rows.source.error(found, _SAME)
     if width > n_features:
         found = f"the largest feature id makes {width:,} features, but the model has {n_features:,}"
-        remedy = _SAME
         if first_index == 0 and rows.least_feature >= 1 and width == n_features + 1:
-            remedy = "If ids start at 1 in this file, pass first_index=1."
-        raise DatasetFormatError(rows.source, found, remedy)
-    X = rows.X
-    return X if width == n_features else canonical_csr(X.indptr, X.indices, X.data, n_features)
+            raise rows.source.error(found, "Do ids start at 1 in this file?", argument="first_index", value=1)
+        raise rows.source.error(found, _SAME)
+    return widened(rows.X, n_features)
 
 
 def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
@@ -167,11 +137,11 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
     labels = set(label_names).difference(number)
     if not known.size:
         found = f"none of its {place.size:,} columns is named like a feature of the model: {_some(rows.feature_names)}"
-        raise DatasetFormatError(rows.source, found, f"Features of the model are {_some(feature_names)}.")
+        raise rows.source.error(found, f"Features of the model are {_some(feature_names)}.")
     found, times = np.unique(place[known], return_counts=True)
     if times.max() > 1:
         twice = feature_names[int(found[times > 1][0])]
-        raise DatasetFormatError(rows.source, f"two columns have the name {twice!r:.200}", "Rename one of them.")
+        raise rows.source.error(f"two columns have the name {twice!r:.200}", "Rename one of them.")
     missing = np.setdiff1d(np.arange(len(feature_names)), place[known])
     others = [column for column, j in zip(rows.feature_names, place) if j < 0]
     unknown = [column for column in others if column not in labels]

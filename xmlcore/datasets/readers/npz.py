@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.archives import BoundedZip
-from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.recognise import NPY
-from xmlcore.datasets.readers.sources import holds_npz, reading_zip
-from xmlcore.datasets.readers.xmlc import Rows, canonical_csr
+from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
+from xmlcore.datasets.readers.sources import NamedSource, holds_npz, reading_zip
 from xmlcore.validation import INT32_MAX, check_features, check_labels
 from xmlcore.wording import listed
 
@@ -28,16 +27,16 @@ _FEW_CLASSES = 10  # different class numbers that are never too many for the row
 _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
 
 
-def parse(text, source, max_bytes=None, classes=False) -> Rows:
+def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
     """Parse an array or a NumPy archive with the features, and the labels unless they are in another file."""
-    arrays = arrays_of(text, source, max_bytes)
+    arrays = arrays_of(text, source)
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
     Y = label_names = is_exact = None
     if any(name in arrays for name in ("Y", "y", "Y_indptr")):
-        Y, label_names, is_exact = _labels(arrays, source, classes)
+        Y, label_names, is_exact = _labels(arrays, source, options.classes)
         if Y.shape[0] != X.shape[0]:
             found = f"its features have {X.shape[0]:,} rows, but its labels {Y.shape[0]:,}"
-            raise DatasetFormatError(source, found, "Every row needs its labels: save both from the same rows.")
+            raise source.error(found, "Every row needs its labels: save both from the same rows.")
     feature_names = _names(arrays, "feature_names", X.shape[1], source)
     names = {"feature_names": feature_names, "label_names": label_names}
     return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact, classes=_lists_classes(arrays))
@@ -48,9 +47,9 @@ def _lists_classes(arrays) -> bool:
     return listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
 
 
-def parse_labels(text, source, max_bytes=None, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
+def parse_labels(text, source, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:
     """Parse an array or a NumPy archive that holds labels alone, or labels beside features that are not read."""
-    return _labels(arrays_of(text, source, max_bytes), source, classes, alone=True)
+    return _labels(arrays_of(text, source), source, classes, alone=True)
 
 
 def scores_of(arrays, source) -> sp.csr_array | np.ndarray:
@@ -84,14 +83,14 @@ def _classes(arrays, name, source, are_classes):
                 "Save labels as a matrix of 0 and 1 with a row for each row of the data and a column for each label, "
                 "or class numbers as whole numbers from 0."
             )
-            raise DatasetFormatError(source, f"the array {name} has one value a row, {found}", remedy)
+            raise source.error(f"the array {name} has one value a row, {found}", remedy)
         numbers, n_labels = values.astype(np.int64), int(classes[-1]) + 1
         if "label_names" in arrays:
             n_labels, is_exact = max(n_labels, arrays["label_names"].size), True
             names = _names(arrays, "label_names", n_labels, source)
     n_labels = len(names) if names is not None else n_labels
     noun = "name of a class" if values.dtype.kind in "US" else "class number"
-    warn(f"{source}: the array {name} has a {noun} for each row, which is read as the one label of the row")
+    source.warn(f"the array {name} has a {noun} for each row, which is read as the one label of the row")
     indices = numbers[has_label].astype(np.int32)
     Y = canonical_csr(np.append(0, np.cumsum(has_label)), indices, np.ones(indices.size, bool), n_labels)
     return Y, names, is_exact
@@ -118,24 +117,20 @@ def _checked(check, matrix, source, noun):
         with np.errstate(over="ignore"):  # the check says which value is too large
             return check(matrix)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DatasetFormatError(
-            source, f"its {noun} cannot be used ({error})", "Correct the matrix, and save it again."
-        ) from error
+        raise source.error(f"its {noun} cannot be used ({error})", "Correct the matrix, and save it again.") from error
 
 
-def arrays_of(text, source, max_bytes):
+def arrays_of(text, source: NamedSource):
     if not holds_npz(text):
-        raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
+        raise source.error("it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
     if bytes(text[: len(NPY)]) == NPY:
         return {"values": _array(io.BytesIO(text), "values", source)}
     with reading_zip(source, "the npz archive"), BoundedZip(io.BytesIO(text)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
-        if max_bytes is not None and size > max_bytes:
-            raise DatasetFormatError(
-                source,
-                f"its arrays take {size:,} bytes, more than {max_bytes:,}",
-                "If that is right and there is memory for it, pass a larger max_bytes.",
-            )
+        if source.bound is not None and size > source.bound:
+            found = f"its arrays take {size:,} bytes, more than {source.bound:,}"
+            remedy = "If that is right and there is memory for it, allow more."
+            raise source.error(found, remedy, argument="max_bytes")
         found = {}
         for entry in archive.infolist():
             with archive.open(entry) as file:
@@ -161,10 +156,9 @@ def _array(file, name, source):
         MemoryError,
         tokenize.TokenError,
     ) as error:
-        raise DatasetFormatError(source, f"the array {name} is damaged ({error})", "Save the file again.") from error
+        raise source.error(f"the array {name} is damaged ({error})", "Save the file again.") from error
     if kind.hasobject:
-        raise DatasetFormatError(
-            source,
+        raise source.error(
             f"the array {name} holds Python objects, which are never read: loading them can run any program",
             "Save numbers: sparse matrices with scipy.sparse.save_npz, dense ones with numpy.savez.",
         )
@@ -172,12 +166,12 @@ def _array(file, name, source):
     count = math.prod(shape)
     if kind.itemsize * count != len(content):
         found = f"the array {name} should have {shape} values of type {kind}, but it has {len(content):,} bytes"
-        raise DatasetFormatError(source, found, "The file is damaged or was cut off: save or download it again.")
+        raise source.error(found, "The file is damaged or was cut off: save or download it again.")
     if kind.kind == "U" and count:
         points = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(kind.byteorder))
         if points.size and points.max() > sys.maxunicode:
             found = f"the array {name} holds a text with the character number {points.max():,}, which does not exist"
-            raise DatasetFormatError(source, found, "The file is damaged: save or download it again.")
+            raise source.error(found, "The file is damaged: save or download it again.")
     values = np.frombuffer(content, kind, count) if kind.itemsize and count else np.zeros(count, kind)
     return values.reshape(shape, order="F" if by_column else "C")
 
@@ -197,13 +191,13 @@ def _matrix(arrays, letter, source, alone=False):
     values = [name for name, array in arrays.items() if len(arrays) == 1 or array.dtype.kind in "biuf"]
     if alone and len(values) == 1:
         return _dense(arrays[values[0]], values[0], source)
-    raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {listed(arrays)}", _HOLDS)
+    raise source.error(f"it holds no {letter}, but the arrays {listed(arrays)}", _HOLDS)
 
 
 def _dense(values, name, source):
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         found = f"the array {name} has {values.ndim} dimension{'s' * (values.ndim != 1)} and the type {values.dtype}"
-        raise DatasetFormatError(source, found, "It should be a matrix of numbers: a row for each row of the data.")
+        raise source.error(found, "It should be a matrix of numbers: a row for each row of the data.")
     return values
 
 
@@ -218,12 +212,12 @@ def _sparse(arrays, source, prefix):
     needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
     if needed is None:
         found = f"its sparse matrix has the format {kind[:20]!r}"
-        raise DatasetFormatError(source, found, "Save it in CSR form: scipy.sparse.save_npz(file, matrix.tocsr()).")
+        raise source.error(found, "Save it in CSR form: scipy.sparse.save_npz(file, matrix.tocsr()).")
     if "data" not in arrays and prefix and "indices" in arrays:
         arrays = {**arrays, "data": np.ones(arrays["indices"].size, bool)}  # of labels, the places are enough
     missing = [name for name in (*needed, "data", "shape") if name not in arrays]
     if missing:
-        raise DatasetFormatError(source, f"the array {prefix}{missing[0]} is missing", _HOLDS)
+        raise source.error(f"the array {prefix}{missing[0]} is missing", _HOLDS)
     shape = arrays["shape"]
     if (
         shape.dtype.kind not in "iu"
@@ -232,19 +226,19 @@ def _sparse(arrays, source, prefix):
         or not 0 < shape[1] <= INT32_MAX
     ):
         found = f"the array {prefix}shape is not the numbers of rows and columns, but {shape.ravel()[:4].tolist()}"
-        raise DatasetFormatError(source, found, f"At most {INT32_MAX:,} columns are supported.")
+        raise source.error(found, f"At most {INT32_MAX:,} columns are supported.")
     for name in needed:
         if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
             found = f"the array {prefix}{name} has the type {arrays[name].dtype} and {arrays[name].ndim} dimensions"
-            raise DatasetFormatError(source, found, "It should be a list of whole numbers.")
+            raise source.error(found, "It should be a list of whole numbers.")
     data = arrays["data"]
     if data.dtype.kind not in "biuf" or data.ndim != 1:
         found = f"the array {prefix}data has the type {data.dtype} and {data.ndim} dimensions"
-        raise DatasetFormatError(source, found, "It should be a list of real numbers.")
+        raise source.error(found, "It should be a list of real numbers.")
     n_rows, n_columns = (int(size) for size in shape)
     if n_rows > _ROWS_PER_VALUE * (data.size + n_columns + 1000) and kind != "csr":
         found = f"the array {prefix}shape promises {n_rows:,} rows, but there are {data.size:,} values"
-        raise DatasetFormatError(source, found, "Put the right number of rows there, or save the matrix in CSR form.")
+        raise source.error(found, "Put the right number of rows there, or save the matrix in CSR form.")
     return _assembled(kind, n_rows, n_columns, data, *(arrays[name] for name in needed), source, prefix)
 
 
@@ -255,13 +249,13 @@ def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
         found = f"{prefix}data has {data.size:,} values, but {prefix}{names[0]} has {first.size:,}"
         if first.size == data.size:
             found = f"{prefix}data has {data.size:,} values, but {prefix}{names[1]} has {second.size:,}"
-        raise DatasetFormatError(source, found, damaged)
+        raise source.error(found, damaged)
     limits = {"csr": (n_columns, None), "csc": (n_rows, None), "coo": (n_rows, n_columns)}[kind]
     for name, ids, limit in zip(names, (first, second), limits):
         if limit is not None and ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
             at = int(np.argmax((ids < 0) | (ids >= limit)))
             found = f"{prefix}{name}[{at}] is {int(ids[at])}, but ids run from 0 to {limit - 1}"
-            raise DatasetFormatError(source, found, "Put the right shape there, or correct the id.")
+            raise source.error(found, "Put the right shape there, or correct the id.")
     if kind == "coo":
         return sp.coo_array(
             (data, (first.astype(np.int64), second.astype(np.int64))), shape=(n_rows, n_columns)
@@ -270,7 +264,7 @@ def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
     pointers = second.astype(np.int64)
     if pointers.size != n_outer + 1 or pointers[0] != 0 or pointers[-1] != data.size or (np.diff(pointers) < 0).any():
         found = f"{prefix}indptr does not rise from 0 to the number of values, {data.size:,}, in {n_outer:,} steps"
-        raise DatasetFormatError(source, found, damaged)
+        raise source.error(found, damaged)
     make = sp.csr_array if kind == "csr" else sp.csc_array
     return make((data, first.astype(np.int64, copy=False), pointers), shape=(n_rows, n_columns)).tocsr()
 
@@ -282,10 +276,10 @@ def _names(arrays, field, count, source):
     noun = field.removesuffix("_names")
     if names.ndim != 1 or names.dtype.kind not in "US":
         found = f"the array {field} has the type {names.dtype} and {names.ndim} dimensions"
-        raise DatasetFormatError(source, found, "It should be a list of texts: numpy.array(names, dtype=str).")
+        raise source.error(found, "It should be a list of texts: numpy.array(names, dtype=str).")
     if names.size != count:
         found = f"it holds {names.size:,} {noun} names, but there are {count:,} {noun}s"
-        raise DatasetFormatError(source, found, f"Give one name for each {noun}, in their order.")
+        raise source.error(found, f"Give one name for each {noun}, in their order.")
     return _text(names, field, source)
 
 
@@ -293,4 +287,4 @@ def _text(names, field, source):
     try:
         return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names.tolist()]
     except ValueError as error:
-        raise DatasetFormatError(source, f"a name in {field} is not text ({error})", "Save it again.") from error
+        raise source.error(f"a name in {field} is not text ({error})", "Save it again.") from error

@@ -10,9 +10,8 @@ from itertools import chain, islice
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers import npz
-from xmlcore.datasets.readers.sources import read_text, source_name
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.metrics import as_ranking
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -50,10 +49,10 @@ def read_ranking(
     """
     progress, k = to_progress(progress), check_count(k, "k")
     n_rows, n_labels = check_count(n_rows, "n_rows", 0), check_count(n_labels, "n_labels", 0)
-    text = read_text(source, max_bytes=max_bytes, name=name, npz=True, progress=progress)
-    source = source_name(source, name)
+    source = NamedSource(source, name, max_bytes)
+    text = source.text(npz=True, progress=progress)
     if npz.looks_like(text):
-        return _of_arrays(text, source, n_rows, n_labels, k, max_bytes)
+        return _of_arrays(text, source, n_rows, n_labels, k)
     known = _Labels(source, n_labels, label_names)
     lines = _lines(text, source, progress)
     first = list(islice(lines, 1))
@@ -111,7 +110,7 @@ class _Labels:
 
 
 def _error(source, line, column, found, remedy):
-    return DatasetFormatError(source, f"cell {column} of the line: {found}", remedy, line=line)
+    return source.error(f"cell {column} of the line: {found}", remedy, line=line)
 
 
 def _id(text, count) -> int | None:
@@ -132,9 +131,9 @@ def _lines(text, source, progress):
             if reader.line_num % EVERY == 0:
                 progress("Reading the predictions", 0.0, f"{reader.line_num:,} lines")
     except UnicodeDecodeError:
-        raise DatasetFormatError(source, "it is not UTF-8", "Save it as UTF-8.", line=reader.line_num + 1) from None
+        raise source.error("it is not UTF-8", "Save it as UTF-8.", line=reader.line_num + 1) from None
     except csv.Error as error:
-        raise DatasetFormatError(source, f"it is no CSV file ({error})", FORMS, line=reader.line_num) from None
+        raise source.error(f"it is no CSV file ({error})", FORMS, line=reader.line_num) from None
 
 
 def _score(text, source, line, column) -> float:
@@ -151,7 +150,7 @@ def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
     """Return the entries of a table, below its heading, and whether they have scores."""
     at = {name: heading.index(name) for name in ("row", "label", "score", "rank") if name in heading}
     if "row" not in at:
-        raise DatasetFormatError(source, "the column row is missing in its heading", FORMS, line=1)
+        raise source.error("the column row is missing in its heading", FORMS, line=1)
     entries, scored, needed = _Entries(), set(), max(at.values()) + 1
     of_row, of_label, by_score, by_rank = (at.get(name) for name in ("row", "label", "score", "rank"))
     for line, cells in lines:
@@ -159,7 +158,7 @@ def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
             continue
         if len(cells) < needed:
             found = f"it has {len(cells)} cells, but {needed} are needed"
-            raise DatasetFormatError(source, found, "Write a cell for each column of the heading.", line=line)
+            raise source.error(found, "Write a cell for each column of the heading.", line=line)
         row = _id(cells[of_row], n_rows)
         if row is None:
             remedy = f"There are {n_rows:,} test rows, numbered from 0."
@@ -203,7 +202,7 @@ def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
         known.known(parts(heading[1][column - 1])[0], heading[0], column)
     if n_lines < n_rows or n_used > n_rows:
         found = f"it has {max(n_used, min(n_lines, n_rows)):,} lines with labels, but there are {n_rows:,} test rows"
-        raise DatasetFormatError(source, found, FORMS)
+        raise source.error(found, FORMS)
     return entries, True
 
 
@@ -212,13 +211,13 @@ def _ranked(entries, scored, source, n_rows, k, known) -> Ranking:
     without = np.isnan(by)
     if without.any() and not without.all():
         found = f"row {row[without][0]:,} has a label without a score, and others have one"
-        raise DatasetFormatError(source, found, ALL_OR_NONE, line=int(line[without][0]))
+        raise source.error(found, ALL_OR_NONE, line=int(line[without][0]))
     pairs = row * known.n_labels + label
     first = np.unique(pairs, return_index=True)[1]
     if first.size < pairs.size:
         at = np.setdiff1d(np.arange(pairs.size), first)[0]
         found = f"row {row[at]:,} has the label {known.called(label[at])[:60]!r} twice"
-        raise DatasetFormatError(source, found, "A label has one place in a row.", line=int(line[at]))
+        raise source.error(found, "A label has one place in a row.", line=int(line[at]))
     by = np.where(without, 0.0, by)
     order = np.lexsort((np.arange(row.size), -by, row))
     row, label, by = row[order], label[order], by[order]
@@ -231,9 +230,9 @@ def _ranked(entries, scored, source, n_rows, k, known) -> Ranking:
     return ranking
 
 
-def _of_arrays(text, source, n_rows, n_labels, k, max_bytes) -> Ranking:
+def _of_arrays(text, source, n_rows, n_labels, k) -> Ranking:
     """Return the ranking of an npz archive, which holds scores of all labels, or labels and their scores."""
-    arrays = npz.arrays_of(text, source, max_bytes)
+    arrays = npz.arrays_of(text, source)
     if "labels" in arrays and arrays["labels"].ndim == 2:
         labels, values = arrays["labels"], arrays.get("scores", np.zeros(arrays["labels"].shape))
         given, shape = Ranking(labels, values), (labels.shape[0], n_labels)
@@ -242,23 +241,23 @@ def _of_arrays(text, source, n_rows, n_labels, k, max_bytes) -> Ranking:
         values, shape = given, given.shape
     if shape != (n_rows, n_labels):
         found = f"it has {shape[0]:,} rows and {shape[1]:,} labels, but there are {n_rows:,} and {n_labels:,}"
-        raise DatasetFormatError(source, found, "Give the scores of all test rows and labels, in their order.")
+        raise source.error(found, "Give the scores of all test rows and labels, in their order.")
     if values.dtype.kind not in "biuf":
-        raise DatasetFormatError(source, f"its scores are of type {values.dtype}", "Every score has to be a number.")
+        raise source.error(f"its scores are of type {values.dtype}", "Every score has to be a number.")
     places = sp.coo_array(values)
     bad = np.flatnonzero(~np.isfinite(places.data))
     if bad.size:
         found = f"row {places.row[bad[0]]:,}, column {places.col[bad[0]]:,} is {places.data[bad[0]]}, no finite number"
-        raise DatasetFormatError(source, found, "Every score has to be one.")
+        raise source.error(found, "Every score has to be one.")
     try:
         ranking = as_ranking(given, k)
     except (ValueError, TypeError) as error:
-        raise DatasetFormatError(source, str(error), FORMS) from None
+        raise source.error(str(error), FORMS) from None
     if isinstance(given, Ranking):
         _check_best_first(*given, source)
     if ranking.labels.max(initial=-1) >= n_labels:
         found = f"the label id {ranking.labels.max():,} is none of those from 0 to {n_labels - 1:,}"
-        raise DatasetFormatError(source, found, "Labels have the ids of the data set.")
+        raise source.error(found, "Labels have the ids of the data set.")
     return ranking
 
 
@@ -270,4 +269,4 @@ def _check_best_first(labels, scores, source) -> None:
         (rise, "a larger score than the place before", "Order the labels of a row by their scores, largest first."),
     ):
         for row, column in np.argwhere(bad)[:1]:
-            raise DatasetFormatError(source, f"row {row:,}, place {column + 2} has {found}", remedy)
+            raise source.error(f"row {row:,}, place {column + 2} has {found}", remedy)

@@ -9,20 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers import archived
-from xmlcore.datasets.readers.formats import read_rows
-from xmlcore.datasets.readers.recognise import EMPTY
-from xmlcore.datasets.readers.remarks import remark
-from xmlcore.datasets.readers.sources import read_text, source_name, stem, telling_name
-from xmlcore.datasets.readers.xmlc import canonical_csr
-from xmlcore.datasets.splits.files import read_split
-from xmlcore.datasets.splits.sizes import count_test_rows
+from xmlcore.datasets.errors import InputError, warn
+from xmlcore.datasets.readers import archived, formats
+from xmlcore.datasets.readers.formats import check_options, read_rows
+from xmlcore.datasets.readers.names import ONE_PER_LINE, read_names, remark
+from xmlcore.datasets.readers.rows import ReadOptions, canonical_csr, widened
+from xmlcore.datasets.readers.sources import NamedSource, file_name, stem, telling_name
+from xmlcore.datasets.splits import chosen_rows, read_split, stratified_parts
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import ArrayLike, Source
-from xmlcore.validation import INT32_MAX, as_array, check_count, check_names
+from xmlcore.validation import INT32_MAX
 
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
+_SAME = "Both files need the same {}s in the same order: are they from the same data set?"
 
 
 def read_matrix(
@@ -130,27 +129,27 @@ def read_matrix(
     feature and 4 bytes for each label, regardless of what the header promises, and the decompressed text; of XMLC,
     svmlight and ARFF files of more than 4 MB only a block of it.
     """
-    inside = archived.opened(source, max_bytes)
+    options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
+    file = NamedSource(source, name, max_bytes)
+    inside = archived.opened(file)
     if inside and not set(inside) - {"train", "labels"}:
-        name = inside["train"].name if name is None else name
-        source, labels = inside["train"], inside.get("labels") if labels is None else labels
-    rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, max_columns, name)
-    _warn_of_ids_from_one([rows], first_index)
-    for matrix, noun in ((rows.X, "feature"), (rows.Y, "label")):
-        if matrix.shape[1] == 0:
+        file = NamedSource(inside["train"], name, max_bytes)
+        options = options._replace(labels=inside.get("labels") if labels is None else labels)
+    rows = read_rows(file, options)
+    _warn_of_ids_from_one([rows], options.first_index)
+    for noun in ("feature", "label"):
+        if rows.matrix(noun).shape[1] == 0:
             raise _nothing(rows, noun)
     remark([rows], rows.feature_names, rows.label_names)
     return rows.X, rows.Y, rows.feature_names, rows.label_names
 
 
-def _nothing(rows, noun) -> DatasetFormatError:
+def _nothing(rows, noun) -> InputError:
     if rows.format == "csv":  # a column that lists labels
-        return DatasetFormatError(rows.source, "no row has a label", "Does another column list the labels?")
-    return DatasetFormatError(
-        rows.source,
-        f"no row has a {noun}, and there is no header to say how many {noun}s there are",
-        f"Add a header line: rows, features, labels. A row with a {noun} looks like 0,3 1:0.5 7:2.",
-    )
+        return rows.source.error("no row has a label", "Does another column list the labels?", argument="labels")
+    found = f"no row has a {noun}, and there is no header to say how many {noun}s there are"
+    remedy = f"Add a header line: rows, features, labels. A row with a {noun} looks like 0,3 1:0.5 7:2."
+    return rows.source.error(found, remedy)
 
 
 def _warn_of_ids_from_one(parts, first_index):
@@ -160,66 +159,13 @@ def _warn_of_ids_from_one(parts, first_index):
     has_no_ids = INT32_MAX < max(least_feature, least_label)  # the files have no features or no labels
     if first_index or has_no_ids or any(part.header_line is not None for part in parts):
         return
-    sources = " and ".join(part.source for part in parts)
+    sources = " and ".join(part.source.name for part in parts)
     if least_feature == 1 and least_label == 0:  # as tools for svmlight number them
         warn(f"{sources}: the smallest feature id is 1, so no row has feature 0. New rows keep the ids of the file.")
     elif least_feature >= 1 and least_label >= 1:
-        warn(
-            f"{sources}: the smallest feature id is {least_feature} and the smallest label id is {least_label}, so "
-            "feature 0 and label 0 stay unused. If ids start at 1, pass first_index=1."
-        )
-
-
-def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Split rows into training and test rows at random.
-
-    Parameters
-    ----------
-    n_rows : int
-    test_size : float or int
-        The share of test rows, between 0 and 1, or their number.
-    random_state : int
-        Seed. The same value gives the same split.
-
-    Returns
-    -------
-    train : ndarray of int64
-        Numbers of the training rows, ascending.
-    test : ndarray of int64
-        Numbers of the test rows, ascending: all other rows.
-
-    Raises
-    ------
-    ValueError
-        There would be no training rows or no test rows, or an argument is out of range.
-    """
-    n_test = count_test_rows(n_rows, test_size)
-    order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(n_rows)
-    return np.sort(order[n_test:]), np.sort(order[:n_test])
-
-
-def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    parts = []
-    for name, rows in (("train_rows", train_rows), ("test_rows", test_rows)):
-        rows = as_array(rows, name, "row numbers are needed")
-        if rows.ndim != 1:
-            raise ValueError(f"{name} has {rows.ndim} dimension(s): row numbers are needed")
-        if rows.dtype == bool:
-            raise ValueError("the split has true and false for each row: give row numbers, as np.flatnonzero does")
-        if rows.size and not (np.issubdtype(rows.dtype, np.number) and (rows == np.rint(rows)).all()):
-            raise ValueError("the split has numbers of rows that are not whole")
-        parts.append(rows.astype(np.int64))
-    for part, rows in zip(("training", "test"), parts):
-        if rows.size == 0:
-            raise ValueError(f"the split has no {part} rows")
-    both = np.concatenate(parts)
-    wrong = both[(both < 0) | (both >= n_rows)]
-    if wrong.size:
-        raise ValueError(f"there is no row {wrong[0]}: the {n_rows:,} rows are numbered from 0")
-    ids, times = np.unique(both, return_counts=True)
-    if times.max() > 1:
-        raise ValueError(f"row {ids[times > 1][0]} is in the split more than once")
-    return parts[0], parts[1]
+        smallest = f"the smallest feature id is {least_feature} and the smallest label id is {least_label}"
+        remark = f"{smallest}, so feature 0 and label 0 stay unused. Do ids start at 1?"
+        warn(f"{sources}: {remark}", argument="first_index", value=1)
 
 
 def read_dataset(
@@ -281,81 +227,90 @@ def read_dataset(
     widened to those of the other file, and to the number of names.
     """
     progress = to_progress(progress)
-    if split is not None and test is not None:
-        raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
     unknown = sorted(set(read_options) - _READ_OPTIONS)
     if unknown:
         raise TypeError(f"read_dataset has no argument {unknown[0]!r:.200}")
-    options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}
-    options |= read_options
-    if hasattr(options["labels"], "read") and not hasattr(options["labels"], "getvalue"):
-        options["labels"] = options["labels"].read()  # for both files: a file object is at its end after the first
-    inside, files_of_split = archived.opened(train, options["max_bytes"]), (None, None)
-    if inside and (test is None and split is None or "test" not in inside):
-        name = name_of(train) if name is None else name
-        train, test = inside["train"], inside.get("test", test)
-        options["labels"] = inside.get("labels") if options["labels"] is None else options["labels"]
-        test_labels = inside.get("test_labels") if test_labels is None else test_labels
-        if "train_rows" in inside and (test is not None or split is not None):
-            raise ValueError("the archive has the rows of its split: give neither split= nor a test file")
-        feature_names = inside.get("feature_names") if feature_names is None else feature_names
-        label_names = inside.get("label_names") if label_names is None else label_names
-        files_of_split = inside.get("train_rows"), inside.get("test_rows")
-    train_label, test_label = source_name(train), source_name(test) if test is not None else None
-    if train_label == test_label:
-        train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
-    of_train = part_of(progress, 0.0, 1.0, phase="Reading the training rows")
-    parts = [read_rows(train, **options, name=train_label, progress=of_train)]
-    if test is not None:
-        if parts[0].label_source is not None and test_labels is None:
-            raise ValueError(
-                "labels= is the file with the labels of the training rows: give test_labels= too, that of the test rows"
-            )
-        own = options if test_labels is None else options | {"labels": test_labels}
-        of_test = part_of(progress, 0.0, 1.0, phase="Reading the test rows")
-        known = {"classes": parts[0].classes, "like": parts[0].lists}
-        parts.append(read_rows(test, **own, name=test_label, progress=of_test, **known))
-    elif test_labels is not None:
-        raise ValueError("test_labels= is given, but there is no test file")
+    max_bytes, labels = read_options.pop("max_bytes", None), read_options.pop("labels", None)
+    options = check_options(ReadOptions(**read_options))
+    if hasattr(labels, "read") and not hasattr(labels, "getvalue"):
+        labels = labels.read()  # for both files: a file object is at its end after the first
+    given = {"test": test, "labels": labels, "test_labels": test_labels}
+    given |= {"feature_names": feature_names, "label_names": label_names}
+    files = _files(NamedSource(train, max_bytes=max_bytes), given, split)
+    parts = _read_parts(files, options, max_bytes, progress)
     progress("Putting the data set together", 0.0)
-    _warn_of_ids_from_one(parts, options["first_index"])
-    _join_listed_labels(parts)
-    names = {}
-    for field, given in (("feature_names", feature_names), ("label_names", label_names)):
-        inside = _names_inside(parts, field)
-        names[field] = inside if given is None else _read_names(given, field, options["max_bytes"])
-    for part, X, Y in zip(parts, _pad(parts, "feature", names), _pad(parts, "label", names)):
-        part.X, part.Y = X, Y
-    if name is None:
-        name = name_of(train)
-    notes = ()
-    if test is not None:
-        matrices = parts[0].X, parts[0].Y, parts[1].X, parts[1].Y
-    else:
-        matrices, notes = _split(parts[0], split, files_of_split, test_size, random_state)
+    names = _join(parts, files, options.first_index, max_bytes)
+    rows, notes = _split(parts, files, split, test_size, random_state)
     for part in parts:
         if part.X.shape[0] == 0:
-            raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
-    plain = {field: None if given is None else given[0] for field, given in names.items()}
-    remark(parts, **plain)
+            raise part.source.error("it holds no rows", "Give a file with at least one row.")
+    remark(parts, **names)
     notes = dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])
-    return Dataset(name, *matrices, **plain, notes=list(notes))
+    return Dataset(name_of(train) if name is None else name, *rows, **names, notes=list(notes))
 
 
-def _split(part, split, files_of_split, test_size, random_state):
-    X, Y = part.X, part.Y
-    if files_of_split[0] is not None:
-        (train_rows, test_rows), notes = read_split(*files_of_split, X.shape[0])
-        return (X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]), tuple(notes)
-    if split is not None:
-        train_rows, test_rows = check_split(*split, X.shape[0])
-        how = "chosen by a list of row numbers"
+def _files(train: NamedSource, given: dict, split) -> dict:
+    """Return the files of a data set by their roles: those in one archive, and those that are given."""
+    given = {role: file for role, file in given.items() if file is not None}
+    if split is not None and "test" in given:
+        raise InputError(
+            "row numbers choose the test rows, and there is a test file", "Leave one out.", argument="split"
+        )
+    inside = archived.opened(train)
+    if {"test", "train_rows"} & set(inside) and (split is not None or "test" in given):
+        remedy = "Give neither row numbers nor a test file."
+        raise train.error("it is an archive that says which rows are the test rows", remedy)
+    files = {"train": train.given} | inside | given
+    if "test_labels" in files and "test" not in files:
+        raise InputError("there are labels of test rows, but no test file", "Give both.", argument="test")
+    return files
+
+
+def _read_parts(files, options, max_bytes, progress) -> list:
+    """Return the rows of the training file, and of the test file if there is one."""
+    sources = [NamedSource(files[part], max_bytes=max_bytes) for part in ("train", "test") if part in files]
+    if len({source.name for source in sources}) < len(sources):
+        for source, part in zip(sources, ("training", "test")):
+            source.name += f" ({part})"
+    options = options._replace(labels=files.get("labels"))
+    parts = [read_rows(sources[0], options, part_of(progress, 0.0, 1.0, phase="Reading the training rows"))]
+    if len(sources) == 2:
+        first, labels = parts[0], files.get("test_labels", options.labels)
+        if first.label_source is not None and "test_labels" not in files:
+            found = f"{first.label_source} has the labels of the training rows only"
+            raise InputError(found, "Give the file with those of the test rows too.", argument="test_labels")
+        options = options._replace(labels=labels, classes=first.classes, lists=first.lists)
+        parts.append(read_rows(sources[1], options, part_of(progress, 0.0, 1.0, phase="Reading the test rows")))
+    return parts
+
+
+def _join(parts, files, first_index, max_bytes) -> dict:
+    """Give all parts the same features and labels, and return their names."""
+    _warn_of_ids_from_one(parts, first_index)
+    _join_listed_labels(parts)
+    names = {}
+    for noun in ("feature", "label"):
+        field = f"{noun}_names"
+        listed = read_names(files[field], field, max_bytes) if field in files else _names_inside(parts, field)
+        width = _width(parts, noun, listed)
+        for part in parts:
+            setattr(part, "X" if noun == "feature" else "Y", widened(part.matrix(noun), width))
+        names[field] = None if listed is None else listed[0]
+    return names
+
+
+def _split(parts, files, split, test_size, random_state):
+    """Return the features and labels of the training and of the test rows, and notes on how these were chosen."""
+    X, Y, n_rows = parts[0].X, parts[0].Y, parts[0].X.shape[0]
+    if len(parts) == 2:
+        return (X, Y, parts[1].X, parts[1].Y), []
+    if "train_rows" in files:
+        (train, test), notes = read_split(files["train_rows"], files["test_rows"], n_rows)
+    elif n_rows:
+        (train, test), notes = chosen_rows(n_rows, f"rows of {parts[0].source}", split, test_size, random_state)
     else:
-        train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
-        how = f"drawn at random with seed {random_state}"
-    held_out = "The test row is 1" if len(test_rows) == 1 else f"The test rows are {len(test_rows):,}"
-    notes = (f"{held_out} of the {X.shape[0]:,} rows of {part.source}, {how}.",)
-    return (X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]), notes
+        train, test, notes = [], [], []
+    return (X[train], Y[train], X[test], Y[test]), notes
 
 
 def _join_listed_labels(parts):
@@ -371,97 +326,47 @@ def _join_listed_labels(parts):
 
 
 def _names_inside(parts, field):
-    """Return the names of features or labels that the files hold, and the name of such a file; or None."""
+    """Return the names of features or labels that the files hold, and such a file; or None."""
     noun = field.removesuffix("_names")
     named = [part for part in parts if getattr(part, field) is not None]
     for part in named[1:]:
         for i, (first, other) in enumerate(zip_longest(getattr(named[0], field), getattr(part, field))):
-            if first == other:
-                continue
-            here, there = ("nothing" if name is None else repr(name) for name in (other, first))
-            raise DatasetFormatError(
-                part.source,
-                f"its {noun} {i + 1:,} is {here}, but that of {named[0].source} is {there}",
-                f"Both files need the same {noun}s in the same order: are they from the same data set?",
-            )
+            if first != other:
+                here, there = ("nothing" if name is None else repr(name) for name in (other, first))
+                found = f"its {noun} {i + 1:,} is {here}, but that of {named[0].source} is {there}"
+                raise part.source.error(found, _SAME.format(noun))
     return (getattr(named[0], field), named[0].source) if named else None
 
 
-def name_of(source) -> str:
+def name_of(given) -> str:
     """Return a name for the data of a file: from its own name, or that of its folder, if one of them says anything."""
-    file = source_name(source)
-    folder = Path(source).resolve().parent.name if isinstance(source, (str, os.PathLike)) else ""
+    file = file_name(given) or "data"
+    folder = Path(given).resolve().parent.name if isinstance(given, (str, os.PathLike)) else ""
     return telling_name(file) or telling_name(folder) or stem(file)
 
 
-def _pad(parts, noun, names):
-    """Return the X or the Y of every part, all with the same number of columns."""
-    matrices = [part.X if noun == "feature" else part.Y for part in parts]
-    fixed = [i for i, part in enumerate(parts) if part.has_width(noun)]
-    given = names[f"{noun}_names"]
-    if fixed:
-        width = matrices[fixed[0]].shape[1]
-        for i, (part, matrix) in enumerate(zip(parts, matrices)):
-            if i in fixed and matrix.shape[1] != width:
-                raise DatasetFormatError(
-                    part.source,
-                    f"the header promises {matrix.shape[1]} {noun}s, but that of {parts[0].source} promises {width}"
-                    if part.header_line
-                    else f"it has {matrix.shape[1]} {noun}s, but {parts[0].source} has {width}",
-                    f"Both files need the same {noun}s in the same order: are they from the same data set?",
-                    part.header_line or None,
-                )
-            if matrix.shape[1] > width:
-                raise DatasetFormatError(
-                    part.source,
-                    f"the largest {noun} id makes {matrix.shape[1]} {noun}s, but the header of "
-                    f"{parts[fixed[0]].source} promises {width}",
-                    f"Both files need the same {noun}s in the same order.",
-                )
-    else:
-        width = max(matrix.shape[1] for matrix in matrices)
-        if given is not None:
-            width = max(width, len(given[0]))
+def _width(parts, noun, names) -> int:
+    """Return how many features or labels there are; DatasetFormatError if files, or names, disagree."""
+    widths = [part.matrix(noun).shape[1] for part in parts]
+    fixed = next((i for i, part in enumerate(parts) if part.has_width(noun)), None)
+    width = max([*widths, *([] if names is None else [len(names[0])])]) if fixed is None else widths[fixed]
+    for part, own in zip(parts, widths):
+        other = parts[0 if fixed is None else fixed]
+        if own > width or own < width and part.has_width(noun):
+            says = "the header promises" if part.header_line else "it has" if part.has_width(noun) else "its ids make"
+            found = f"{says} {own} {noun}s, but {other.source} has {width}"
+            raise part.source.error(found, _SAME.format(noun), part.header_line or None)
     if width == 0:
         raise _nothing(parts[0], noun)
-    if given is not None and len(given[0]) != width:
-        listed, source = given
-        found = f"{len(listed)} {noun} names, but there are {width} {noun}s"
-        if source is None:
-            raise ValueError(f"{noun}_names holds {found}")
-        raise DatasetFormatError(
-            source, f"it holds {found}", f"Give one name per line, in the order of the {noun} ids."
-        )
-    return [
-        matrix if matrix.shape[1] == width else canonical_csr(matrix.indptr, matrix.indices, matrix.data, width)
-        for matrix in matrices
-    ]
+    if names is not None and len(names[0]) != width:
+        found = f"{len(names[0])} {noun} names, but there are {width} {noun}s"
+        if names[1] is None:
+            raise InputError(found, argument=f"{noun}_names")
+        raise names[1].error(f"it holds {found}", ONE_PER_LINE.format(noun))
+    return width
 
 
-def _read_names(given, field, max_bytes):
-    """Return the names of features or labels as a list, and the name of their file, if they are from one."""
-    if not (isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(given, "read")):
-        return check_names(given, field), None
-    source = source_name(given)
-    if source == "data":
-        source = field
-    try:
-        content = read_text(given, max_bytes=max_bytes, name=source).tobytes()
-    except DatasetFormatError as error:
-        if error.found != EMPTY:
-            raise
-        remedy = f"Give one name per line, in the order of the {field.removesuffix('_names')} ids."
-        raise DatasetFormatError(source, EMPTY, remedy) from None
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line_start = content.rfind(b"\n", 0, error.start) + 1
-        raise DatasetFormatError(
-            source,
-            f"the byte 0x{content[error.start]:02x} is not UTF-8",
-            "Save the file as UTF-8.",
-            content.count(b"\n", 0, error.start) + 1,
-            error.start - line_start + 1,
-        ) from error
-    names = text.removesuffix("\n").split("\n")
-    return [name.strip() for name in names], source
+def warm_up() -> None:
+    """Compile the readers and the stratification by running them on a few rows."""
+    formats.warm_up()
+    stratified_parts([[0], [1], [0, 1], []], (0.5, 0.5))

@@ -9,13 +9,13 @@ import re
 import struct
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
 
 from xmlcore.archives import BoundedZip
-from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
+from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError, warn
 from xmlcore.datasets.readers.recognise import NPY, archive_kind, check_text, is_npz
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
@@ -30,6 +30,7 @@ _COMMON_WORDS = set((
     "train training trn tr test testing tst te data dataset set file upload x y xy input rows txt svm "
     "libsvm csv tsv npz npy arff xf copy new full all"
 ).split())  # fmt: skip
+_BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
@@ -38,16 +39,6 @@ ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\.(?![./])|~\$|Thumbs\.db$|desktop\.ini
 DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
-
-
-def source_name(source, name: str | None = None) -> str:
-    """Return the name of a source in messages: its file name, or ``data`` for bytes."""
-    if name is not None:
-        return str(name)
-    if isinstance(source, (str, os.PathLike)):
-        return Path(source).name or str(source)
-    file_name = getattr(source, "name", None)
-    return Path(file_name).name if isinstance(file_name, str) and file_name else "data"
 
 
 def stem(file_name: str) -> str:
@@ -77,131 +68,175 @@ def telling_name(file_name: str) -> str:
     return name[:80] if words and not set(words) <= _COMMON_WORDS else ""
 
 
-def read_text(
-    source,
-    *,
-    max_bytes: int | None = None,
-    name: str | None = None,
-    npz: bool = False,
-    any_text: bool = False,
-    progress: Progress = silent,
-) -> np.ndarray:
-    label = source_name(source, name)
-    max_bytes = most_bytes(source, max_bytes)
-    with _open_stream(source, max_bytes, label) as (stream, content):
-        share = _share_read(stream)
-        pieces = _unpacked(stream, label, npz)
-        text = _whole(stream, content, max_bytes, progress) if pieces is None else None
-        if text is None:
-            pieces = _told(pieces or _chunks(stream), share, progress)
-            text = np.frombuffer(_joined(_limited(pieces, label, max_bytes)), np.uint8)
-    if bytes(text[:3]) == b"\xef\xbb\xbf":
-        text = text[3:]
-    text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
-    if not (any_text or npz and holds_npz(text)):
-        check_text(text, label)
-    return text
+class NamedSource:
+    """What a user gave to be read, a path, bytes or a binary file object, and what messages call it."""
+
+    def __init__(self, given, name: str | None = None, max_bytes: int | None = None, unnamed: str = "data"):
+        self.given, self.bound = given, max_bytes
+        self.is_path = isinstance(given, (str, os.PathLike))
+        self.name = str(name) if name is not None else file_name(given) or unnamed
+        usual = PATH_BOUND if self.is_path else MEMORY_BOUND
+        self.max_bytes = check_count(usual if max_bytes is None else max_bytes, "max_bytes")  # of unpacked text
+
+    def __str__(self) -> str:
+        return self.name
+
+    def error(self, found: str, remedy: str = "", line=None, column=None, **argument) -> DatasetFormatError:
+        """Return the error to raise, see :class:`DatasetFormatError`."""
+        return DatasetFormatError(self.name, found, remedy, line, column, **argument)
+
+    def warn(self, message: str, **argument) -> None:
+        warn(f"{self.name}: {message}", **argument)
+
+    def too_large(self) -> DatasetFormatError:
+        found = f"it holds more than {self.max_bytes:,} bytes of text"
+        return self.error(found, "If that is right and there is memory for it, allow more.", argument="max_bytes")
+
+    def text(self, *, npz: bool = False, any_text: bool = False, progress: Progress = silent) -> np.ndarray:
+        """Return the unpacked bytes; ``npz``: those of an archive of NumPy as they are."""
+        with self._stream() as (stream, content):
+            share, pieces = _share_read(stream), _unpacked(stream, self, npz)
+            text = _whole(stream, content, self.max_bytes, progress) if pieces is None else None
+            if text is None:
+                buffer = bytearray()
+                for piece in self._bounded(pieces or _chunks(stream), share, progress):
+                    buffer += piece
+                text = np.frombuffer(buffer, np.uint8)
+        if bytes(text[:3]) == _BOM:
+            text = text[3:]
+        text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
+        if not (any_text or npz and holds_npz(text)):
+            check_text(text, self)
+        return text
+
+    def head(self, size: int) -> np.ndarray:
+        """Return about the first ``size`` unpacked bytes, without a part of a line at the end."""
+        buffer = self.first_bytes(size)
+        if len(buffer) > size:
+            end = buffer.rfind(b"\n")
+            del buffer[end + 1 if end >= 0 else None :]
+        text = np.frombuffer(buffer.removeprefix(_BOM), np.uint8)
+        text.flags.writeable = False
+        if not bytes(text[:6]).startswith((b"PK\x03\x04", NPY)):
+            check_text(text, self)
+        return text
+
+    def first_bytes(self, size: int) -> bytearray:
+        """Return unpacked bytes from the beginning, more than ``size`` if there are; a file object stays in place."""
+        buffer = bytearray()
+        with self.kept_in_place(), self._stream() as (stream, _):
+            for piece in _unpacked(stream, self, npz=True) or _chunks(stream):
+                buffer += piece
+                if len(buffer) > size:
+                    break
+        return buffer
+
+    def begins_with(self, mark: bytes) -> bool:
+        """Return whether the bytes begin so, packed as they are; not for what can be read only once."""
+        if self.is_path:
+            with opened(self.given) as stream:
+                return stream.read(len(mark)) == mark
+        if hasattr(self.given, "getvalue"):
+            return self.given.getvalue()[: len(mark)] == mark
+        if hasattr(self.given, "seekable") and self.given.seekable():
+            with self.kept_in_place():
+                return self.given.read(len(mark)) == mark
+        return isinstance(self.given, (bytes, bytearray, memoryview)) and bytes(self.given[: len(mark)]) == mark
+
+    @contextmanager
+    def pieces(self, progress: Progress = silent, npz: bool = False):
+        """Give an iterator over the unpacked bytes, and a function for the share that was read."""
+        with self._stream() as (stream, _):
+            share = _share_read(stream)
+            yield self._bounded(_unpacked(stream, self, npz) or _chunks(stream), share, progress), share
+
+    @contextmanager
+    def kept_in_place(self):
+        """Set a file object, after the block, to where it was before."""
+        place = self.given.tell() if hasattr(self.given, "tell") else None
+        try:
+            yield
+        finally:
+            if place is not None and hasattr(self.given, "seek"):
+                self.given.seek(place)
+
+    @contextmanager
+    def archive(self):
+        """Open it as a zip archive, or give None if it is none; a file object stays where it is."""
+        source, archive = self.given, None
+        if isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "getvalue"):
+            content = source.getvalue() if hasattr(source, "getvalue") else source
+            source = io.BytesIO(content if content[:2] == b"PK" else b"")  # which may copy it
+        elif not self.is_path and not hasattr(source, "read"):
+            raise _unreadable(source)
+        with self.kept_in_place() if hasattr(source, "seekable") and source.seekable() else nullcontext():
+            with suppress(*ZIP_ERRORS):
+                archive = BoundedZip(source) if zipfile.is_zipfile(source) else None
+            with archive or nullcontext():
+                yield archive
+
+    def _bounded(self, pieces, share, progress):
+        size = 0
+        for piece in pieces:
+            progress("Reading", share())
+            size += len(piece)
+            if size > self.max_bytes:
+                raise self.too_large()
+            yield piece
+
+    @contextmanager
+    def _stream(self):
+        """Open it as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk."""
+        if self.is_path:
+            with opened(self.given) as stream:
+                yield stream, None
+            return
+        content = self._content()
+        with io.BufferedReader(io.BytesIO(content)) as stream:
+            yield stream, content
+
+    def _content(self):
+        content = self.given
+        if hasattr(content, "getvalue"):
+            content = content.getvalue()
+        elif hasattr(content, "read"):
+            parts, total = [], 0
+            while piece := self.given.read(_CHUNK):
+                parts.append(piece)
+                total += len(piece)
+                if total > self.max_bytes and not isinstance(piece, str):
+                    raise self.too_large()
+            content = parts[0] if parts and isinstance(parts[0], str) else b"".join(parts)
+        elif not isinstance(content, (bytes, bytearray, memoryview)):
+            raise _unreadable(content)
+        if isinstance(content, str):
+            raise TypeError(f"{self} is opened as text: open it in binary mode, open(path, 'rb')")
+        return content
 
 
-def read_head(source, size: int, name: str | None = None) -> np.ndarray:
-    """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end."""
-    label = source_name(source, name)
-    buffer = bytearray()
-    with kept_in_place(source), _open_stream(source, MEMORY_BOUND, label) as (stream, _):
-        for piece in _unpacked(stream, label, npz=True) or _chunks(stream):
-            buffer += piece
-            if len(buffer) > size:
-                end = buffer.rfind(b"\n")
-                del buffer[end + 1 if end >= 0 else None :]
-                break
-    text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
-    text.flags.writeable = False
-    if not bytes(text[:6]).startswith((b"PK\x03\x04", NPY)):
-        check_text(text, label)
-    return text
+def file_name(given) -> str:
+    """Return the name of a file without its folder; empty for bytes."""
+    if isinstance(given, (str, os.PathLike)):
+        return Path(given).name or str(given)
+    name = getattr(given, "name", None)
+    return Path(name).name if isinstance(name, str) else ""
 
 
-@contextmanager
-def kept_in_place(source):
-    """Set a file object, after the block, to where it was before."""
-    place = source.tell() if hasattr(source, "tell") else None
-    yield
-    if place is not None and hasattr(source, "seek"):
-        source.seek(place)
+def is_source(value) -> bool:
+    return isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(value, "read")
 
 
-def _share_read(stream):
-    """Return a function that says which share of a stream has been read; always 0 for a stream without a size."""
-    if not stream.seekable():  # a pipe
-        return lambda: 0.0
-    total = max(stream.seek(0, io.SEEK_END), 1)
-    stream.seek(0)
-    return lambda: min(stream.tell() / total, 1.0)
-
-
-def _told(pieces, share, progress):
-    """Yield the pieces of a text, and tell ``progress`` which share of the source has been read."""
-    for piece in pieces:
-        progress("Reading", share())
-        yield piece
-
-
-def _unpacked(stream, label, npz):
-    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed."""
-    head = stream.peek(512)[:512]
-    if head[257:262] == b"ustar":
-        raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
-    if head.startswith(b"\x1f\x8b"):
-        return _gzip(stream, label)
-    if head.startswith(b"BZh"):
-        return _pieces(stream, bz2.BZ2Decompressor, label, "bzip2")
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip(stream, label, npz)
-    return None
+def opened(path) -> io.BufferedReader:
+    """Open a file; if that fails, the message has no more than the beginning of a long name."""
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        error.filename = f"{path!s:.300}"
+        raise
 
 
 def _chunks(stream):
     return iter(lambda: stream.read(_CHUNK), b"")
-
-
-def too_large(label: str, max_bytes: int) -> DatasetFormatError:
-    remedy = "If that is right and there is memory for it, pass a larger max_bytes."
-    return DatasetFormatError(label, f"it holds more than {max_bytes:,} bytes of text", remedy)
-
-
-def _limited(pieces, label, max_bytes):
-    size = 0
-    for piece in pieces:
-        size += len(piece)
-        if size > max_bytes:
-            raise too_large(label, max_bytes)
-        yield piece
-
-
-def _joined(pieces) -> bytearray:
-    buffer = bytearray()
-    for piece in pieces:
-        buffer += piece
-    return buffer
-
-
-def most_bytes(source, max_bytes: int | None) -> int:
-    """Return ``max_bytes``, or if it is None the usual bound, which is larger for a path than for what is in memory."""
-    usual = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
-    return check_count(usual if max_bytes is None else max_bytes, "max_bytes")
-
-
-@contextmanager
-def pieces_of(source, max_bytes: int | None, name: str | None, npz: bool, progress: Progress):
-    """Open a source, and give an iterator over its unpacked bytes and a function for the share that was read."""
-    label = source_name(source, name)
-    max_bytes = most_bytes(source, max_bytes)
-    with _open_stream(source, max_bytes, label) as (stream, _):
-        share = _share_read(stream)
-        pieces = _unpacked(stream, label, npz) or _chunks(stream)
-        yield _limited(_told(pieces, share, progress), label, max_bytes), share
 
 
 def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
@@ -218,59 +253,44 @@ def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
     return text[:end]
 
 
-def opened(path) -> io.BufferedReader:
-    """Open a file; if that fails, the message has no more than the beginning of a long name."""
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        error.filename = f"{path!s:.300}"
-        raise
+def _share_read(stream):
+    """Return a function that says which share of a stream has been read; always 0 for a stream without a size."""
+    if not stream.seekable():  # a pipe
+        return lambda: 0.0
+    total = max(stream.seek(0, io.SEEK_END), 1)
+    stream.seek(0)
+    return lambda: min(stream.tell() / total, 1.0)
 
 
-@contextmanager
-def _open_stream(source, max_bytes, label):
-    """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk."""
-    if isinstance(source, (str, os.PathLike)):
-        with opened(source) as stream:
-            yield stream, None
-        return
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        content = source
-    elif hasattr(source, "getvalue"):
-        content = source.getvalue()
-    elif hasattr(source, "read"):
-        parts, total = [], 0
-        while piece := source.read(_CHUNK):
-            if isinstance(piece, str):
-                content = piece
-                break
-            parts.append(piece)
-            total += len(piece)
-            if total > max_bytes:
-                raise too_large(label, max_bytes)
-        else:
-            content = b"".join(parts)
-    else:
-        raise _unreadable(source)
-    if isinstance(content, str):
-        raise TypeError(f"{label} is opened as text: open it in binary mode, open(path, 'rb')")
-    with io.BufferedReader(io.BytesIO(content)) as stream:
-        yield stream, content
+def _unpacked(stream, source, npz):
+    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed."""
+    head = stream.peek(512)[:512]
+    if head[257:262] == b"ustar":
+        raise source.error("it is a tar archive", "Unpack it and give one of its files.")
+    if head.startswith(b"\x1f\x8b"):
+        return _gzip(stream, source)
+    if head.startswith(b"BZh"):
+        return _pieces(stream, bz2.BZ2Decompressor, source, "bzip2")
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), source, "xz")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip(stream, source, npz)
+    return None
 
 
-def _gzip(stream, label):
+def _gzip(stream, source):
     with gzip.GzipFile(fileobj=stream) as unpacked:
         while True:
             try:
                 piece = unpacked.read(_CHUNK)
             except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
-                raise DatasetFormatError(label, f"its gzip data cannot be read ({error})", DAMAGED) from error
+                raise source.error(f"its gzip data cannot be read ({error})", DAMAGED) from error
             if not piece:
                 return
             yield piece
 
 
-def _pieces(stream, decompressor, label, kind):
+def _pieces(stream, decompressor, source, kind):
     """Yield chunks of decompressed data from one or more consecutive bzip2 or xz streams."""
     unpack = decompressor()
     waiting = b""
@@ -280,13 +300,13 @@ def _pieces(stream, decompressor, label, kind):
             waiting = waiting or stream.read(_CHUNK)
             if not waiting:
                 if begun:
-                    raise DatasetFormatError(label, f"its {kind} data ends too early", DAMAGED)
+                    raise source.error(f"its {kind} data ends too early", DAMAGED)
                 return
             begun = True
         try:
             piece = unpack.decompress(waiting, _CHUNK)
         except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-            raise DatasetFormatError(label, f"its {kind} data cannot be read ({error})", DAMAGED) from error
+            raise source.error(f"its {kind} data cannot be read ({error})", DAMAGED) from error
         waiting = b""
         if piece:
             yield piece
@@ -298,9 +318,9 @@ def _pieces(stream, decompressor, label, kind):
             begun = False
 
 
-def _zip(stream, label, npz):
+def _zip(stream, source, npz):
     """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
-    with reading_zip(label), BoundedZip(stream) as archive:
+    with reading_zip(source), BoundedZip(stream) as archive:
         members = files_in(archive)
         names = [entry.filename for entry in members]
         if npz and is_npz(names):
@@ -309,14 +329,14 @@ def _zip(stream, label, npz):
             return
         kind = archive_kind(names)
         if kind is not None:
-            raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
+            raise source.error(f"it is {kind}", "Save its features and labels as text.")
         if len(members) != 1:
             shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
             raise SeveralFilesError(
-                label,
+                source.name,
                 f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
-                "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "
-                "takes one archive of files whose names have train and test, and for ARFF of one .xml.",
+                "Unpack it, and give its training rows, its test rows and its labels one by one. One archive is "
+                "read whole if its files are named train and test, with one .xml for ARFF.",
             )
         with archive.open(members[0]) as unpacked:
             while piece := unpacked.read(_CHUNK):
@@ -324,7 +344,7 @@ def _zip(stream, label, npz):
 
 
 @contextmanager
-def reading_zip(label: str, what: str = "the zip archive"):
+def reading_zip(source: "NamedSource", what: str = "the zip archive"):
     """Raise DatasetFormatError for a zip archive that cannot be read."""
     try:
         yield
@@ -332,39 +352,13 @@ def reading_zip(label: str, what: str = "the zip archive"):
         raise
     except (RuntimeError, NotImplementedError) as error:  # a password, or a packing that is not read
         remedy = "Pack it by deflation and without a password, or unpack it and give its files."
-        raise DatasetFormatError(label, f"{what} cannot be read ({error})", remedy) from error
+        raise source.error(f"{what} cannot be read ({error})", remedy) from error
     except ZIP_ERRORS as error:
-        raise DatasetFormatError(label, f"{what} cannot be read ({error})", DAMAGED) from error
+        raise source.error(f"{what} cannot be read ({error})", DAMAGED) from error
 
 
 def _unreadable(source) -> TypeError:
     return TypeError(f"a path, bytes or a binary file object is needed, not {type(source).__name__}")
-
-
-@contextmanager
-def opened_archive(source):
-    """Open a source as a zip archive, or give None if it is none; a file object stays where it is."""
-    place = None
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")  # which may copy it
-    elif hasattr(source, "getvalue"):
-        content = source.getvalue()
-        source = io.BytesIO(content if content[:2] == b"PK" else b"")
-    elif hasattr(source, "seekable") and source.seekable():
-        place = source.tell()
-    elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
-        raise _unreadable(source)
-    try:
-        archive = BoundedZip(source) if zipfile.is_zipfile(source) else None
-    except ZIP_ERRORS:
-        archive = None
-    try:
-        yield archive
-    finally:
-        if archive is not None:
-            archive.close()
-        if place is not None:
-            source.seek(place)
 
 
 def files_in(archive) -> list[zipfile.ZipInfo]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.readers.label_cells import listed
+from xmlcore.datasets.readers.rows import ReadOptions, Rows
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.datasets.readers.table_cells import (
     DECIMAL_COMMA,
     ID_NAMES,
@@ -18,14 +19,16 @@ from xmlcore.datasets.readers.table_cells import (
     YES,
     CellForm,
     DecimalComma,
+    RecordBlock,
     TextColumns,
+    blocks,
+    cells,
     column_name,
+    first_records,
     is_number,
     numbers,
     texts,
 )
-from xmlcore.datasets.readers.table_records import RecordBlock, blocks, cells, first_records
-from xmlcore.datasets.readers.xmlc import Rows
 from xmlcore.validation import check_features
 
 _BAR = b"|"
@@ -35,10 +38,7 @@ _FEW_ROWS = 10  # up to which a column may count the rows by chance
 _SPARSE_ROW = re.compile(  # of svmlight
     rb"(?:[ \t]*+[0-9]++(?:[ \t]*+,[ \t]*+[0-9]++)*+(?![^ \t]))?+(?:[ \t]++[0-9]++:[^ \t]*+)*+[ \t]*+"
 )
-_TELL = (
-    "Say which columns are labels: labels=-3 for the last three, labels=3 for the first three, or a list of their "
-    "names. If one column lists the labels of a row, give its name."
-)
+_TELL = "Say which columns are labels: the last or the first few, or their names, or one column that lists them."
 
 
 def looks_like(text) -> bool:
@@ -71,7 +71,7 @@ def is_one_label(text) -> bool:
 def form_of(text, source) -> CellForm:
     lines = first_records(text, 20)
     if not lines:
-        raise DatasetFormatError(source, "it holds no rows, only blank lines", "Give one row per line.")
+        raise source.error("it holds no rows, only blank lines", "Give one row per line.")
     separator = _separator(lines)
     records = [cells(line, separator) for line in lines]
     first = [cell.strip() for cell in records[0]]
@@ -87,30 +87,31 @@ def form_of(text, source) -> CellForm:
             names.append(cell.decode("utf-8"))
         except UnicodeDecodeError:
             found = f"the name of column {place}, {cell[:40]!r}, is not UTF-8"
-            raise DatasetFormatError(source, found, "Save the file as UTF-8.", 1) from None
+            raise source.error(found, "Save the file as UTF-8.", 1) from None
     names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
     return CellForm(separator, names, len(first), decimal, sample)
 
 
-def parse(text, source, labels=None, leave_out=False, known=None, like=None) -> Rows:
-    """Return the rows of a table, and their ids if ``known`` has the names of a model's features, or is empty."""
-    form = form_of(text, source)
+def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
+    """Return the rows of a table; of new rows for a model, also their ids."""
+    form, known = form_of(text, source), options.known
     index, ids = has_index(form), None if known is None else _id_column(form, known)
-    chosen, listing = _label_columns(form, labels, source, index)
+    chosen, listing = ([], False) if known is not None else _label_columns(form, options.labels, source, index)
     kept = [column for column in range(int(index), form.n_columns) if column not in {*chosen, ids}]
     if not kept:
-        raise DatasetFormatError(source, f"all {form.n_columns:,} columns are labels", "Leave some as features.")
+        raise source.error(f"all {form.n_columns:,} columns are labels", "Leave some as features.", argument="labels")
     form = _with_decimal(form, kept + ([] if listing else chosen))
-    X, Y, lists, names, kept = _read_kept(text, source, form, kept, chosen, listing, leave_out, ids)
+    X, Y, lists, names, kept = _read_kept(text, source, form, kept, chosen, listing, options.leave_out, ids)
     if index and (names is None or ids):
-        warn(f"{source}: the first column has no name, as the row numbers that pandas writes: it is left out")
-    _warn_of_row_numbers(X, form, kept[0], source)
+        source.warn("the first column has no name, as the row numbers that pandas writes: it is left out")
+    if X.shape[0] >= _FEW_ROWS and (np.diff(X[:, [0]].toarray()[:, 0]) == 1).all():
+        source.warn(f"column {column_name(form, kept[0])} counts the rows, and is read as a feature")
     rows = Rows(source, "csv", X, Y, 1, ids=names)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names, rows.lists = listed(*lists, source, column_name(form, chosen[0]), like)
+        rows.Y, rows.label_names, rows.lists = listed(*lists, source, column_name(form, chosen[0]), options.lists)
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None
@@ -143,7 +144,7 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
             kept = [column for column in kept if column not in error.columns]
             if not kept:
                 remedy = "Features are numbers: turn the texts into numbers."
-                raise DatasetFormatError(source, "all columns of features are text", remedy) from None
+                raise source.error("all columns of features are text", remedy) from None
     gone = [column for column in every if column not in kept]
     if ids is not None and form.names[ids].lower() not in ID_NAMES and len(set(names)) < len(names):
         names, gone = None, gone if has_index(form) else [ids, *gone]
@@ -151,7 +152,7 @@ def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
         gone = [column_name(form, column) for column in gone]
         columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
         more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
-        warn(f"{source}: {columns} of text left out: {', '.join(name[:40] for name in gone[:3])}{more}")
+        source.warn(f"{columns} of text left out: {', '.join(name[:40] for name in gone[:3])}{more}")
     return *found, names, kept
 
 
@@ -195,64 +196,49 @@ def has_index(form) -> bool:
     return form.names is not None and form.n_columns > 1 and form.names[0] in ("", "Unnamed: 0")
 
 
-def _warn_of_row_numbers(X, form, column, source):
-    """Warn if the first feature counts the rows; ``column``: its number in the file."""
-    if X.shape[0] < _FEW_ROWS:
-        return
-    values = X[:, [0]].toarray()[:, 0]
-    if (np.diff(values) == 1).all():
-        warn(f"{source}: column {column_name(form, column)} counts the rows, and is read as a feature")
-
-
 def _label_columns(form, labels, source, index):
     """Return the columns that are labels, and whether it is one whose cells list labels; none if a file has them."""
     first = int(index)
     n_columns = form.n_columns - first
     if labels is None:
-        raise DatasetFormatError(
-            source,
-            f"it is a table of {n_columns:,} columns between {_SEPARATORS[form.separator]}{_some(form.names, first)}, "
-            f"and nothing says which of them are labels{_likely(form, first)}",
-            _TELL,
-            1,
-        )
+        between = f"{n_columns:,} columns between {_SEPARATORS[form.separator]}{_some(form.names, first)}"
+        likely, value = _likely(form, first)
+        found = f"it is a table of {between}, and nothing says which of them are labels{likely}"
+        raise source.error(found, _TELL, 1, argument="labels", value=value)
     if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
         if not 0 < abs(labels) < n_columns:
-            found = f"labels={labels}, but there are {n_columns:,} columns" + (", without the first" if index else "")
-            raise DatasetFormatError(source, found, "Some columns must be labels, and some features.", 1)
-        return [
-            *(range(first, first + labels) if labels > 0 else range(form.n_columns + labels, form.n_columns))
+            found = f"the {_end(labels)} are to be labels, but there are {n_columns:,} columns"
+            raise source.error(found, "Some columns must be labels, and some features.", 1, argument="labels")
+        return [*range(form.n_columns)][first : first + labels] if labels > 0 else [*range(form.n_columns)][
+            labels:
         ], False
     if isinstance(labels, str):
-        if form.names is not None and labels in form.names:
-            return [_column(form, labels, source)], True
-        if os.path.exists(labels):
-            return [], False
-        return [_column(form, labels, source)], True
+        is_file = os.path.exists(labels) and labels not in (form.names or ())
+        return ([], False) if is_file else ([_column(form, labels, source)], True)
     if isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels):
-        if not labels:
-            raise ValueError("labels is an empty list: name the columns that are labels")
         columns = [_column(form, name, source) for name in labels]
-        if len(set(columns)) < len(columns):
-            raise ValueError("labels names a column twice")
+        if not columns or len(set(columns)) < len(columns):
+            raise ValueError(f"labels {'is an empty list' if not columns else 'names a column twice'}")
         return columns, False
     return [], False
 
 
+def _end(n) -> str:
+    return f"{'last' if n < 0 else 'first'} {abs(n):,}"
+
+
 def _column(form, name, source):
     if form.names is None:
-        found = f"labels names {name!r:.200}, but the first line has no names: it is a row of numbers"
-        raise DatasetFormatError(source, found, "Give the number of labels, such as labels=-3 for the last three.", 1)
+        found = f"the labels are to be in {name!r:.200}, but the first line has no names: it is a row of numbers"
+        raise source.error(found, "Give the number of labels, -3 for the last three.", 1, argument="labels")
     count = form.names.count(name)
     if count == 1:
         return form.names.index(name)
     if count:
-        raise DatasetFormatError(source, f"{count} columns have the name {name!r:.200}", "Rename them.", 1)
+        raise source.error(f"{count} columns have the name {name!r:.200}", "Rename them.", 1)
     near = difflib.get_close_matches(name, form.names[:10_000], 3)
     like = f"; similar names: {', '.join(name[:40] for name in near)}" if near else f"{_some(form.names, 0)}"
-    raise DatasetFormatError(
-        source, f"no column has the name {name!r:.200}{like}", "Name columns of the first line.", 1
-    )
+    raise source.error(f"no column has the name {name!r:.200}{like}", "Name columns of the first line.", 1)
 
 
 def _some(names, first):
@@ -280,17 +266,14 @@ def likely_listing(form) -> str | None:
 
 
 def _likely(form, first):
-    """Return which columns may be labels, as the end of a sentence: those at an end with nothing but 0 and 1."""
+    """Return which columns may be labels, as the end of a sentence, and as the argument ``labels``."""
     ahead, last = binary_ends(form, first)
-    guesses = [
-        f"the {which} {n:,} hold{'s' if n == 1 else ''} nothing but 0 and 1 (labels={sign * n})"
-        for which, n, sign in (("last", last, -1), ("first", ahead, 1))
-        if n
-    ]
-    if not guesses:
-        named = likely_listing(form)
-        return f'; perhaps labels="{named}"' if named else ""
-    return "; in the first lines, " + ", and ".join(guesses)
+    likely = [n for n in (-last, ahead) if n]
+    if likely:
+        hold = [f"the {_end(n)} hold{'s' if abs(n) == 1 else ''} nothing but 0 and 1" for n in likely]
+        return f"; in the first lines, {', and '.join(hold)}", likely[0]
+    named = likely_listing(form)
+    return f'; perhaps the column "{named}"' if named else "", named
 
 
 def _read(text, source, form, features, labels, listing, leave_out, ids):
@@ -318,10 +301,10 @@ def _read(text, source, form, features, labels, listing, leave_out, ids):
             _check_binary(Y, block, form, source, labels)
             label_parts.append(sp.csr_array(Y.astype(bool)))
     if not parts:
-        raise DatasetFormatError(source, "it has names of columns, but no rows", "Give one row per line.")
+        raise source.error("it has names of columns, but no rows", "Give one row per line.")
     if n_missing:
         cells_are = "1 cell is" if n_missing == 1 else f"{n_missing:,} cells are"
-        warn(f"{source}: {cells_are} missing, first {first_missing}: read as 0")
+        source.warn(f"{cells_are} missing, first {first_missing}: read as 0")
     X = check_features(sp.vstack(parts, format="csr")) if features else None
     Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
     return X, Y, (lists, np.concatenate(lines)) if listing else None, None if ids is None else names
@@ -332,12 +315,9 @@ def _check_lengths(block: RecordBlock, form, source):
     if wrong.size:
         row = int(wrong[0])
         count = int(block.n_cells[row])
-        raise DatasetFormatError(
-            source,
-            f"{count:,} cell{'s' * (count != 1)}, but the first line has {form.n_columns:,}",
-            f"Every line needs the same number of cells, with {_SEPARATORS[form.separator]} between them.",
-            block.line(row),
-        )
+        found = f"{count:,} cell{'s' * (count != 1)}, but the first line has {form.n_columns:,}"
+        remedy = f"Every line needs the same number of cells, with {_SEPARATORS[form.separator]} between them."
+        raise source.error(found, remedy, block.line(row))
 
 
 def _check_finite(X, block, form, source, columns):
@@ -345,13 +325,9 @@ def _check_finite(X, block, form, source, columns):
         wrong = np.isinf(X.astype(np.float32))
     if wrong.any():
         row, at = (int(i) for i in np.argwhere(wrong)[0])
-        raise DatasetFormatError(
-            source,
-            f"the value in column {column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)",
-            "Scale the feature, or replace the value.",
-            block.line(row),
-            block.column(row, columns[at], form.separator),
-        )
+        found = f"the value in column {column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)"
+        place = block.place(row, columns[at], form.separator)
+        raise source.error(found, "Scale the feature, or replace the value.", *place)
 
 
 def _check_binary(Y, block, form, source, columns):
@@ -359,14 +335,9 @@ def _check_binary(Y, block, form, source, columns):
     if wrong.any():
         row, at = (int(i) for i in np.argwhere(wrong)[0])
         value = Y[row, at]
-        unnamed = None
+        found = f"the label {column_name(form, columns[at])} is "
+        found += "missing" if np.isnan(value) else f"{value:g}, not 0 or 1"
+        more = "Are other columns the labels?"
         if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
-            unnamed = f"The last column has no name: remove the {form.separator.decode()!r:.200} at the ends of lines."
-        raise DatasetFormatError(
-            source,
-            f"the label {column_name(form, columns[at])} is "
-            + ("missing" if np.isnan(value) else f"{value:g}, not 0 or 1"),
-            f"{LABEL_RULE} " + ("Are other columns the labels?" if unnamed is None else unnamed),
-            block.line(row),
-            block.column(row, columns[at], form.separator),
-        )
+            more = f"The last column has no name: remove the {form.separator.decode()!r:.200} at the ends of lines."
+        raise source.error(found, f"{LABEL_RULE} {more}", *block.place(row, columns[at], form.separator))

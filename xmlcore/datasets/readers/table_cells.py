@@ -1,4 +1,4 @@
-"""The cells of a table's rows as numbers or texts."""
+"""The lines of a table and their cells, where quotes may hold separators and line ends; cells as numbers or texts."""
 
 import io
 import re
@@ -19,6 +19,9 @@ LONGEST_NUMBER = 1000  # characters
 # Words that stand for 1 and 0: the first of both in all columns, the others only in columns of labels.
 YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
+_BLOCK = 4 << 20  # number of bytes of text that are read at a time
+_NEWLINE, _QUOTE = 10, 34
+_BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)*+(?:[ \t\r]*+\Z)?+")
 
 
 @dataclass(frozen=True)
@@ -121,12 +124,8 @@ def _frame(block, form, columns, kind):
 
 
 def unreadable(block, source) -> DatasetFormatError:
-    return DatasetFormatError(
-        source,
-        "its rows cannot be told apart",
-        'Are quotes (") closed, and do all lines end the same way?',
-        block.line(0),
-    )
+    remedy = 'Are quotes (") closed, and do all lines end the same way?'
+    return source.error("its rows cannot be told apart", remedy, block.line(0))
 
 
 def _numbers_from_texts(block, form, source, columns, labels, leave_out):
@@ -163,29 +162,26 @@ def _number(cell, form, words):
 
 
 def _no_number(block, form, source, row, column, cell, is_label):
-    place = block.line(row), block.column(row, column, form.separator)
+    place, name = block.place(row, column, form.separator), column_name(form, column)
+    found, remedy, argument = f"{cell[:40]!r} in column {name} is not a number", None, {}
     if len(cell) > LONGEST_NUMBER:
-        found = f"{cell[:40]!r}... in column {column_name(form, column)} has {len(cell):,} characters"
-        return DatasetFormatError(source, found, f"Numbers have at most {LONGEST_NUMBER:,}.", *place)
-    if form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
-        found = f"{cell[:40]!r} in column {column_name(form, column)} has a point, but other numbers a decimal comma"
+        found = f"{cell[:40]!r}... in column {name} has {len(cell):,} characters"
+        remedy = f"Numbers have at most {LONGEST_NUMBER:,}."
+    elif form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
+        found = f"{cell[:40]!r} in column {name} has a point, but other numbers a decimal comma"
         remedy = "Write all decimals in the same way, and no points or commas between thousands."
-        return DatasetFormatError(source, found, remedy, *place)
-    if form.decimal == "." and DECIMAL_COMMA.fullmatch(cell.encode()):
-        found = f"{cell[:40]!r} in column {column_name(form, column)} has a comma"
+    elif form.decimal == "." and DECIMAL_COMMA.fullmatch(cell.encode()):
+        found = f"{cell[:40]!r} in column {name} has a comma"
         remedy = "Write decimals with a point, and no commas between thousands, or separate the cells by semicolons."
-        return DatasetFormatError(source, found, remedy, *place)
-    if is_label:
-        found = f"the label {column_name(form, column)} is {cell[:40]!r}"
-        remedy = f"{LABEL_RULE} If the column lists labels, name it: labels=..."
-        return DatasetFormatError(source, found, remedy, *place)
-    return DatasetFormatError(
-        source,
-        f"{cell[:40]!r} in column {column_name(form, column)} is not a number",
-        "Features are numbers, true or false: remove columns of text, or pass leave_out=True. Or make a column of 0 "
-        "and 1 for each value. If the column lists labels, name it: labels=...",
-        *place,
-    )
+    elif is_label:
+        found = f"the label {name} is {cell[:40]!r}"
+        remedy, argument = f"{LABEL_RULE} Or name the column, if it lists labels.", {"argument": "labels"}
+    else:
+        remedy = (
+            "Features are numbers, true or false. Remove columns of text, or have them left out; if one lists labels, "
+        )
+        remedy, argument = f"{remedy}name it as that of the labels.", {"argument": "leave_out", "value": True}
+    return source.error(found, remedy, *place, **argument)
 
 
 def texts(block, form, source, columns):
@@ -202,7 +198,131 @@ def texts(block, form, source, columns):
             try:
                 found[row] = cell.encode("latin-1").decode("utf-8")
             except UnicodeDecodeError:
-                place = block.line(row), block.column(row, column, form.separator)
                 problem = f"a cell in column {column_name(form, column)} is not UTF-8"
-                raise DatasetFormatError(source, problem, "Save the file as UTF-8.", *place) from None
+                place = block.place(row, column, form.separator)
+                raise source.error(problem, "Save the file as UTF-8.", *place) from None
         yield found
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecordBlock:
+    """Some consecutive rows of a table."""
+
+    content: bytes  # without blank lines
+    starts: np.ndarray  # where each row starts in ``content``, and the end of the last one
+    lines: np.ndarray  # of the file, from 1, in which each row starts
+    n_cells: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.lines.size
+
+    def line(self, row: int) -> int:
+        return int(self.lines[row])
+
+    def place(self, row: int, cell: int, separator: bytes) -> tuple[int, int]:
+        """Return the line of a row, and the byte within it, from 1, at which a cell starts."""
+        content = self.content[self.starts[row] : self.starts[row + 1]]
+        return self.line(row), 1 + sum(len(part) + 1 for part in _raw_cells(content, separator)[:cell])
+
+
+def first_records(text, count: int) -> list[bytes]:
+    """Return up to ``count`` first lines of a text that are not blank, with line ends in quotes."""
+    found, at = [], _BLANK_LINES.match(text).end()
+    while at < text.size and len(found) < count:
+        end = _record_end(text, at)
+        found.append(text[at:end].tobytes().rstrip(b"\r\n"))
+        at = _BLANK_LINES.match(text, end).end()
+    return found
+
+
+def _record_end(text, start):
+    """Return where the line that starts at ``start`` ends: after a line end outside quotes."""
+    at, size = start, 1 << 16
+    while True:
+        piece = text[start : start + size]
+        inside = np.logical_xor.accumulate(piece == _QUOTE)
+        ends = np.flatnonzero((piece == _NEWLINE) & ~inside)
+        if ends.size:
+            return start + int(ends[0]) + 1
+        at = start + piece.size
+        if at >= text.size:
+            return text.size
+        size *= 4
+
+
+def cells(line: bytes, separator: bytes) -> list[bytes]:
+    found = []
+    for cell in _raw_cells(line.rstrip(b"\r\n"), separator):
+        plain = cell.strip(b" ")
+        if len(plain) >= 2 and plain[:1] == plain[-1:] == b'"':
+            plain = plain[1:-1].replace(b'""', b'"')
+        found.append(plain)
+    return found
+
+
+def _raw_cells(line, separator):
+    if b'"' not in line:
+        return line.split(separator)
+    found, parts, is_open = [], [], False
+    for piece in line.split(separator):
+        parts.append(piece)
+        is_open ^= piece.count(b'"') % 2 == 1
+        if not is_open:
+            found.append(separator.join(parts))
+            parts = []
+    return [*found, separator.join(parts)] if parts else found
+
+
+def blocks(text, separator: bytes, has_header: bool):
+    """Yield the rows of a table in blocks of some megabytes; ``has_header``: the first line is not a row."""
+    at, line = 0, 1
+    mark = separator[0]
+    while at < text.size:
+        size = _BLOCK
+        while True:
+            piece = text[at : at + size]
+            quoted = piece == _QUOTE
+            inside = np.logical_xor.accumulate(quoted) if quoted.any() else quoted
+            ends = np.flatnonzero((piece == _NEWLINE) & ~inside) + 1
+            if at + piece.size >= text.size:
+                if not ends.size or ends[-1] < piece.size:
+                    ends = np.append(ends, piece.size)
+                break
+            if ends.size:
+                break
+            size *= 2
+        piece, inside = piece[: ends[-1]], inside[: ends[-1]]
+        starts = np.concatenate([[0], ends[:-1]])
+        newlines = _counts(piece == _NEWLINE, starts) if inside.any() else np.ones(starts.size, np.int64)
+        lines = line + np.concatenate([[0], np.cumsum(newlines)[:-1]])
+        n_cells = 1 + _counts((piece == mark) & ~inside, starts)
+        line += int(newlines.sum())
+        at += piece.size
+        blank = _is_blank(piece, starts, n_cells)
+        if has_header and not blank.all():  # the first line that is not blank
+            blank[int(np.argmin(blank))] = True
+            has_header = False
+        if blank.all():
+            continue
+        if blank.any():
+            kept = np.repeat(~blank, np.diff(np.append(starts, piece.size)))
+            piece = piece[kept]
+            lengths = np.diff(np.append(starts, kept.size))[~blank]
+            starts, lines, n_cells = np.cumsum(np.concatenate([[0], lengths[:-1]])), lines[~blank], n_cells[~blank]
+        yield RecordBlock(piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
+
+
+def _counts(marked, starts):
+    return np.diff(np.searchsorted(np.flatnonzero(marked), np.append(starts, marked.size)))
+
+
+def _is_blank(piece, starts, n_cells):
+    blank = n_cells == 1
+    if blank.any():
+        full = (piece != 32) & (piece != 9) & (piece != 13) & (piece != _NEWLINE)
+        blank &= ~np.logical_or.reduceat(full, starts)
+    return blank

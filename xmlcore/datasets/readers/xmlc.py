@@ -1,24 +1,27 @@
-"""Parser of the text formats XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (without the header)."""
+"""Parser of the text formats XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (without the header).
+
+XMLC may be in two files, with the features of the rows in one (``N D``, then ``f:v f:v``), their labels in the other.
+"""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import xmlc as kernels
-from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
-from xmlcore.datasets.readers.xmlc_rows import BlockReader, TextReader
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.readers.blocks import BlockReader, LargeText, NotInBlocks, TextReader, head_of
+from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.validation import INT32_MAX
-
-NO_ID = 2**40  # the smallest id of a file that has none
 
 _SHOWN = 40  # largest number of bytes of a token that a message shows
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
 _HEADER = re.compile(rb"[ \t\r]*+([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
+_HEADER_OF_HALF = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
 _COMMA_HEADER = re.compile(
     rb"[ \t\r]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"
 )
@@ -26,44 +29,23 @@ _BLANKS = frozenset(b" \t\r\n")
 NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
 _MANY_ROWS = 1_000_000  # from which on the rows of a file are checked for being blank
-_COUNTS = 'To take the numbers from the data, pass counts="data".'
-_ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
+_OTHER_SIZES = (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS)
+_FROM_DATA = {"argument": "counts", "value": "data"}
+_OR_DATA = " Or take the numbers of the data."  # in place of those of the header
+_RULES = {
+    "row": "A row is its labels, separated by commas, then id:value for each feature, separated by spaces.",
+    "feature": "A row of a file of features is id:value for each feature, separated by spaces.",
+    "label": "A row of a file of labels is id:1 for each label, separated by spaces, or label ids separated by commas.",
+}
 
 
-@dataclass
-class Rows:
-    """The rows of a file."""
+class _Promise(NamedTuple):
+    """What a file says of its size: -1 rows, and as many columns as there can be, if it says nothing."""
 
-    source: str  # its name in messages
-    format: str  # such as "xmlc"
-    X: sp.csr_array
-    Y: sp.csr_array | None  # None until the file with the labels is read
-    header_line: int | None  # 0 if sizes are said in another way; None without a header: widths are lower bounds
-    least_feature: int = NO_ID  # smallest id in the file, before ``first_index`` is subtracted
-    least_label: int = NO_ID
-    feature_names: list[str] | None = None
-    label_names: list[str] | None = None
-    label_source: str | None = None  # name of the file with the labels, if that is another
-    has_label_width: bool | None = None  # whether the number of labels is exact; None: as ``header_line`` says
-    classes: bool = False  # whether the file lists the class number of each row
-    notes: tuple[str, ...] = ()  # sentences on how it was read
-    ids: list[str] | None = None  # what a column of a table calls the rows
-    lists: object = None  # what has read the column of a table that lists labels
-
-    def has_width(self, noun: str) -> bool:
-        """Return whether the file says how many features or labels there are, so that the number is exact."""
-        if noun == "label" and self.has_label_width is not None:
-            return self.has_label_width
-        return self.header_line is not None
-
-
-def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
-    """Return a CSR matrix from arrays that are already sorted, and have no duplicates and no zeros."""
-    kind = np.int32 if indices.size <= INT32_MAX else np.int64  # scipy needs both index arrays of one type
-    indptr, indices = indptr.astype(kind, copy=False), indices.astype(kind, copy=False)
-    matrix = sp.csr_array((data, indices, indptr), shape=(indptr.size - 1, n_columns))
-    matrix.has_canonical_format = True
-    return matrix
+    n_rows: int = -1
+    n_features: int = INT32_MAX
+    n_labels: int = INT32_MAX
+    line: int | None = None  # of the header
 
 
 def first_row(text, source, large=None) -> tuple[int, int]:
@@ -71,15 +53,107 @@ def first_row(text, source, large=None) -> tuple[int, int]:
     if start == text.size:
         if large is not None:
             raise NotInBlocks
-        raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
+        raise source.error("it holds no rows, only blank lines or comments", "Give one row per line.")
     return start, 1 + int(np.count_nonzero(text[:start] == 10))
 
 
-def header_at(text, start):
-    return _HEADER.match(text, start)
+def sizes_in_header(text, source) -> tuple[int, ...] | None:
+    """Return the numbers of the header, two or three; None if there is no header."""
+    start, _ = first_row(text, source)
+    header = _HEADER.match(text, start) or _HEADER_OF_HALF.match(text, start)
+    return None if header is None else tuple(int(number) for number in header.groups())
 
 
-def without_blank_end(text, start):
+def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOptions = ReadOptions()) -> Rows:  # noqa: B008
+    is_half = options.labels is not None
+    if options.known is not None:
+        is_half = len(sizes_in_header(head_of(text), source) or ()) == 2
+    if isinstance(text, LargeText):
+        try:
+            if not is_half:
+                return _parse(text.head, source, options, text)
+        except NotInBlocks:
+            pass
+        text = text.whole()
+    return _parse_features(text, source, options) if is_half else _parse(text, source, options)
+
+
+def _parse(text, source, options, large=None):
+    """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
+    promise, start, line = _promise_of(text, source, options, large)
+    Reader, whole = (TextReader, text) if large is None else (BlockReader, large)
+    reader = Reader(whole, start, line, options.first_index, skip_blank=promise.line is None)
+    status = reader.run(*promise[:3])
+    if status in _OTHER_SIZES and options.counts == "data" and promise.line is not None:
+        reader, status = _read_without_counts(reader, promise.n_rows, source)
+        if status == kernels.OK:
+            _warn_of_counts(reader.out, source, promise)
+            promise = _Promise()
+    if status != kernels.OK:
+        raise _Stop(reader, status, source, promise).error()
+    out, arrays = reader.out, reader.arrays
+    _warn_of_repeats(out, source)
+    n_features, n_labels = promise.n_features, promise.n_labels
+    if promise.line is None:
+        n_features, n_labels = int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1
+    rows, n_x, n_y = (int(out[i]) for i in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
+    X = canonical_csr(
+        _cut(arrays.x_indptr, rows + 1), _cut(arrays.x_indices, n_x), _cut(arrays.x_data, n_x), n_features
+    )
+    Y = canonical_csr(_cut(arrays.y_indptr, rows + 1), _cut(arrays.y_indices, n_y), np.ones(n_y, bool), n_labels)
+    least = (int(out[i]) + options.first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
+    return Rows(source, "svmlight" if promise.line is None else "xmlc", X, Y, promise.line, *least)
+
+
+def _promise_of(text, source, options, large):
+    """Return what the header says, where the rows begin, and the line of the first one."""
+    start, line = first_row(text, source, large)
+    header = None if options.format == "svmlight" else _HEADER.match(text, start)
+    commas = None if header else _COMMA_HEADER.match(text, start)
+    if commas and large is not None:
+        raise NotInBlocks
+    if header is not None:
+        promise = _Promise(*_numbers(header, source, line), line)
+        start = header.end() + 1
+        if large is None:
+            _check_not_blank(text, start, promise.n_rows, source, line)
+        return promise, start, line + 1
+    if options.format == "auto" and commas and _fits(text, commas, source, line, options.first_index):
+        found = f"{_shown(text, start, b'')} is separated by commas, but fits the file as its header"
+        remedy = f"{_SPACES} If it is a row with three labels, the file has no header."
+        raise source.error(found, remedy, line, 1, argument="format", value="svmlight")
+    if options.format == "xmlc":
+        found = f"{_shown(text, start, b'')} where the header belongs: three whole numbers, rows, features and labels"
+        remedy = _SPACES if commas else "A file without a header has another format."
+        raise source.error(found, remedy, line, 1, argument="format", value="svmlight")
+    return _Promise(), start, line
+
+
+def _numbers(match, source, line) -> list[int]:
+    values = []
+    for group, noun, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
+        digits = match.group(group).lstrip(b"0")
+        value = int(digits or b"0") if len(digits) < 20 else 10**19
+        if not least <= value <= most:
+            shown = match.group(group)[:_SHOWN].decode() + ("..." if len(match.group(group)) > _SHOWN else "")
+            remedy = f"The header is: rows, features, labels. At most {INT32_MAX} features and labels are supported."
+            column = match.start(group) - match.start() + 1
+            raise source.error(f"the header promises {shown} {noun}", remedy, line, column)
+        values.append(value)
+    return values
+
+
+def _fits(text, header, source, line, first_index):
+    """Return whether the rest of the file agrees with a header of these numbers of rows, features and labels."""
+    try:
+        n_rows, n_features, n_labels = _numbers(header, source, line)
+    except DatasetFormatError:
+        return False
+    readers = (TextReader(text, header.end() + 1, line + 1, first, skip_blank=False) for first in {first_index, 1})
+    return n_rows > 0 and any(reader.run(n_rows, n_features, n_labels) == kernels.OK for reader in readers)
+
+
+def _without_blank_end(text, start):
     """Return a text without the blank lines at its end; ``start`` and what precedes it stays."""
     end = text.size
     while end > start and text[end - 1] in _BLANKS:
@@ -87,79 +161,7 @@ def without_blank_end(text, start):
     return text[:end]
 
 
-def parse(
-    text: np.ndarray | LargeText, source: str, format: str = "auto", first_index: int = 0, counts: str = "header"
-) -> Rows:
-    if isinstance(text, LargeText):
-        try:
-            return _parse(text.head, source, format, first_index, counts, text)
-        except NotInBlocks:
-            text = text.whole()
-    return _parse(text, source, format, first_index, counts)
-
-
-def _parse(text, source, format, first_index, counts, large=None):
-    """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
-    start, line = first_row(text, source, large)
-    header = _HEADER.match(text, start)
-    commas = None if header else _COMMA_HEADER.match(text, start)
-    if commas and large is not None:
-        raise NotInBlocks
-    if format == "auto":
-        if commas and _fits(text, commas, line, first_index):
-            raise DatasetFormatError(
-                source,
-                f"{shown_line(text, start)} is separated by commas, but fits the file as its header",
-                f'{_SPACES} If it is a row with three labels, pass format="svmlight".',
-                line,
-                1,
-            )
-        format = "xmlc" if header else "svmlight"
-    if format == "xmlc":
-        if not header:
-            found = shown_line(text, start)
-            raise DatasetFormatError(
-                source,
-                f"{found} where the header belongs: three whole numbers, rows, features and labels",
-                _SPACES if commas else 'A file without a header is read with format="svmlight".',
-                line,
-                1,
-            )
-        n_rows, n_features, n_labels = _header(header, source, line)
-        start = header.end() + 1
-        if large is None:
-            check_not_blank(text, start, n_rows, source, line)
-        header_line = line
-        line += 1
-    else:
-        n_rows, n_features, n_labels, header_line = -1, INT32_MAX, INT32_MAX, None
-
-    Reader = TextReader if large is None else BlockReader
-    reader = Reader(text if large is None else large, start, line, first_index, format == "svmlight")
-    status = reader.run(n_rows, n_features, n_labels)
-    if status in (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
-        if counts == "data" and header_line is not None:
-            reader, status = _read_without_counts(reader, n_rows, source)
-            if status == kernels.OK:
-                _warn_of_counts(reader.out, source, (n_rows, n_features, n_labels))
-                header_line = None
-    if status != kernels.OK:
-        raise error_of(reader, status, source, format, n_rows, n_features, n_labels)
-    out, arrays = reader.out, reader.arrays
-    _warn_of_repeats(out, source)
-    if header_line is None:
-        n_features = int(out[kernels.MAX_FEATURE]) + 1
-        n_labels = int(out[kernels.MAX_LABEL]) + 1
-    rows, n_x, n_y = (int(out[i]) for i in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
-    X = canonical_csr(
-        _cut(arrays.x_indptr, rows + 1), _cut(arrays.x_indices, n_x), _cut(arrays.x_data, n_x), n_features
-    )
-    Y = canonical_csr(_cut(arrays.y_indptr, rows + 1), _cut(arrays.y_indices, n_y), np.ones(n_y, bool), n_labels)
-    least = (int(out[i]) + first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
-    return Rows(source, format, X, Y, header_line, *least)
-
-
-def check_not_blank(text, start, n_rows, source, line):
+def _check_not_blank(text, start, n_rows, source, line):
     """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows."""
     promised = n_rows >= 0
     if not promised:
@@ -170,44 +172,42 @@ def check_not_blank(text, start, n_rows, source, line):
     if filled < n_rows / 100:
         has = "the header promises" if promised else "it has"
         found = f"{has} {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
-        remedy = "Leave the blank rows out" + (", and count the others." if promised else ".")
-        raise DatasetFormatError(source, found, remedy, line)
+        raise source.error(found, "Leave the blank rows out, also in the number of rows of a header.", line)
 
 
 def _read_without_counts(reader, n_rows, source):
     """Read rows whose header promises other numbers; return the reader that did, and the status of the parser."""
     status = reader.run(n_rows, INT32_MAX, INT32_MAX)
     if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
-        text = without_blank_end(reader.text, reader.start)
-        check_not_blank(text, reader.start, -1, source, reader.first_line)
+        text = _without_blank_end(reader.text, reader.start)
+        _check_not_blank(text, reader.start, -1, source, reader.first_line)
         reader = TextReader(text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
         status = reader.run(-1, INT32_MAX, INT32_MAX)
     return reader, status
 
 
-def _warn_of_counts(out, source, promised):
+def _warn_of_counts(out, source, promise):
     found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
     differ = [
-        f"{promise:,} {noun}, but there are {seen:,}"
-        for noun, promise, seen in zip(("rows", "features", "labels"), promised, found)
-        if promise != seen
+        f"{promised:,} {noun}, but there are {seen:,}"
+        for noun, promised, seen in zip(("rows", "features", "labels"), promise, found)
+        if promised != seen
     ]
-    warn(f"{source}: the header promises {'; '.join(differ)}. The numbers of the data are taken.")
+    source.warn(f"the header promises {'; '.join(differ)}. The numbers of the data are taken.")
 
 
-def _fits(text, header, line, first_index):
-    """Return whether the rest of the file agrees with a header of these numbers of rows, features and labels."""
-    try:
-        n_rows, n_features, n_labels = _header(header, "", line)
-    except DatasetFormatError:
-        return False
-    if n_rows == 0:
-        return False
-    for first in {first_index, 1}:
-        reader = TextReader(text, header.end() + 1, line + 1, first, skip_blank=False)
-        if reader.run(n_rows, n_features, n_labels) == kernels.OK:
-            return True
-    return False
+def _warn_of_repeats(counts, source):
+    """Warn if rows name a feature or a label twice."""
+    found = []
+    for count, first, noun, done in (
+        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
+        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
+    ):
+        if counts[count]:
+            rows = "1 row names" if counts[count] == 1 else f"{counts[count]:,} rows name"
+            found.append(f"{rows} a {noun} more than once (first in line {counts[first]:,}): {done}")
+    if found:
+        source.warn("; ".join(found))
 
 
 def _cut(array, size):
@@ -215,48 +215,219 @@ def _cut(array, size):
     return array if array.size == size else array[:size].copy()
 
 
-def _header(match, source, line):
-    values = []
-    for group, noun, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
-        digits = match.group(group).lstrip(b"0")
-        value = int(digits or b"0") if len(digits) < 20 else 10**19
-        if not least <= value <= most:
-            shown = match.group(group)[:_SHOWN].decode() + ("..." if len(match.group(group)) > _SHOWN else "")
-            remedy = "The header is: rows, features, labels."
-            if value > most:
-                remedy += f" At most {INT32_MAX} features and labels are supported."
-            column = match.start(group) - match.start() + 1
-            raise DatasetFormatError(source, f"the header promises {shown} {noun}", remedy, line, column)
-        values.append(value)
-    return values
+# ---- features and labels in two files -------------------------------------------------------------------------------
 
 
-def _warn_of_repeats(counts, source):
-    """Warn if rows name a feature or a label twice."""
-    warnings_of_file = []
-    for count, first, noun, done in (
-        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
-        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
-    ):
-        if counts[count]:
-            rows = "1 row names" if counts[count] == 1 else f"{counts[count]:,} rows name"
-            warnings_of_file.append(f"{rows} a {noun} more than once (first in line {counts[first]:,}): {done}")
-    if warnings_of_file:
-        warn(f"{source}: {'; '.join(warnings_of_file)}")
+def _parse_features(text, source, options) -> Rows:
+    """Parse features alone: a header ``N D``, which may be absent, then ``f:v f:v`` for each row."""
+    reader, header_line, width = _run_half(text, source, "feature", -1, options)
+    least = int(reader.out[kernels.MIN_FEATURE]) + options.first_index
+    return Rows(source, "xmlc", _weights(reader, width), None, header_line, least)
 
 
-def _token(text, at):
-    """Return the bytes from ``at`` to the next blank, newline or comment, at most 400."""
-    return re.match(rb"[^ \t\r\n#]*", text[at : at + 400].tobytes()).group()
+def parse_labels(text, source, n_rows, options) -> tuple[sp.csr_array, int | None, int]:
+    """Parse labels alone: a header ``N L``, which may be absent, then ``l:1 l:1`` or ``l,l`` for each row."""
+    reader, header_line, width = _run_half(text, source, "label", n_rows, options)
+    weights = _weights(reader, width)
+    if weights.nnz and weights.data.min() < 0:
+        found = f"a label has the value {weights.data.min():g}"
+        raise source.error(found, "A label that a row has is written id:1, and the others are left out.")
+    if (n_other := np.count_nonzero(weights.data != 1)) > 0:
+        swapped = " Did features and labels change places?" if n_other > weights.nnz / 2 else ""
+        other = f"{n_other:,} of {weights.nnz:,} labels have a value other than 1"
+        source.warn(f"{other}: each counts as one label.{swapped}")
+    Y = weights.astype(bool)
+    if n_listed := int(reader.out[kernels.N_LABELS]):  # rows written as ids with commas
+        indptr, indices = reader.arrays.y_indptr[: weights.shape[0] + 1], reader.arrays.y_indices[:n_listed]
+        Y = sp.csr_array(Y + canonical_csr(indptr, indices, np.ones(n_listed, bool), width))
+        Y.sort_indices()
+        Y.has_canonical_format = True
+    least = min(int(reader.out[kernels.MIN_FEATURE]), int(reader.out[kernels.MIN_LABEL])) + options.first_index
+    return Y, header_line, least
 
 
-def shown_line(text, at) -> str:
-    return _shown(text, at, until_newline=True)
+def _run_half(text, source, noun, n_rows, options):
+    """Parse a file of features or labels alone; return the reader, the line of the header, and the columns."""
+    start, line = first_row(text, source)
+    header = _HEADER_OF_HALF.match(text, start)
+    header_line, width, promised = None, INT32_MAX, n_rows
+    if header is not None:
+        header_line, promised, width = line, *_sizes_of_half(header, source, noun, n_rows, line, options)
+        start, line = header.end() + 1, line + 1
+        _check_not_blank(text, start, promised, source, header_line)
+    if n_rows < 0 and (header is None or options.counts == "data"):
+        text = _without_blank_end(text, start)
+    if header is not None and options.counts == "data":
+        promised, width, header_line = n_rows, INT32_MAX, None
+    if promised < 0:
+        _check_not_blank(text, start, -1, source, line)
+    reader = TextReader(text, start, line, options.first_index, skip_blank=False)
+    status = reader.run(promised, width, width if noun == "label" else 0)
+    if status != kernels.OK:
+        promise = _Promise(promised, width, width, line if header is not None else None)
+        raise _Stop(reader, status, source, promise, noun).error()
+    if header_line is None:
+        width = 1 + int(max(reader.out[kernels.MAX_FEATURE], reader.out[kernels.MAX_LABEL]))
+        found = int(reader.out[kernels.ROWS]), width
+        if header is not None and found != (said := (int(header[1]), int(header[2]))):
+            promises = f"the header promises {said[0]:,} rows and {said[1]:,} {noun}s"
+            source.warn(f"{promises}, but there are {found[0]:,} and {found[1]:,}, which are taken")
+    return reader, header_line, width
 
 
-def _shown(text, at, until_newline=False):
-    piece = text[at : at + 400].tobytes()
-    piece = re.match(rb"[^\n]*" if until_newline else rb"[^ \t\r\n#]*", piece).group().rstrip(b"\r")
+def _sizes_of_half(header, source, noun, n_rows, line, options):
+    promised, width = int(header[1]), int(header[2])
+    if not 0 < width <= INT32_MAX:
+        remedy = f"The header is: rows, {noun}s. At most {INT32_MAX} {noun}s are supported."
+        raise source.error(f"the header promises {width} {noun}s", remedy, line)
+    if options.counts == "header" and n_rows not in (-1, promised):
+        found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
+        raise source.error(found, "Do both files belong together, training or test rows?", line)
+    return promised, width
+
+
+def _weights(reader, width):
+    rows, stored = int(reader.out[kernels.ROWS]), int(reader.out[kernels.N_FEATURES])
+    arrays = reader.arrays.x_indptr[: rows + 1], reader.arrays.x_indices[:stored], reader.arrays.x_data[:stored]
+    return canonical_csr(*(array.copy() for array in arrays), width)
+
+
+# ---- errors ---------------------------------------------------------------------------------------------------------
+
+
+class _Stop:
+    """Why and where the compiled parser stopped; ``half``: what the file has, if that is features or labels alone."""
+
+    def __init__(self, reader, status, source, promise, half=None):
+        self.reader, self.source, self.promise, self.half = reader, source, promise, half
+        self.text, self.out, self.first_index = reader.text, reader.out, reader.first_index
+        self.line, self.at = int(self.out[kernels.LINE]), int(self.out[kernels.POSITION])
+        self.column = self.at - int(self.out[kernels.LINE_START]) + 1
+        self.token = _piece(self.text, self.at, b" \t\r#")
+        self.shown = _shown(self.text, self.at, b" \t\r#")
+        starts_with_feature = b":" in self.token and re.match(rb"[^,0-9]", self.token)
+        self.status = kernels.BAD_FEATURE if status == kernels.BAD_LABEL and starts_with_feature else status
+
+    def error(self) -> DatasetFormatError:
+        about = {
+            kernels.TOO_FEW_ROWS: self._too_few_rows,
+            kernels.TOO_MANY_ROWS: self._too_many_rows,
+            kernels.SUM_OVERFLOW: self._sum_overflow,
+            kernels.BAD_LABEL: self._bad_label,
+            kernels.LABEL_RANGE: lambda: self._out_of_range("label", self.promise.n_labels),
+            kernels.BAD_FEATURE: self._bad_feature,
+            kernels.FEATURE_RANGE: lambda: self._out_of_range(self.half or "feature", self.promise.n_features),
+        }.get(self.status, self._bad_value)
+        if self.half == "feature" and self.status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
+            about = self._labels_in_features
+        found, remedy, argument = (*about(), {})[:3]
+        return self.source.error(found, remedy, self.line, self.column, **argument)
+
+    def _labels_in_features(self):
+        self.at, self.column = int(self.out[kernels.LINE_START]), 1
+        remedy = "If its rows name their labels, give no file of labels; if that one has names, give it as such."
+        return f"{_shown(self.text, self.at, b'')} where a row of features belongs", remedy, {"argument": "label_names"}
+
+    def _too_few_rows(self):
+        got = int(self.out[kernels.ROWS])
+        self.line, self.column = max(self.line - 1, self.reader.first_line - 1), None
+        if self.promise.line is None:
+            return self._other_rows(f"only {got:,}")
+        found = f"the file ends after {got} row{'' if got == 1 else 's'} but the header promises {self.promise.n_rows}"
+        return found, f"The file is cut off, or the header should say {got}.{_OR_DATA}", _FROM_DATA
+
+    def _too_many_rows(self):
+        if self.promise.line is None:
+            self.column = None
+            return self._other_rows("more")
+        scan = self._whole_file(_without_blank_end(self.text, self.reader.start))
+        seen = "" if scan is None else f" The file has {int(scan[kernels.ROWS])} rows."
+        found = f"a row after the {self.promise.n_rows} that the header promises"
+        return found, f"Put the right number of rows in the header.{seen}{_OR_DATA}", _FROM_DATA
+
+    def _other_rows(self, more):
+        found = f"the file of features has {self.promise.n_rows:,} rows, but this file of labels has {more}"
+        return found, "Give a line for each row, a blank one for a row without labels."
+
+    def _sum_overflow(self):
+        found = "the values of a repeated feature add up to more than float32 holds (3.4e38)"
+        return found, "Name each feature once per row."
+
+    def _bad_label(self):
+        rule = _RULES.get(self.half, "Labels are whole numbers from 0, separated by commas, before the first feature.")
+        if not self.token or self.token.startswith(b","):
+            return "a label is missing beside a comma", rule
+        return f"{self.shown} where a label belongs", rule
+
+    def _bad_feature(self):
+        noun, rule = self.half or "feature", _RULES[self.half or "row"]
+        key, colon, _ = self.token.partition(b":")
+        if key.lower() == b"qid" and colon:
+            return f"the query id {self.shown}", "Ranking data is not multi-label data: remove the qid tokens."
+        if colon:
+            rule = f"Ids are whole numbers from 0; names of {noun}s are given beside the file."
+            return f"the {noun} id in {self.shown} is not a whole number from 0", rule, {"argument": f"{noun}_names"}
+        found = f"{self.shown} where a {noun} (id:value) belongs"
+        if self.line != self.reader.first_line or self.promise.line is not None or self.half:
+            return found, f"{rule} A line that starts with a blank has no labels." if not self.half else rule
+        if _HEADER.match(self.text, int(self.out[kernels.LINE_START])):
+            return found, "The line looks like a header.", {"argument": "format", "value": "xmlc"}
+        header = (
+            "A header has three whole numbers, rows, features and labels; two if the labels have a file of their own."
+        )
+        return found, f"{rule} {header}", {"argument": "labels"}
+
+    def _bad_value(self):
+        if not self.token:
+            noun = self.half or "feature"
+            return f"a {noun} without a value", f"Write id:value without a space; absent {noun}s are simply left out."
+        if NUMBER.fullmatch(self.token):
+            return f"the value {self.shown} is too large for float32 (3.4e38)", "Scale the feature."
+        return f"{self.shown} where a number belongs", "Values are finite decimal numbers, such as 1, -0.25 or 3e-5."
+
+    def _out_of_range(self, noun, count):
+        digits, first = re.match(rb"[0-9]+", self.token).group(), self.first_index
+        found = f"{noun} id {digits[:_SHOWN].decode()}{'...' * (len(digits) > _SHOWN)}"
+        if len(digits) < 20 and int(digits) < first:
+            remedy = "Do ids start at 0 in this file?"
+            return f"{found} but ids start at 1", remedy, {"argument": "first_index", "value": 0}
+        if self.promise.line is None:
+            return found, f"At most {INT32_MAX} features and labels are supported: number them without gaps."
+        promises = f"the header promises {count} {noun}{'' if count == 1 else 's'}"
+        found = f"{found} but {promises} (ids {first} to {count - 1 + first})"
+        scan = self._whole_file(self.text)
+        if scan is None:  # the file has other errors
+            return found, f"Put the right number of {noun}s in the header, or correct the id.{_OR_DATA}", _FROM_DATA
+        if first == 0 and self._counts_from_one(scan):
+            remedy = "No id in this file is 0, so its ids seem to start at 1."
+            return found, remedy, {"argument": "first_index", "value": 1}
+        of_half = max(scan[kernels.MAX_FEATURE], scan[kernels.MAX_LABEL])
+        greatest = int(of_half if self.half else scan[kernels.MAX_FEATURE if noun == "feature" else kernels.MAX_LABEL])
+        greatest_is = f"The greatest {noun} id in the file is {greatest + first}."
+        return found, f"{greatest_is} Put {greatest + 1} in the header, or correct the id.{_OR_DATA}", _FROM_DATA
+
+    def _counts_from_one(self, scan) -> bool:
+        """Return whether the ids of the whole file fit the header if they are counted from 1."""
+        ends = (kernels.MIN_FEATURE, kernels.MAX_FEATURE), (kernels.MIN_LABEL, kernels.MAX_LABEL)
+        promised = self.promise.n_features, self.promise.n_labels
+        return all(scan[b] < 0 or 1 <= scan[a] and scan[b] <= count for (a, b), count in zip(ends, promised))
+
+    def _whole_file(self, text):
+        """Return what the parser tells of all rows, whatever the header promises; None if there are other errors."""
+        scan = TextReader(text, self.reader.start, self.reader.first_line, self.first_index, self.reader.skip_blank)
+        return scan.out if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
+
+
+def _piece(text, at, ends) -> bytes:
+    """Return the bytes from ``at`` to the next newline or one of ``ends``, at most 400."""
+    piece = text[at : at + 400].tobytes().split(b"\n")[0]
+    stop = min((place for end in ends if (place := piece.find(end)) >= 0), default=len(piece))
+    return piece[:stop]
+
+
+def _shown(text, at, ends) -> str:
+    """Return the beginning of what :func:`_piece` does, as a message shows it."""
+    piece = _piece(text, at, ends).rstrip(b"\r")
     cut = piece[:_SHOWN]
     try:
         shown = repr(cut.decode())
@@ -266,187 +437,5 @@ def _shown(text, at, until_newline=False):
     return shown + ("..." if len(piece) > _SHOWN else "")
 
 
-def error_of(reader, status, source, format, n_rows, n_features, n_labels):
-    text, out = reader.text, reader.out
-    line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
-    column = at - int(out[kernels.LINE_START]) + 1
-    token = _token(text, at)
-    shown = _shown(text, at)
-    if status == kernels.TOO_FEW_ROWS:
-        got = int(out[kernels.ROWS])
-        return DatasetFormatError(
-            source,
-            f"the file ends after {got} row{'' if got == 1 else 's'} but the header promises {n_rows}",
-            f"The file is cut off, or the header should say {got}. {_COUNTS}",
-            max(line - 1, reader.first_line - 1),
-        )
-    if status == kernels.TOO_MANY_ROWS:
-        return DatasetFormatError(
-            source,
-            f"a row after the {n_rows} that the header promises",
-            "Put the right number of rows in the header." + _seen_rows(reader),
-            line,
-            column,
-        )
-    if status == kernels.SUM_OVERFLOW:
-        return DatasetFormatError(
-            source,
-            "the values of a repeated feature add up to more than float32 holds (3.4e38)",
-            "Name each feature once per row.",
-            line,
-            column,
-        )
-    if status == kernels.BAD_LABEL and b":" in token and re.match(rb"[^,0-9]", token):
-        status = kernels.BAD_FEATURE  # the row starts with a feature that is wrong
-    if status == kernels.BAD_LABEL:
-        found, remedy = _bad_label(token, shown)
-    elif status == kernels.LABEL_RANGE:
-        found, remedy = _out_of_range(reader, "label", token, n_features, n_labels, n_labels, format)
-    elif status == kernels.BAD_FEATURE:
-        found, remedy = _bad_feature(token, shown)
-        first = line == reader.first_line
-        if first and format == "svmlight":
-            if _HEADER.match(text, int(out[kernels.LINE_START])):
-                remedy = 'The line looks like a header: read the file with format="xmlc".'
-            elif b":" not in text[at : at + 400].tobytes().split(b"\n")[0]:
-                remedy += " If this line is a header, it needs three whole numbers: rows, features, labels."
-                if re.match(
-                    rb"[ \t]*[0-9]+[ \t]+[0-9]+[ \t\r]*(\n|$)", text[int(out[kernels.LINE_START]) :][:400].tobytes()
-                ):
-                    remedy += " If the labels are in a file of their own, give that as labels=..."
-    elif status == kernels.FEATURE_RANGE:
-        found, remedy = _out_of_range(reader, "feature", token, n_features, n_labels, n_features, format)
-    else:
-        found, remedy = _bad_value(token, shown)
-    return DatasetFormatError(source, found, remedy, line, column)
-
-
-def _bad_label(token, shown):
-    rule = "Labels are whole numbers from 0, separated by commas, before the first feature."
-    if token == b"":
-        return "the label list ends with a comma", rule
-    if token.startswith(b","):
-        return "a label is missing before the comma", rule
-    label = token.split(b",")[0]
-    if re.match(rb"-[0-9]", label):
-        return f"the label {shown} is negative", f"{rule} Targets such as -1 and 1 are classes, not label ids."
-    if NUMBER.fullmatch(label):
-        return f"the label {shown} is not written as a whole number", rule
-    if b":" in token:
-        return f"the feature {shown} where a label belongs, after a comma", rule
-    return f"{shown} where a label belongs", rule
-
-
-def _bad_feature(token, shown):
-    rule = "A row is its labels, separated by commas, then id:value for each feature, separated by spaces."
-    key, colon, _ = token.partition(b":")
-    if key.lower() == b"qid" and colon:
-        return f"the query id {shown}", "Ranking data is not multi-label data: remove the qid tokens."
-    if re.fullmatch(rb"-[0-9]+", key) and colon:
-        return f"the feature id in {shown} is negative", "Feature ids are whole numbers from 0."
-    if re.fullmatch(rb"[0-9]+(,[0-9]+)*,?", token):
-        remedy = rule + " A line that starts with a blank has no labels."
-        return f"{shown} where a feature (id:value) belongs", remedy
-    if colon and NUMBER.fullmatch(key):
-        return f"the feature id in {shown} is not written as a whole number", "Feature ids are whole numbers from 0."
-    if colon:
-        return f"the feature id in {shown} is not a whole number", "Give names separately, as feature_names."
-    return f"{shown} where a feature (id:value) belongs", rule
-
-
-def _bad_value(token, shown):
-    value = token.removeprefix(b"+").removeprefix(b"-").lower()
-    if not token:
-        return "a feature without a value", "Write id:value without a space; absent features are simply left out."
-    if value in (b"nan", b"inf", b"infinity"):
-        return f"the value {shown}", "Values are finite numbers: leave the feature out, or replace the value."
-    if NUMBER.fullmatch(token):
-        return f"the value {shown} is too large for float32 (3.4e38)", "Scale the feature."
-    return f"{shown} where a number belongs", "Values are decimal numbers, such as 1, -0.25 or 3e-5."
-
-
-def _out_of_range(reader, noun, token, n_features, n_labels, count, format):
-    digits = re.match(rb"[0-9]+", token).group()
-    shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
-    value = int(digits) if len(digits) < 20 else 10**19
-    first = reader.first_index
-    if value < first:
-        return (
-            f"{noun} id {shown} but with first_index=1 ids start at 1",
-            "Pass first_index=0 if ids start at 0 in this file.",
-        )
-    if format == "svmlight":
-        return f"{noun} id {shown}", f"At most {INT32_MAX} features and labels are supported: number them without gaps."
-    plural = "" if count == 1 else "s"
-    found = f"{noun} id {shown} but the header promises {count} {noun}{plural} (ids {first} to {count - 1 + first})"
-    if first == 0 and value == count:
-        return found, _one_based_remedy(reader, n_features, n_labels)
-    greatest = _greatest(reader, noun)
-    if greatest < 0:
-        return found, f"Put the right number of {noun}s in the header, or correct the id. {_COUNTS}"
-    return (
-        found,
-        f"{_greatest_text(noun, greatest + first)} Put {greatest + 1} in the header, or correct the id. {_COUNTS}",
-    )
-
-
-def _whole_file(reader, text, first_index):
-    """Return a reader that has read all rows, whatever the header promises; None if the file has other errors."""
-    scan = TextReader(text, reader.start, reader.first_line, first_index, reader.skip_blank)
-    return scan if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
-
-
-def _greatest_text(noun, greatest):
-    return f"The greatest {noun} id in the file is {greatest}."
-
-
-def _greatest(reader, noun):
-    """Return the greatest id of features or labels in the file, counted from 0; -1 if the file has other errors."""
-    scan = _whole_file(reader, reader.text, reader.first_index)
-    if scan is None:
-        return -1
-    return int(scan.out[kernels.MAX_FEATURE if noun == "feature" else kernels.MAX_LABEL])
-
-
-def _seen_rows(reader):
-    """Return how many rows a file has that has more than its header promises; nothing if it has other errors."""
-    scan = _whole_file(reader, without_blank_end(reader.text, reader.start), reader.first_index)
-    if scan is None:
-        return f" {_COUNTS}"
-    return f" The file has {int(scan.out[kernels.ROWS])} rows. {_COUNTS}"
-
-
-def _one_based_remedy(reader, n_features, n_labels):
-    """Return the remedy for an id that equals the header's number, after checking whether all ids start at 1."""
-    scan = _whole_file(reader, reader.text, 0)
-    if scan is None:
-        return _ONE_BASED
-    features = tuple(int(scan.out[i]) for i in (kernels.MIN_FEATURE, kernels.MAX_FEATURE))
-    labels = tuple(int(scan.out[i]) for i in (kernels.MIN_LABEL, kernels.MAX_LABEL))
-    shifted = {
-        "feature": features[0] >= 1 and features[1] == n_features,
-        "label": labels[0] >= 1 and labels[1] == n_labels,
-    }
-    fits = {
-        "feature": 1 <= features[0] and features[1] <= n_features,
-        "label": 1 <= labels[0] and labels[1] <= n_labels,
-    }
-    fits["feature"] |= features[1] < 0  # the file has no features
-    fits["label"] |= labels[1] < 0
-    if fits["feature"] and fits["label"]:
-        return "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
-    for noun in ("feature", "label"):
-        if shifted[noun]:
-            return (
-                f"Only the {noun} ids of this file seem to start at 1: promise one more {noun} in the header, "
-                f"and {noun} 0 stays unused."
-            )
-    noun, greatest = ("feature", features[1]) if features[1] >= n_features else ("label", labels[1])
-    return (
-        f"{_greatest_text(noun, greatest)} The header promises too little, or an id is wrong: put {greatest + 1} in "
-        f"the header. {_COUNTS}"
-    )
-
-
 def warm_up() -> None:
-    parse(np.frombuffer(b"1 2 2\n1,0 1:0.5 0:2\n", np.uint8), "warm-up")
+    parse(np.frombuffer(b"1 2 2\n1,0 1:0.5 0:2\n", np.uint8), NamedSource(b"", "warm-up"))

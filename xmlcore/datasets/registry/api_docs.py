@@ -295,7 +295,7 @@ def _follow(messages, progress):
 def build(progress):
     """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters."""
     from xmlcore.datasets.dataset import Dataset
-    from xmlcore.datasets.readers.reading import split_rows
+    from xmlcore.datasets.splits import split_rows
     from xmlcore.datasets.texts import TextVectorizer
 
     rows, failed = _scan_in_process(progress)

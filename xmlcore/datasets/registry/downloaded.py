@@ -20,7 +20,7 @@ from xmlcore.datasets.registry.api_docs import KIND
 from xmlcore.datasets.registry.entries import CatalogEntry
 from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.datasets.registry.unpack import unpack
-from xmlcore.datasets.splits.files import read_split
+from xmlcore.datasets.splits import read_split
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.system import data_root
 

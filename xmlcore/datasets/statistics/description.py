@@ -1,17 +1,20 @@
-"""Statistics of a data set."""
+"""Statistics of a data set: those that are quick to compute, and a closer examination."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.statistics.drift import used_columns
-from xmlcore.datasets.statistics.imbalance import imbalance
-from xmlcore.datasets.statistics.row_hashes import row_hashes
+from xmlcore.datasets.statistics.drift import drift, used_columns
+from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law, imbalance
+from xmlcore.datasets.statistics.pairs import label_pairs
+from xmlcore.datasets.statistics.rows import duplicates, row_hashes
 from xmlcore.first_use import pd
 from xmlcore.metrics import inverse_propensity
 from xmlcore.metrics.buckets import BUCKETS, label_buckets, most_frequent_first
+from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_dataset
 
@@ -41,7 +44,7 @@ def describe(dataset: Dataset) -> Description:
         ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
         ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (head, torso or tail), ``irlbl``
-        and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.statistics.imbalance`).
+        and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.statistics.frequencies`).
 
         ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
         label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
@@ -65,7 +68,7 @@ def describe(dataset: Dataset) -> Description:
           logarithm of features x labels x different label sets (Charte et al. 2016), both with the empty set if a row
           has it
         - ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``, ``scumble``, ``scumble_cv``: of all rows, see
-          :func:`xmlcore.datasets.statistics.imbalance.imbalance`
+          :func:`xmlcore.datasets.statistics.frequencies.imbalance`
         - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
           ``n_labels_never_used``: labels that no row has
         - ``n_features_only_in_test``: features of test rows that no training row has
@@ -214,3 +217,52 @@ def _spread(dataset, train_rows_of_label, test_rows_of_label):
         ends = {"min": int(values.min()), **quantiles, "max": int(values.max())}
         lines.append({"quantity": quantity, "part": part, "mean": float(values.mean()), **ends})
     return pd.DataFrame(lines)
+
+
+class Examination(NamedTuple):
+    """What :func:`examine` returns."""
+
+    summary: dict  # numbers of duplicates, of columns tested and drifted, and of pairs of labels
+    duplicates: "DataFrame"
+    features: "DataFrame"  # see :func:`drift`
+    labels: "DataFrame"
+    pairs: "DataFrame"  # with exclusions and partners: see :func:`label_pairs`; of all rows
+    exclusions: "DataFrame"
+    partners: "DataFrame"
+    power_law: PowerLaw  # of the training rows per label
+
+
+def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
+    """Compute the statistics of a data set that :func:`xmlcore.datasets.describe` leaves out, because they take longer.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+
+    Returns
+    -------
+    Examination
+    """
+    check_dataset(dataset)
+    progress = to_progress(progress)
+    progress("Looking for rows that occur twice", 0.0)
+    twice = duplicates(dataset)
+    progress("Comparing the features of training and test rows", 0.25)
+    features = drift(dataset.X_train, dataset.X_test)
+    progress("Comparing the labels of training and test rows", 0.5)
+    labels = drift(dataset.Y_train, dataset.Y_test)
+    progress("Counting pairs of labels", 0.55)
+    found = label_pairs(all_labels(dataset))
+    progress("Fitting a power law to the frequencies of labels", 0.95)
+    fit = fit_power_law(dataset.Y_train.sum(axis=0))
+    summary = twice.summary | {
+        "n_features_tested": int(features["tested"].sum()),
+        "n_features_drifted": int(features["differs"].sum()),
+        "n_labels_tested": int(labels["tested"].sum()),
+        "n_labels_drifted": int(labels["differs"].sum()),
+        "n_pairs": found.n_pairs,
+    }
+    progress("Done", 1.0)
+    frames = found.pairs, found.exclusions, found.partners
+    return Examination(summary, twice.rows, features, labels, *frames, fit)

@@ -4,24 +4,24 @@ import os
 import re
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
-from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, SeveralFilesError
-from xmlcore.datasets.readers.label_cells import LISTS, NONE, PREFIX, URIS, guess_separator, lists_prefixed, uris_in
-from xmlcore.datasets.readers.sources import (
-    ending_of,
-    files_in,
-    kept_in_place,
-    opened,
-    opened_archive,
-    pieces_of,
-    read_head,
-    source_name,
+from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError
+from xmlcore.datasets.readers.label_cells import (
+    LISTS,
+    NONE,
+    PREFIX,
+    URIS,
+    are_binary,
+    guess_separator,
+    lists_prefixed,
+    uris_in,
 )
+from xmlcore.datasets.readers.recognise import NPY
+from xmlcore.datasets.readers.sources import NamedSource, ending_of, files_in
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
-from xmlcore.datasets.texts.labels import are_binary
-from xmlcore.datasets.texts.records import RecordForm, UnreadableRow
+from xmlcore.datasets.texts.records import RecordForm, is_utf_8
 from xmlcore.datasets.texts.words import lack_blanks
 from xmlcore.progress import silent
 from xmlcore.typing import Source
@@ -51,6 +51,16 @@ _LABELLED = re.compile(rf"(?<!\S){PREFIX}[^\s,;|]+(?!\S)", re.ASCII)  # a label 
 _MANY = 5  # rows that a guess has for show
 REPEATED = 0.5  # share of repeated labels in a column that rather has the labels than the texts
 _LONG = 60  # characters of a cell that is rather a text than a name
+
+
+class Asked(NamedTuple):
+    """Arguments of :func:`xmlcore.datasets.read_texts`: how a file is written."""
+
+    format: str = "auto"
+    encoding: str = "utf-8"
+    delimiter: str = "auto"
+    quoted: bool | str = "auto"
+    header: bool | str = "auto"
 
 
 @dataclass(frozen=True)
@@ -115,56 +125,65 @@ def guess_columns(
     ValueError
         An argument is none of the allowed values.
     """
-    guess, _ = look_at_documents(source, format, encoding, delimiter, quoted, header, name)
-    return guess
+    return look(NamedSource(source, name), Asked(format, encoding, delimiter, quoted, header))[0]
 
 
-def look_at_documents(source, *options) -> tuple[Guess, dict[str, list]]:
-    """Return what :func:`look` returns; raise DatasetFormatError that speaks of documents for an archive of others."""
-    try:
-        return look(source, *options)
-    except SeveralFilesError as error:
-        remedy = f"{DOCUMENTS} Or give a table with a column of texts and one of labels."
-        raise DatasetFormatError(error.source, f"{error.found}, which are no documents", remedy) from None
-
-
-def look(source, format, encoding, delimiter, quoted, header, name) -> tuple[Guess, dict[str, list]]:
+def look(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
     """Return a guess, and the values of each column in the first rows."""
-    if format not in ("auto", *FORMATS):
-        raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {format!r:.200}")
-    if format == "lines":
-        form = RecordForm(format, ("1",), header=False, delimiter="\n", quoted=False, encoding=encoding)
+    if asked.format not in ("auto", *FORMATS):
+        raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {asked.format!r:.200}")
+    if asked.format == "lines":
+        if source.begins_with(NPY):
+            raise _of_numbers(source)
+        form = RecordForm("lines", ("1",), header=False, delimiter="\n", quoted=False, encoding=asked.encoding)
         guess, values = _guess(form, [])
         return replace(guess, text="1"), values
-    label = source_name(source, name)
-    if format in ("auto", "folder"):
-        with records.opened_folder(source) as folder:
-            if folder is not None:
-                rows = _first(source, RecordForm("folder", ("text", "labels"), encoding=encoding), label)
-                return _guess(RecordForm("folder", ("text", "labels"), encoding=encoding), rows)
-        if format == "folder" or isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-            raise DatasetFormatError(label, "it has no .txt files with .tsv or .key files beside them", DOCUMENTS)
-    if format == "parquet" or format == "auto" and _is_parquet(source):
-        with records.open_parquet(source, label) as file:
-            form = RecordForm("parquet", tuple(file.schema_arrow.names))
-        _rewind(source)
-        return _guess(form, _first(source, form, label))
-    text, is_whole = _head(source, label, encoding)
+    form, rows = _look_at_folder(source, asked) or _look_at_parquet(source, asked) or _look_at_text(source, asked)
+    return _guess(form, _first(source, form) if rows is None else rows)
+
+
+def _look_at_folder(source, asked):
+    """Return the form and the first documents of a folder or an archive; None if it is none."""
+    if asked.format not in ("auto", "folder"):
+        return None
+    form = RecordForm("folder", ("text", "labels"), encoding=asked.encoding)
+    with records.opened_folder(source) as folder:
+        if folder is not None:
+            return form, _first(source, form)
+    if asked.format == "folder" or source.is_path and os.path.isdir(source.given):
+        raise source.error("it has no .txt files with .tsv or .key files beside them", DOCUMENTS)
+    return None
+
+
+def _look_at_parquet(source, asked):
+    if asked.format != "parquet" and not (asked.format == "auto" and source.begins_with(b"PAR1")):
+        return None
+    with records.open_parquet(source) as file:
+        form = RecordForm("parquet", tuple(file.schema_arrow.names))
+    _rewind(source)
+    return form, None
+
+
+def _look_at_text(source, asked):
+    format, encoding = asked.format, asked.encoding
+    try:
+        text, is_whole = _head(source, encoding)
+    except SeveralFilesError as error:
+        remedy = f"{DOCUMENTS} Or give a table with a column of texts and one of labels."
+        raise source.error(f"{error.found}, which are no documents", remedy) from None
     start = text.lstrip()[:1]
-    if format == "jsonl" or format == "auto" and start == "{":
-        form = _json_form(text, is_whole, label, encoding)
-        return _guess(form, _first(text.encode("utf-8"), replace(form, encoding="utf-8"), label))
     if format == "auto" and start == "[":
         remedy = "Write one object in each line: pandas does with frame.to_json(path, orient='records', lines=True)."
-        raise DatasetFormatError(label, "it is one JSON list, not an object in each line", remedy)
-    if format == "fasttext" or format == "auto" and _is_fasttext(text):
-        prefix = PREFIX if delimiter == "auto" else delimiter
+        raise source.error("it is one JSON list, not an object in each line", remedy)
+    if format == "jsonl" or format == "auto" and start == "{":
+        form = _json_form(text, is_whole, source, encoding)
+    elif format == "fasttext" or format == "auto" and _is_fasttext(text):
+        prefix = PREFIX if asked.delimiter == "auto" else asked.delimiter
         form = RecordForm("fasttext", ("text", "labels"), delimiter=prefix, quoted=False, encoding=encoding)
-        return _guess(form, _first(text.encode("utf-8"), replace(form, encoding="utf-8"), label))
-    if format == "tsv" and delimiter == "auto":
-        delimiter = "\t"
-    form, rows = _table_form(text, is_whole, label, encoding, delimiter, quoted, header)
-    return _guess(form, rows)
+    else:
+        delimiter = "\t" if format == "tsv" and asked.delimiter == "auto" else asked.delimiter
+        return _table_form(text, is_whole, source, asked._replace(delimiter=delimiter))
+    return form, _first(NamedSource(text.encode("utf-8"), source.name), replace(form, encoding="utf-8"))
 
 
 def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) -> Guess:
@@ -173,25 +192,25 @@ def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) ->
     It is read as other files are if it is JSON lines or Annif's short texts, or if it is a table whose first line names
     a column of texts and one of labels or ids, and whose rows all have as many cells.
     """
-    label = source_name(source, name)
-    with records.opened_folder(source) as folder, opened_archive(source) as archive:
+    named = NamedSource(source, name)
+    with records.opened_folder(named) as folder, named.archive() as archive:
         packed = [] if archive is None else [file.filename for file in files_in(archive)]
-        is_text = not folder and ending_of(packed[0] if len(packed) == 1 else label) == ".txt"
-    of_lines = is_text and _are_lines(*_head(source, label, encoding), label, encoding)
+        is_text = not folder and ending_of(packed[0] if len(packed) == 1 else named.name) == ".txt"
+    of_lines = is_text and _are_lines(*_head(named, encoding), named, encoding)
     return guess_columns(source, format="lines" if of_lines else "auto", encoding=encoding, name=name)
 
 
-def _are_lines(text, is_whole, label, encoding) -> bool:
+def _are_lines(text, is_whole, source, encoding) -> bool:
     first = text.lstrip().partition("\n")[0]
     if _is_fasttext(text):
         return False
     try:
         if first[:1] == "{":
-            return not list(records.json_objects([first], label))
-        form, rows = _table_form(text, is_whole, label, encoding, "auto", "auto", "auto")
+            return not list(records.json_objects([first], source))
+        form, rows = _table_form(text, is_whole, source, Asked(encoding=encoding))
     except DatasetFormatError:
         return bool(text.strip())
-    if len({len(row) for _, row in records.first_cells(text, form, SAMPLE, is_whole)}) > 1:
+    if len({len(row) for _, row in records.first_cells(text, form, SAMPLE, is_whole, source)}) > 1:
         return True
     if not form.header:
         return len(form.columns) != 2 or not _lists_marked([row[1] for row in rows])
@@ -202,7 +221,7 @@ def _are_lines(text, is_whole, label, encoding) -> bool:
 def is_fasttext(source, encoding: str = "utf-8") -> bool:
     """Return whether a source has lines of fastText with labels; not if it cannot be read as text."""
     try:
-        return _is_fasttext(_head(source, source_name(source), encoding)[0])
+        return _is_fasttext(_head(NamedSource(source), encoding)[0])
     except DatasetFormatError:
         return False
 
@@ -218,30 +237,16 @@ def _is_fasttext(text) -> bool:
 
 
 def _rewind(source):
-    if hasattr(source, "seek"):
-        source.seek(0)
+    if hasattr(source.given, "seek"):
+        source.given.seek(0)
 
 
-def _is_parquet(source) -> bool:
-    if isinstance(source, (str, os.PathLike)):
-        with opened(source) as stream:
-            return stream.read(4) == b"PAR1"
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source[:4]) == b"PAR1"
-    if hasattr(source, "getvalue"):
-        return source.getvalue()[:4] == b"PAR1"
-    if hasattr(source, "seekable") and source.seekable():
-        with kept_in_place(source):
-            return source.read(4) == b"PAR1"
-    return False
-
-
-def _head(source, label, encoding) -> tuple[str, bool]:
+def _head(source, encoding) -> tuple[str, bool]:
     """Return the first lines of a source as text, and whether these are all."""
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        content = read_head(source, HEAD, label).tobytes()
-    else:  # may not look like text
-        content = _first_bytes(source, label)
+    # Text of another encoding may not look like text.
+    content = source.head(HEAD).tobytes() if is_utf_8(encoding) else bytes(source.first_bytes(HEAD)[:HEAD])
+    if content.startswith((NPY, b"PK\x03\x04")):
+        raise _of_numbers(source)
     is_whole = len(content) < HEAD * 3 // 4
     try:
         with records.text_of([content], encoding) as text:
@@ -249,67 +254,63 @@ def _head(source, label, encoding) -> tuple[str, bool]:
     except UnicodeDecodeError as error:
         if not is_whole and error.end >= len(content) - 4:  # cut within a character
             return content[: error.start].decode(encoding), False
-        raise records.not_encoded(error, encoding, label, 0) from error
+        raise records.not_encoded(error, encoding, source, 0) from error
     except LookupError:
         raise ValueError(
             f"there is no encoding {encoding!r:.200}: use one that Python knows, such as 'cp1252'"
         ) from None
 
 
-def _first_bytes(source, label) -> bytes:
-    content = bytearray()
-    with kept_in_place(source), pieces_of(source, None, label, False, silent) as (pieces, _):
-        for piece in pieces:
-            content += piece
-            if len(content) >= HEAD:
-                break
-    return bytes(content[:HEAD])
+def _of_numbers(source) -> DatasetFormatError:
+    found = "it is a NumPy array file, of numbers, not of texts"
+    return source.error(found, "It is read as rows.", argument="xmlcore.datasets.read_dataset")
 
 
-def _first(source, form, label) -> list[list]:
-    found = []
-    for _, values in records.records(source, form, form.columns, label, None, silent):
-        found.append(values)
-        if len(found) == SAMPLE:
-            break
+def _first(source, form) -> list[list]:
+    found = [values for _, (_, values) in zip(range(SAMPLE), records.records(source, form, form.columns, silent))]
     _rewind(source)
     return found
 
 
-def _json_form(text, is_whole, label, encoding) -> RecordForm:
+def _json_form(text, is_whole, source, encoding) -> RecordForm:
     """Return the form of lines of JSON: its columns are the names in the first lines."""
     lines = text.split("\n")
     lines = lines if is_whole or len(lines) == 1 else lines[:-1]
     form = RecordForm("jsonl", (), encoding=encoding)
     names = {}
-    for _, value in zip(range(SAMPLE), records.json_objects(lines, label)):
+    for _, value in zip(range(SAMPLE), records.json_objects(lines, source)):
         names |= dict.fromkeys(value[1])
     return replace(form, columns=tuple(names))
 
 
-def _table_form(text, is_whole, label, encoding, delimiter, quoted, header) -> tuple[RecordForm, list[list[str]]]:
+def _table_form(text, is_whole, source, asked) -> tuple[RecordForm, list[list[str]]]:
+    delimiter, quoted, header = asked.delimiter, asked.quoted, asked.header
     if not text.strip():
-        raise DatasetFormatError(label, "it holds no rows, only blank lines", "Give one document per line.")
+        raise source.error("it holds no rows, only blank lines", "Give one document per line.")
     best, problem = None, None
     for each in DELIMITERS if delimiter == "auto" else (delimiter,):
         for in_quotes in (True, False) if quoted == "auto" and each == "\t" else (quoted in ("auto", True),):
-            form = RecordForm("tsv" if each == "\t" else "csv", delimiter=each, quoted=in_quotes, encoding=encoding)
+            form = RecordForm(
+                "tsv" if each == "\t" else "csv", delimiter=each, quoted=in_quotes, encoding=asked.encoding
+            )
             try:
-                found = records.first_cells(text, form, SAMPLE, is_whole)
-            except UnreadableRow as error:
+                found = records.first_cells(text, form, SAMPLE, is_whole, source)
+            except DatasetFormatError as error:
                 if each in text.partition("\n")[0]:
                     problem = problem or error
                 continue
             if best is None or _evenness(found) > best[0]:
                 best = _evenness(found), form, found
     if best is None or problem is not None and not best[0][0]:
-        raise RecordPlace(label, problem.line).error(problem.found, problem.remedy)
+        raise problem
     _, form, found = best
     rows = [row for _, row in found]
     if form.delimiter == "\t" and len(rows[0]) > 1 and uris_in(" ".join(rows[0][1:])):
         # Annif's short texts: a text, a tab, and URIs with blanks or tabs between them; no marks around a cell.
         form = replace(form, quoted=False) if quoted == "auto" else form
-        rows = [row for _, row in records.first_cells(text, replace(form, columns=("1", "2")), SAMPLE, is_whole)]
+        rows = [
+            row for _, row in records.first_cells(text, replace(form, columns=("1", "2")), SAMPLE, is_whole, source)
+        ]
     width = len(rows[0])
     is_header = _is_header(rows) if header == "auto" else bool(header)
     names = [cell.strip() for cell in rows[0]] if is_header else [str(i + 1) for i in range(width)]

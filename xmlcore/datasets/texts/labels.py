@@ -1,16 +1,17 @@
-"""Labels of documents: cells that list them, several columns, lists of JSON, and subjects with URIs."""
+"""Labels of documents: cells that list them, several columns, lists of JSON, subjects with URIs, and vocabularies."""
 
-from xmlcore.datasets.errors import RecordPlace, warn
-from xmlcore.datasets.readers.label_cells import LabelCells, distinct_names
+from dataclasses import replace
+from typing import Any
 
-YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", "0.0", "")
+from xmlcore.datasets.errors import RecordPlace
+from xmlcore.datasets.readers.label_cells import NO, YES, LabelCells, distinct_names, uris_in
+from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.datasets.texts import records
+from xmlcore.datasets.texts.guess import Asked, look
+from xmlcore.progress import silent
+from xmlcore.typing import Source
 
-
-def are_binary(cells) -> bool:
-    """Return whether cells say yes or no, such as 1 and 0, and at least one says something."""
-    words = {cell.strip().lower() for cell in cells} - {""}
-    letters = {word for word in words if word in ("t", "y", "f", "n")}  # which may also be names
-    return bool(words) and words <= {*YES, *NO} and (not letters or letters == words and len(words) == 2)
+_REMEDY = "Give TSV with <uri>, a tab and a name in each line, or CSV with the columns uri and label_en."
 
 
 class LabelReader:
@@ -19,7 +20,9 @@ class LabelReader:
     ``names`` are those of labels by their URIs or other ids, ``like`` is the reader of the training file.
     """
 
-    def __init__(self, source: str, columns, separator: str, binary: bool, names: dict[str, str] | None, like=None):
+    def __init__(
+        self, source: NamedSource, columns, separator: str, binary: bool, names: dict[str, str] | None, like=None
+    ):
         self._source, self._columns, self.binary, self._vocabulary = source, columns, binary, names
         before = [None] * len(columns) if like is None else like.cells
         self.cells = [LabelCells(source, repr(column), separator, *of) for column, *of in zip(columns, before)]
@@ -53,10 +56,10 @@ class LabelReader:
                 row[:] = dict.fromkeys(names.get(label, label) for label in row)
         total = len(rows)
         if self._n_without and self._columns:
-            warn(f"{self._source}: {of_many(self._n_without, total, 'document', self._without)} without labels")
+            self._source.warn(f"{of_many(self._n_without, total, 'document', self._without)} without labels")
         if self._n_twice:
             of = of_many(self._n_twice, total, "document", self._twice)
-            warn(f"{self._source}: {of} listed with a label more than once, which counts once")
+            self._source.warn(f"{of} listed with a label more than once, which counts once")
 
     def _names(self, first) -> dict[str, str]:
         """Return the names of labels by what is written, those that have one; two of one name get their URIs, too."""
@@ -66,9 +69,8 @@ class LabelReader:
             lacking = [label for label in first if label not in known and label not in written]
             if lacking:
                 of = of_many(len(lacking), len(first), "label", f"{lacking[0]} in {first[lacking[0]]}")
-                warn(
-                    f"{self._source}: {of} not in the vocabulary and kept as written. Is it the vocabulary of these "
-                    "documents?"
+                self._source.warn(
+                    f"{of} not in the vocabulary and kept as written. Is it the vocabulary of these documents?"
                 )
         else:
             known = {uri: name for cells in self.cells for uri, name in cells.names.items()}
@@ -90,3 +92,87 @@ def of_many(count: int, total: int, noun: str, first) -> str:
     return (
         f"1 of {total:,} {noun}s ({where}) is" if count == 1 else f"{count:,} of {total:,} {noun}s (first {where}) are"
     )
+
+
+def read_vocabulary(
+    source: Source, language: str | None = None, *, encoding: str = "utf-8", name: str | None = None
+) -> dict[str, Any]:
+    """Read the names of subjects by their URIs.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        Annif's vocabularies: TSV with ``<uri>``, a tab and a name in each line, or CSV with the columns ``uri`` and
+        ``label_en`` (or of another language, or ``label``). Other columns are not read. May be compressed.
+    language : str, optional
+        The language of the names, of a CSV file with several: "en" for the column ``label_en``.
+    encoding : str
+    name : str, optional
+        Name of the source in errors.
+
+    Returns
+    -------
+    dict of str to str
+        A name for each URI, which is without angle brackets.
+
+    Raises
+    ------
+    DatasetFormatError
+        The file is none of these, or names no subject.
+
+    Warns
+    -----
+    DatasetWarning
+        A URI occurs more than once (its first name counts), or has no name (and keeps its URI).
+    """
+    named = NamedSource(source, name)
+    guess, _ = look(named, Asked(encoding=encoding))
+    if guess.format not in ("csv", "tsv"):
+        raise named.error(f"it is no vocabulary, but {guess.format}", _REMEDY)
+    columns = _columns(guess, language, named)
+    form = guess.form
+    if not form.header and form.delimiter == "\t":  # some lines may have a notation behind the name
+        form = replace(form, quoted=False, columns=("1", "2"))
+    found, again, bare = {}, [], []
+    for place, (key, value) in records.records(named, form, columns, silent):
+        key, value = key.strip().removeprefix("<").removesuffix(">").strip(), value.split("\t")[0].strip()
+        if not key:
+            raise place.error("it has a name without a URI", _REMEDY)
+        if key in found:
+            again.append((key, place))
+        elif not value:
+            bare.append((key, place))
+        else:
+            found[key] = value
+    if not found:
+        raise named.error("it names no subject", _REMEDY)
+    for those, problem in ((again, "twice: its first name counts"), (bare, "without a name: the URI is kept")):
+        if those:
+            more = f" and {len(those) - 1:,} more" if len(those) > 1 else ""
+            named.warn(f"{those[0][0]} in {those[0][1]}{more} {problem}")
+    return found
+
+
+def _columns(guess, language, named) -> tuple[str, str]:
+    lower = {}
+    for column in guess.columns:
+        lower.setdefault(column.lower(), column)
+    if not guess.form.header:
+        if len(guess.columns) < 2:
+            raise named.error("its lines have one cell", _REMEDY)
+        if guess.rows and uris_in(guess.rows[0][guess.columns[0]]) is None:
+            raise named.error(f"its lines start with {guess.rows[0][guess.columns[0]]!r:.40}", _REMEDY)
+        return guess.columns[0], guess.columns[1]
+    labels = {column: lower[column] for column in lower if column == "label" or column.startswith("label_")}
+    if "uri" not in lower or not labels:
+        raise named.error(f"its columns are {', '.join(guess.columns[:8])}", _REMEDY, 1)
+    if language is not None:
+        if f"label_{language.lower()}" not in labels:
+            has = ", ".join(labels)
+            raise named.error(f"it has no names in {language!r:.200}", f"It has the columns {has}.", 1)
+        return lower["uri"], labels[f"label_{language.lower()}"]
+    first = next(name for name in ("label", "label_en", *labels) if name in labels)
+    if len(labels) > 1:
+        others = ", ".join(sorted(name.removeprefix("label_") for name in labels if name != first))
+        named.warn(f"names are those of the column {first}. It also has names in: {others}", argument="language")
+    return lower["uri"], labels[first]

@@ -1,15 +1,21 @@
 """Read texts and their labels from files."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 
-from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning, warn
-from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, guess_separator, keys_of
-from xmlcore.datasets.readers.sources import source_name
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, as_cells, look_at_documents
-from xmlcore.datasets.texts.labels import LabelReader, are_binary, of_many
+from xmlcore.datasets.errors import InputError, warn, warnings_of_data
+from xmlcore.datasets.readers.label_cells import (
+    LISTS,
+    NONE,
+    SEPARATORS,
+    URIS,
+    are_binary,
+    guess_separator,
+    keys_of,
+)
+from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, Asked, as_cells, look
+from xmlcore.datasets.texts.labels import LabelReader, of_many, read_vocabulary
 from xmlcore.datasets.texts.records import records, warn_of_files_left_out
-from xmlcore.datasets.texts.vocabulary import read_vocabulary
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Source
 from xmlcore.validation import check_count
@@ -116,33 +122,32 @@ def read_like(
     max_bytes, name, progress,
 ):  # fmt: skip
     """Return what :func:`read_texts` does, and the reader of the labels; ``like``: that of the training file."""
-    progress = to_progress(progress)
-    label = source_name(source, name)
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
     if separator not in ("auto", *SEPARATORS, LISTS, URIS, NONE):
         allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
         raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
-    looked = look_at_documents(source, format, encoding, delimiter, quoted, header, label)
-    return _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress, like)
+    source = NamedSource(source, name, max_bytes)
+    looked = look(source, Asked(format, encoding, delimiter, quoted, header))
+    return _read(source, looked, text, labels, separator, names, max_documents, to_progress(progress), like)
 
 
-def _read(source, looked, text, labels, separator, names, label, max_documents, max_bytes, progress, like=None):
+def _read(source, looked, text, labels, separator, names, max_documents, progress, like=None):
     """Return what :func:`read_like` does, of a file whose form and first values are known."""
     guess, values = looked
-    text_columns, label_columns = _chosen(guess, text, labels, label)
+    text_columns, label_columns = _chosen(guess, text, labels, source)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
     before = like.cells[0] if like is not None and like.cells else None
     separator = guess_separator(cells, before) if separator == "auto" else separator
     every = ("" if cell is None else str(cell) for column in label_columns for cell in values[column])
     binary = isinstance(labels, (list, tuple)) and are_binary(every) if like is None else like.binary
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
-    reader = LabelReader(label, label_columns, separator, binary, names, like)
+    reader = LabelReader(source, label_columns, separator, binary, names, like)
 
     texts, rows, first, n_empty, empty = [], [], {}, 0, None
     n_texts = len(text_columns)
-    for place, found in records(source, guess.form, (*text_columns, *label_columns), label, max_bytes, progress):
+    for place, found in records(source, guess.form, (*text_columns, *label_columns), progress):
         whole = _text(found[:n_texts], text_columns, place)
         if not whole or whole.isspace():
             n_empty, empty = n_empty + 1, empty or place
@@ -154,12 +159,12 @@ def _read(source, looked, text, labels, separator, names, label, max_documents, 
         if len(texts) == max_documents:
             break
     if not texts:
-        raise DatasetFormatError(label, "it has no documents", "Give a file with at least one.")
+        raise source.error("it has no documents", "Give a file with at least one.")
     if n_empty:
-        warn(f"{label}: {of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
+        source.warn(f"{of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
     reader.finish(rows, first)
     if guess.format == "folder":
-        warn_of_files_left_out(source, label)
+        warn_of_files_left_out(source)
     return texts, rows, reader
 
 
@@ -168,40 +173,35 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
 
     An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
     """
-    label, progress = source_name(source, None), to_progress(progress)
-    looked = look_at_documents(source, format, encoding, "auto", "auto", "auto", label)
+    named = NamedSource(source, max_bytes=max_bytes)
+    looked = look(named, Asked(format, encoding))
     guess = looked[0]
     text = guess.text if text is None else text
     ids = guess.ids_beside(text)
-    with warnings.catch_warnings(record=True, action="always", category=DatasetWarning) as caught:
-        texts, lists, _ = _read(source, looked, text, ids, None, None, label, None, max_bytes, progress)
-    for warning in caught:
-        warn(str(warning.message).replace("without labels", "without an id"))
+    with warnings_of_data() as warned:
+        texts, lists, _ = _read(named, looked, text, ids, None, None, None, to_progress(progress))
+    for message in warned:
+        warn(message.replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]
 
 
 def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
     if text is None:
         found = f"nothing says which of its columns has the texts: {', '.join(guess.columns[:10])}"
-        raise DatasetFormatError(source, found, 'Name that column, or call it "text" in the file.')
+        raise source.error(found, 'Name it, or call it "text" in the file.', argument="text")
     texts = [text] if isinstance(text, str) else list(text)
     labels = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
     if not texts:
         raise ValueError("text names no column")
     if guess.format == "lines" and labels:
-        raise ValueError("a file of which each line is a text has no labels: give labels=None")
+        raise InputError("a file of which each line is a text has no labels", "Read none.", argument="labels")
     for column in (*texts, *labels):
         if not isinstance(column, str):
             raise TypeError(f"a column is {column!r:.200}: give its name; without names, columns are '1', '2', ...")
-    if not guess.form.header and texts == [TEXT] and labels in ([LABELS], []) and guess.format != "folder":
-        if (
-            len(guess.columns) == 2
-            and guess.text == "1"
-            and guess.separator == URIS
-            or not labels
-            and len(guess.columns) == 1
-        ):
-            return ["1"], ["2"][: len(labels)]
+    of_default = not guess.form.header and texts == [TEXT] and labels in ([LABELS], []) and guess.format != "folder"
+    short_texts = len(guess.columns) == 2 and guess.text == "1" and guess.separator == URIS  # of Annif
+    if of_default and (short_texts or not labels and len(guess.columns) == 1):
+        return ["1"], ["2"][: len(labels)]
     if labels == [LABELS] and LABELS not in map(str.lower, guess.columns):
         labels = [column for column in ANNIF_LABELS if column in guess.columns][:1] or labels
     return [_column(guess, each, source) for each in texts], [_column(guess, each, source) for each in labels]
@@ -213,11 +213,11 @@ def _column(guess, name, source) -> str:
     like = [column for column in guess.columns if column.lower() == name.lower()]
     if len(like) == 1:
         return like[0]
+    which = "text" if guess.text is not None and name.lower() != LABELS else "labels"
     remedy = f"Its columns are {listed(map(repr, guess.columns))}."
     if guess.text is not None and guess.labels is not None:
-        labels = list(guess.labels) if isinstance(guess.labels, tuple) else guess.labels
-        remedy += f" They look like text={guess.text!r:.200}, labels={labels!r:.200}."
-    raise DatasetFormatError(source, f"it has no column {name!r:.200}", remedy)
+        remedy += f" Texts seem to be in {guess.text!r:.200}, labels in {guess.labels!r:.200}."
+    raise source.error(f"it has no column {name!r:.200}", remedy, argument=which, value=getattr(guess, which))
 
 
 def _text(values, columns, place) -> str:

@@ -10,18 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from xmlcore.datasets.errors import DatasetFormatError, RecordPlace, warn
-from xmlcore.datasets.readers.recognise import NPY
-from xmlcore.datasets.readers.sources import (
-    ADDED,
-    DAMAGED,
-    most_bytes,
-    opened_archive,
-    pieces_of,
-    reading_zip,
-    too_large,
-)
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.errors import DatasetFormatError, RecordPlace
+from xmlcore.datasets.readers.names import visible
+from xmlcore.datasets.readers.sources import ADDED, DAMAGED, NamedSource, reading_zip
 from xmlcore.progress import Progress
 
 LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark
@@ -42,19 +33,27 @@ class RecordForm:
     encoding: str = "utf-8"
 
 
-def records(
-    source, form: RecordForm, columns, label: str, max_bytes: int | None, progress: Progress
-) -> Iterator[tuple]:
+def records(source: NamedSource, form: RecordForm, columns, progress: Progress) -> Iterator[tuple]:
     if form.format == "folder":
-        yield from _documents(source, label, form.encoding, max_bytes, progress)
+        yield from _documents(source, form.encoding, progress)
     elif form.format == "parquet":
-        yield from _parquet_rows(source, columns, label, most_bytes(source, max_bytes), progress)
+        yield from _parquet_rows(source, columns, progress)
     else:
-        with pieces_of(source, max_bytes, label, False, progress) as (pieces, _):
+        with source.pieces(progress) as (pieces, _):
             lone_cr = form.quoted and form.format != "jsonl"
             with text_of(pieces, form.encoding, lone_cr=lone_cr) as text:
-                read = {"jsonl": _json_rows, "fasttext": _fasttext_rows}.get(form.format, _table_rows)
-                yield from read(text, form, columns, label)
+                read, lines = (
+                    {"jsonl": _json_rows, "fasttext": _fasttext_rows}.get(form.format, _table_rows),
+                    _Lines(text),
+                )
+                try:
+                    yield from read(lines, form, columns, source)
+                except UnicodeDecodeError as error:
+                    raise not_encoded(error, form.encoding, source, lines.count) from error
+
+
+def is_utf_8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
 
 
 class _Stream(io.RawIOBase):
@@ -80,7 +79,7 @@ class _Stream(io.RawIOBase):
 @contextmanager
 def text_of(pieces, encoding: str, lone_cr: bool = True):
     """Open pieces of bytes as text whose line ends are kept; a byte order mark is skipped."""
-    encoding = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+    encoding = "utf-8-sig" if is_utf_8(encoding) else encoding
     with io.TextIOWrapper(
         io.BufferedReader(_Stream(pieces), 1 << 20), encoding=encoding, newline="" if lone_cr else "\n"
     ) as text:
@@ -88,13 +87,10 @@ def text_of(pieces, encoding: str, lone_cr: bool = True):
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
-    if not lines_before and error.object[: len(NPY)] == NPY:
-        found = "it is a NumPy array file, of numbers, not of texts"
-        return DatasetFormatError(source, found, "Read it with xmlcore.datasets.read_dataset or read_matrix.")
     line = lines_before + 1 + bytes(error.object[: error.start]).count(b"\n")
-    shown = bytes(error.object[error.start : error.start + 1])
-    remedy = 'Say how it is encoded, such as encoding="cp1252" (Windows), "latin-1" or "utf-16", or save it as UTF-8.'
-    return DatasetFormatError(source, f"the byte {shown!r:.200} is not {encoding.upper()}", remedy, line)
+    found = f"the byte {bytes(error.object[error.start : error.start + 1])!r:.200} is not {encoding.upper()}"
+    remedy = "Choose its encoding, such as cp1252 (Windows), latin-1 or utf-16, or save it as UTF-8."
+    return source.error(found, remedy, line, argument="encoding")
 
 
 class _Lines:
@@ -112,39 +108,27 @@ class _Lines:
         return line
 
 
-def _table_rows(text, form, columns, source):
-    width, lines = len(form.columns), _Lines(text)
+def _table_rows(lines, form, columns, source):
+    width = len(form.columns)
     wanted = [form.columns.index(column) for column in columns]
     skipped, blank = not form.header, []
-    try:
-        for line, row in read_cells(lines, form):
-            if _is_blank(row):
-                if width == 1 and skipped:
-                    blank.append(line)
-                continue
-            yield from ((RecordPlace(source, empty), [""] * len(wanted)) for empty in blank)  # rows keep their numbers
-            blank = []
-            if not skipped:
-                skipped = True
-                continue
-            if len(row) != width:
-                raise RecordPlace(source, line).error(*_uneven(row, width, form))
-            yield RecordPlace(source, line), [row[column] for column in wanted]
-    except UnicodeDecodeError as error:
-        raise not_encoded(error, form.encoding, source, lines.count) from error
-    except UnreadableRow as error:
-        raise RecordPlace(source, error.line).error(error.found, error.remedy) from None
+    for line, row in read_cells(lines, form, source):
+        if _is_blank(row):
+            if width == 1 and skipped:
+                blank.append(line)
+            continue
+        yield from ((RecordPlace(source, empty), [""] * len(wanted)) for empty in blank)  # rows keep their numbers
+        blank = []
+        if not skipped:
+            skipped = True
+            continue
+        if len(row) != width:
+            raise RecordPlace(source, line).error(*_uneven(row, width, form))
+        yield RecordPlace(source, line), [row[column] for column in wanted]
 
 
-class UnreadableRow(Exception):
-    """A row of a table cannot be read: its line, what was found and what to do."""
-
-    def __init__(self, line, found, remedy):
-        self.line, self.found, self.remedy = line, found, remedy
-
-
-def read_cells(lines, form: RecordForm) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of each row of a table, from 1; raise UnreadableRow if it cannot be read."""
+def read_cells(lines, form: RecordForm, source: NamedSource) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row of a table, from 1."""
     if not form.quoted:
         last = len(form.columns) - 1
         for number, line in enumerate(lines, 1):
@@ -158,7 +142,7 @@ def read_cells(lines, form: RecordForm) -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(rows, None)
         except csv.Error as error:
-            raise _unreadable(error, before + 1, rows.line_num) from None
+            raise source.error(*_unreadable(str(error), before + 1, rows.line_num)) from None
         if row is None:
             return
         yield before + 1, row
@@ -169,18 +153,17 @@ def _is_blank(row) -> bool:
     return len(row) < 2 and not any(cell.strip() for cell in row)
 
 
-def _unreadable(error, line, until) -> UnreadableRow:
-    """Return the error to raise for a row which the csv module refuses."""
-    reason = str(error)
+def _unreadable(reason, line, until):
+    """Return what is wrong with a row which the csv module refuses, what to do, and in which line."""
     if "expected after" in reason:
         remedy = 'Inside a cell in quotation marks, write each quotation mark twice: "a ""word""".'
-        return UnreadableRow(until, "a cell goes on after its closing quotation mark", remedy)
+        return "a cell goes on after its closing quotation mark", remedy, until
     if "unexpected end" in reason or "field larger" in reason:
         remedy = 'Close it, or write a quotation mark inside a cell as """".'
-        return UnreadableRow(line, "a quotation mark opens a cell here and is never closed", remedy)
+        return "a quotation mark opens a cell here and is never closed", remedy, line
     if "NUL" in reason:
-        return UnreadableRow(until, "it holds binary data (a NUL byte)", "Give rows of text.")
-    return UnreadableRow(until, f"the row cannot be read ({reason})", "Write it as other tables are written.")
+        return "it holds binary data (a NUL byte)", "Give rows of text.", until
+    return f"the row cannot be read ({reason})", "Write it as other tables are written.", until
 
 
 def _uneven(row, width, form):
@@ -194,40 +177,31 @@ def _uneven(row, width, form):
     return f"it has {cells}, but {first} {width:,}", f"Put cells with {name} in them in double quotation marks."
 
 
-def _fasttext_rows(text, form, columns, source):
+def _fasttext_rows(lines, form, columns, source):
     """Yield the lines of a fastText file: words after its prefix are labels, wherever they stand."""
-    prefix, lines, blank = form.delimiter, _Lines(text), []
+    prefix, blank = form.delimiter, []
     label = re.compile(rf"(?<!\S){re.escape(prefix)}(\S*)\s?", re.ASCII)
-    try:
-        for line in lines:
-            place = RecordPlace(source, lines.count)
-            if not line.strip():
-                blank.append(place)
-                continue
-            yield from ((empty, ["" if column == "text" else [] for column in columns]) for empty in blank)
-            blank, names = [], label.findall(line)
-            for name in names:
-                if not name or prefix in name:
-                    found = f"a label has no name after {prefix}" if not name else f"{name!r:.60} has {prefix} in it"
-                    raise place.error(
-                        found, f"Write {prefix} before the name of each label, and blanks between labels."
-                    )
-            document = {"text": label.sub("", line).strip(), "labels": names}
-            yield place, [document[column] for column in columns]
-    except UnicodeDecodeError as error:
-        raise not_encoded(error, form.encoding, source, lines.count) from error
+    for line in lines:
+        place = RecordPlace(source, lines.count)
+        if not line.strip():
+            blank.append(place)
+            continue
+        yield from ((empty, ["" if column == "text" else [] for column in columns]) for empty in blank)
+        blank, names = [], label.findall(line)
+        for name in names:
+            if not name or prefix in name:
+                found = f"a label has no name after {prefix}" if not name else f"{name!r:.60} has {prefix} in it"
+                raise place.error(found, f"Write {prefix} before the name of each label, and blanks between labels.")
+        document = {"text": label.sub("", line).strip(), "labels": names}
+        yield place, [document[column] for column in columns]
 
 
-def _json_rows(text, form, columns, source):
-    lines = _Lines(text)
-    try:
-        for place, value in json_objects(lines, source):
-            yield place, [value.get(column) for column in columns]
-    except UnicodeDecodeError as error:
-        raise not_encoded(error, form.encoding, source, lines.count) from error
+def _json_rows(lines, form, columns, source):
+    for place, value in json_objects(lines, source):
+        yield place, [value.get(column) for column in columns]
 
 
-def json_objects(lines, source: str) -> Iterator[tuple[RecordPlace, dict]]:
+def json_objects(lines, source: NamedSource) -> Iterator[tuple[RecordPlace, dict]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -261,35 +235,34 @@ def whole(value):
     return [whole(each) for each in value] if isinstance(value, list) else value
 
 
-def open_parquet(source, label: str):
+def open_parquet(source: NamedSource):
     """Open a Parquet file; raise DatasetFormatError if it is damaged, or cannot be read because pyarrow is missing."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         remedy = "Install it (pip install pyarrow; xmlcore[app] brings it), or write the table as CSV or as JSON lines."
-        raise DatasetFormatError(
-            label, "it is a Parquet file, and pyarrow, which reads it, is missing", remedy
-        ) from error
-    if not isinstance(source, (str, os.PathLike)):
-        content = source.getvalue() if hasattr(source, "getvalue") else source
-        source = pa.BufferReader(content.read() if hasattr(content, "read") else content)
+        raise source.error("it is a Parquet file, and pyarrow, which reads it, is missing", remedy) from error
+    given = source.given
+    if not source.is_path:
+        content = given.getvalue() if hasattr(given, "getvalue") else given
+        given = pa.BufferReader(content.read() if hasattr(content, "read") else content)
     try:
         # Read page by page: a group of rows, which may be the whole file, is not in memory at once.
-        file = pq.ParquetFile(source, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
+        file = pq.ParquetFile(given, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise DatasetFormatError(label, f"the Parquet file cannot be read ({_first_line(error)})", DAMAGED) from error
+        raise source.error(f"the Parquet file cannot be read ({_first_line(error)})", DAMAGED) from error
     names = file.schema_arrow.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DatasetFormatError(label, f"it has two columns {twice!r:.200}", "Give each column a name of its own.")
+        raise source.error(f"it has two columns {twice!r:.200}", "Give each column a name of its own.")
     return file
 
 
-def _parquet_rows(source, columns, label, max_bytes, progress):
-    file, row, size = open_parquet(source, label), 0, 0
+def _parquet_rows(source, columns, progress):
+    file, row, size = open_parquet(source), 0, 0
     total = max(file.metadata.num_rows, 1)
     with file:
         batches = iter(file.iter_batches(BATCH, columns=list(dict.fromkeys(columns))))
@@ -298,20 +271,20 @@ def _parquet_rows(source, columns, label, max_bytes, progress):
                 batch = next(batches, None)
             except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
                 found = f"the Parquet file cannot be read after row {row:,} ({_first_line(error)})"
-                raise DatasetFormatError(label, found, DAMAGED) from error
+                raise source.error(found, DAMAGED) from error
             if batch is None:
                 return
             progress("Reading", row / total)
             size += batch.nbytes
-            if size > max_bytes:
-                raise too_large(label, max_bytes)
+            if size > source.max_bytes:
+                raise source.too_large()
             try:
                 found = [batch.column(column).to_pylist() for column in columns]
             except UnicodeDecodeError as error:
-                raise RecordPlace(label, row=row + 1).error("its text is not UTF-8", DAMAGED) from error
+                raise RecordPlace(source, row=row + 1).error("its text is not UTF-8", DAMAGED) from error
             for values in zip(*found):
                 row += 1
-                yield RecordPlace(label, row=row), list(values)
+                yield RecordPlace(source, row=row), list(values)
 
 
 def _first_line(error) -> str:
@@ -319,19 +292,19 @@ def _first_line(error) -> str:
 
 
 @contextmanager
-def opened_folder(source):
+def opened_folder(source: NamedSource):
     """Open a folder, or a zip archive of several documents; give None if it is another one.
 
     It is the sizes of files by name, a function that reads one, and the names of those that systems have added.
     """
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        root = Path(source)
+    if source.is_path and os.path.isdir(source.given):
+        root = Path(source.given)
         found = (path for path in sorted(root.rglob("*")) if path.is_file())
         sizes = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
         names, added = _without_added(sizes)
         yield (names, lambda name: (root / name).read_bytes(), added) if is_folder(names) else None
         return
-    with opened_archive(source) as archive:
+    with source.archive() as archive:
         files = () if archive is None else archive.infolist()
         names, added = _without_added({file.filename: file.file_size for file in files if file.filename[-1:] != "/"})
         yield (names, archive.read, added) if is_folder(names) else None
@@ -350,31 +323,30 @@ def is_folder(names) -> bool:
     return any(str(path.with_suffix("")) in beside for path in plain) or len(documents) > 1 and not beside
 
 
-def _documents(source, label, encoding, max_bytes, progress):
+def _documents(source, encoding, progress):
     """Yield the places, the texts and the subjects of the documents of a folder or an archive."""
-    max_bytes = most_bytes(source, max_bytes)
     with opened_folder(source) as folder:
         names, read, _ = folder
-        if sum(names.values()) > max_bytes:
-            raise too_large(label, max_bytes)
+        if sum(names.values()) > source.max_bytes:
+            raise source.too_large()
 
         def text_in(name):
-            shown = f"{label}: {visible(PurePosixPath(name).name)}"
+            shown = NamedSource(b"", _named(source, name))
             with reading_zip(shown, "it"):
                 content = read(name)
             try:
-                return content.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
+                return content.decode("utf-8-sig" if is_utf_8(encoding) else encoding)
             except UnicodeDecodeError as error:
                 raise not_encoded(error, encoding, shown, 0) from error
 
         if alike := _alike(names, lambda name: name[:-4] + name[-4:].lower()):
             found = f"{visible(alike[0])!r:.200} and {visible(alike[1])!r:.200} differ only in the case of their ending"
-            raise DatasetFormatError(label, found, "Rename or remove one of them.")
+            raise source.error(found, "Rename or remove one of them.")
         documents = sorted(name for name in names if name.lower().endswith(DOCUMENT))
         subjects = {name[:-4] + name[-4:].lower(): name for name in names if name.lower().endswith(SUBJECTS)}
         for i, name in enumerate(documents):
             progress("Reading", i / len(documents))
-            place = RecordPlace(f"{label}: {visible(PurePosixPath(name).name)}")
+            place = RecordPlace(_named(source, name))
             if name.lower().endswith(".json"):
                 yield place, _json_document(text_in(name), place)
                 continue
@@ -384,6 +356,10 @@ def _documents(source, label, encoding, max_bytes, progress):
             yield place, [text_in(name), listed]
 
 
+def _named(source, name) -> str:
+    return f"{source}: {visible(PurePosixPath(name).name)}"
+
+
 def _alike(names, key) -> tuple[str, str] | None:
     """Return two names of documents or subjects, the first ones, that have the same key."""
     known = {}
@@ -391,23 +367,21 @@ def _alike(names, key) -> tuple[str, str] | None:
     return next(((other, name) for name in read if (other := known.setdefault(key(name), name)) != name), None)
 
 
-def warn_of_files_left_out(source, label: str) -> None:
+def warn_of_files_left_out(source: NamedSource) -> None:
     """Warn of files in a folder or an archive that are not read, and of two that many systems take for one."""
     with opened_folder(source) as (names, _, added):
         names = sorted(names)
     if added:
         count = "1 file is" if len(added) == 1 else f"{len(added):,} files are"
-        warn(
-            f"{label}: {count} not read, as hidden ones and those of macOS or Windows are, such as {visible(added[0])}"
-        )
+        source.warn(f"{count} not read, as hidden ones and those of macOS or Windows are, such as {visible(added[0])}")
     if alike := _alike(names, str.lower):
-        warn(f"{label}: {visible(alike[0])!r:.200} and {visible(alike[1])!r:.200} differ only in case: both are read")
+        source.warn(f"{visible(alike[0])!r:.200} and {visible(alike[1])!r:.200} differ only in case: both are read")
     stems = {name[: -len(".txt")] for name in names if name.lower().endswith(DOCUMENT[0])}
     alone = [name for name in names if name.lower().endswith(SUBJECTS) and name[: -len(".key")] not in stems]
     if alone:
         shown = ", ".join(visible(PurePosixPath(name).name) for name in alone[:3]) + (", ..." if len(alone) > 3 else "")
         have = "1 file of subjects has" if len(alone) == 1 else f"{len(alone):,} files of subjects have"
-        warn(f"{label}: {have} no .txt file of the same name, and no document is made of it ({shown})")
+        source.warn(f"{have} no .txt file of the same name, and no document is made of it ({shown})")
 
 
 def _json_document(text, place):
@@ -434,16 +408,16 @@ def _subjects(text, table) -> list:
     return found
 
 
-def first_cells(text, form: RecordForm, count: int, whole_file: bool) -> list[tuple[int, list[str]]]:
+def first_cells(text, form: RecordForm, count: int, whole_file: bool, source) -> list[tuple[int, list[str]]]:
     """Return the lines and cells of the first rows of a table, without blank ones."""
     found = []
     try:
-        for line, row in read_cells(iter(io.StringIO(text, newline="")), form):
+        for line, row in read_cells(iter(io.StringIO(text, newline="")), form, source):
             if not _is_blank(row):
                 found.append((line, row))
             if len(found) > count:
                 break
-    except UnreadableRow:
+    except DatasetFormatError:
         if whole_file or len(found) < 2:
             raise
         return found

@@ -7,9 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.reading import check_split, name_of, split_rows
-from xmlcore.datasets.readers.sources import source_name
+from xmlcore.datasets.errors import DatasetFormatError, InputError
+from xmlcore.datasets.readers.reading import name_of
+from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.datasets.splits import chosen_rows
 from xmlcore.datasets.texts.reading import read_like, read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -65,8 +66,10 @@ def read_text_dataset(
     """
     progress = to_progress(progress)
     if split is not None and test is not None:
-        raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
-    labels = [source_name(source) for source in ((train,) if test is None else (train, test))]
+        raise InputError(
+            "row numbers choose the test rows, and there is a test file", "Leave one out.", argument="split"
+        )
+    labels = [NamedSource(source).name for source in ((train,) if test is None else (train, test))]
     if len(set(labels)) < len(labels):
         labels = [f"{labels[0]} (training)", f"{labels[1]} (test)"]
     reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
@@ -80,10 +83,13 @@ def read_text_dataset(
         parts.append(read_like(reader, **options.arguments)[:2])
         notes = ()
     else:
-        parts, notes = _split(*parts[0], labels[0], test_size, random_state, split)
+        (texts, lists), what = parts[0], f"documents of {labels[0]}"
+        chosen, notes = chosen_rows(len(texts), what, split, test_size, random_state)
+        parts = [([texts[i] for i in rows], [lists[i] for i in rows]) for rows in map(np.ndarray.tolist, chosen)]
     names = sorted({label for _, lists in parts for row in lists for label in row})
     if not names:
-        raise DatasetFormatError(labels[0], "no document has a label", "Does another column list the labels?")
+        remedy = "Does another column list the labels?"
+        raise DatasetFormatError(labels[0], "no document has a label", remedy, argument="labels")
     made = TextVectorizer(**({} if vectorizer is None else vectorizer.get_params()))
     rows = [made.fit_transform(parts[0][0], progress=progress), made.transform(parts[1][0], progress=progress)]
     (texts_train, lists_train), (texts_test, lists_test) = parts
@@ -159,15 +165,3 @@ def label_matrix(label_lists, names: list[str]) -> sp.csr_array:
     indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
     indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
     return sp.csr_array((np.ones(indices.size, bool), indices, indptr), shape=(len(rows), len(names)))
-
-
-def _split(texts, lists, label, test_size, random_state, split):
-    """Return the texts and labels of training and of test rows of one file, and notes on how they were chosen."""
-    if split is not None:
-        chosen, how = check_split(*split, len(texts)), "chosen by a list of row numbers"
-    else:
-        chosen, how = split_rows(len(texts), test_size, random_state), f"drawn at random with seed {random_state}"
-    parts = [([texts[i] for i in rows], [lists[i] for i in rows]) for rows in (part.tolist() for part in chosen)]
-    n_test = len(parts[1][0])
-    held_out = "The test row is 1" if n_test == 1 else f"The test rows are {n_test:,}"
-    return parts, (f"{held_out} of the {len(texts):,} documents of {label}, {how}.",)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import warn
+from xmlcore.datasets.errors import InputError, warn
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
 from xmlcore.parameters import AUTO, HasParameters, Parameter, check_parameters, described
@@ -209,11 +209,9 @@ class TextVectorizer(HasParameters):
         used = (rows >= max(least, 1)) & (rows <= most)
         idf = np.where(used, np.log((len(texts) + 1) / (rows + 1.0)) + 1.0, 0.0)
         if not idf.any():
-            raise ValueError(
-                f"no word is in at least {self.min_df} and at most {self.max_df} of the {len(texts):,} texts (whole "
-                "numbers count texts, fractions are shares): lower min_df, raise max_df, or look at pattern, "
-                f"stop_words and analyzer (words were found by {analyzer!r:.200})"
-            )
+            found = f"no word is in at least {least:g} and at most {most:g} of the {len(texts):,} texts"
+            remedy = f"Look at how {analyzer} are found, or let fewer texts be enough."
+            raise InputError(found, remedy, argument="min_df")
         self._set_fitted(names, idf, stop, len(texts), analyzer)
         return self._weighted(matrix)
 
@@ -340,9 +338,10 @@ class TextVectorizer(HasParameters):
                 if not isinstance(word, str):
                     raise TypeError(f"stop_words has {word!r:.200}: words are strings")
         if self.hashing_bits is not None and self.max_features is not None:
-            raise ValueError("max_features needs the list of words that hashing_bits avoids: set one of them to None")
+            found = "a number of features needs the list of words that hashing avoids"
+            raise InputError(found, "Set one of both to None.", argument="max_features")
         if self.analyzer == "letters" and self.pattern != WORD:
-            raise ValueError("pattern is not used with analyzer='letters': set one of them to its default")
+            raise InputError("letters are not found by a pattern", "Reset one of both.", argument="pattern")
         WordFinder(self.pattern)
 
     def _analyzer_for(self, texts) -> str:
@@ -351,7 +350,7 @@ class TextVectorizer(HasParameters):
             if self.analyzer == AUTO and self.pattern == WORD:
                 return "letters"
             warn("blanks do not show the words of the texts, as in Chinese, Japanese or Thai, so that they are hardly "
-                 "found: analyzer='letters' makes features of letters and pairs of letters")  # fmt: skip
+                 "found. Letters and pairs of letters can be features.", "analyzer", "letters")  # fmt: skip
         return "words" if self.analyzer == AUTO else self.analyzer
 
     def _finder_of(self, analyzer) -> WordFinder:
@@ -361,10 +360,8 @@ class TextVectorizer(HasParameters):
         limits = (self.min_df, self.max_df)  # counts of texts, or shares of them
         least, most = (n if isinstance(n, (int, np.integer)) else n * n_texts for n in limits)
         if most < least:
-            raise ValueError(
-                f"max_df={self.max_df} is fewer texts than min_df={self.min_df}, of {n_texts:,} texts: no word can "
-                "be a feature"
-            )
+            found = f"at most {most:g} texts with a word are fewer than at least {least:g}, of {n_texts:,} texts"
+            raise InputError(found, "No word can be a feature.", argument="max_df")
         return least, most
 
     def _set_fitted(self, names, idf, stop, n_rows, analyzer):

@@ -112,11 +112,11 @@ class WordFinder:
                 yield find(text, timeout=left, concurrent=True)
         except TimeoutError:
             raise ValueError(
-                f"pattern {pattern!r:.200} takes more than {_limit:g} seconds on these texts: write it so that each "
-                r"part can end in one place only, such as \w+ instead of \w+\w+"
+                f"the pattern {pattern!r:.200} takes more than {_limit:g} seconds on these texts: write it so that "
+                r"each part can end in one place only, such as \w+ instead of \w+\w+"
             ) from None
         except MemoryError:
-            raise ValueError(f"pattern {pattern!r:.200} needs too much memory: search shorter texts") from None
+            raise ValueError(f"the pattern {pattern!r:.200} needs too much memory: search shorter texts") from None
 
     def _prepared(self, text) -> str:
         if self._lowercase:
@@ -153,7 +153,7 @@ def _compiled(pattern):
     import regex
 
     if len(pattern) > LONGEST:
-        raise ValueError(f"pattern has {len(pattern):,} characters: it can have {LONGEST:,} at most")
+        raise ValueError(f"the pattern has {len(pattern):,} characters: it can have {LONGEST:,} at most")
     try:
         if different := _READ_DIFFERENTLY.search(pattern):
             raise re.error(rf"write \{{ and \[ for the brackets in {different[0]!r:.200}")
@@ -162,10 +162,10 @@ def _compiled(pattern):
             raise re.error(f"its counts ask for more than {MOST_REPEATS:,} characters")
         compiled = regex.compile(pattern, regex.VERSION0)
     except (re.error, regex.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"pattern {pattern!r:.200} is no regular expression: {error}") from error
+        raise ValueError(f"the pattern {pattern!r:.200} is no regular expression: {error}") from error
     if compiled.groups > 1:
         raise ValueError(
-            f"pattern {pattern!r:.200} has {compiled.groups} groups: use one for the word, and (?:...) for others"
+            f"the pattern {pattern!r:.200} has {compiled.groups} groups: use one for the word, and (?:...) for others"
         )
     return compiled
 

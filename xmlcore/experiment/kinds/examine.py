@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore.datasets import Dataset, Examination, examine
-from xmlcore.datasets.statistics.power_law import PowerLaw
+from xmlcore.datasets.statistics.frequencies import PowerLaw
 from xmlcore.experiment.engine.task import Estimate, Task, register
 from xmlcore.progress import silent
 from xmlcore.validation import check_dataset

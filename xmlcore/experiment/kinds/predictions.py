@@ -18,7 +18,7 @@ from xmlcore.datasets import (
     unlike_test_rows,
 )
 from xmlcore.datasets.errors import warnings_of_data
-from xmlcore.datasets.readers.visible import visible
+from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import given

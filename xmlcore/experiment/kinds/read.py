@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xmlcore.datasets import read_dataset, save_dataset
 from xmlcore.datasets.errors import warnings_of_data
-from xmlcore.datasets.readers.visible import all_visible
+from xmlcore.datasets.readers.names import all_visible
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Estimate, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from xmlcore import datasets, store
 from xmlcore.datasets import save_dataset
-from xmlcore.datasets.splits.sizes import count_test_rows
-from xmlcore.datasets.splits.splitting import check_folds
+from xmlcore.datasets.splits import check_folds, count_test_rows
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Estimate, register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE

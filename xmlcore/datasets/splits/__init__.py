@@ -1,1 +1,0 @@
-"""Splits of rows into training and test rows, and files that list them."""
