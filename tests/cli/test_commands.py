@@ -131,7 +131,7 @@ def test_what_is_no_file_is_not_replaced_by_an_output(run, files, packed, tmp_pa
     assert pipe.is_fifo()
 
 
-def test_errors_are_shown_where_they_come_from_if_asked_and_no_command_is_imported_unasked(files):
+def test_tracebacks_are_shown_and_commands_imported_if_asked(files):
     with pytest.raises(FileNotFoundError):
         main(["--debug", "describe", "absent.txt"])
     code = (
@@ -142,9 +142,7 @@ def test_errors_are_shown_where_they_come_from_if_asked_and_no_command_is_import
 
 
 @pytest.mark.parametrize("place", [ROOT, "xmlcore/_dashboard"])
-def test_the_dashboard_runs_streamlit_on_the_script_of_the_checkout_or_of_the_package(
-    run, tmp_path, monkeypatch, place
-):
+def test_the_dashboard_runs_streamlit_on_its_script(run, tmp_path, monkeypatch, place):
     if place != ROOT:  # an installed package
         place = tmp_path / place
         (place / "pages" / "main").mkdir(parents=True)
@@ -162,7 +160,7 @@ def test_the_dashboard_runs_streamlit_on_the_script_of_the_checkout_or_of_the_pa
 
 
 @pytest.mark.skipif(os.name != "posix", reason="users without a home folder are those of containers")
-def test_the_dashboard_gives_a_user_without_a_home_folder_one_among_the_temporary_files(run, tmp_path, monkeypatch):
+def test_the_dashboard_gives_a_user_a_home_folder(run, tmp_path, monkeypatch):
     def nobody():
         raise RuntimeError("Could not determine home directory.")
 
@@ -176,7 +174,7 @@ def test_the_dashboard_gives_a_user_without_a_home_folder_one_among_the_temporar
     assert seen[0]["XMLCORE_CACHE"] == cache  # as it was
 
 
-def test_the_dashboard_without_its_pages_or_streamlit_says_what_to_do(run, monkeypatch, tmp_path):
+def test_the_dashboard_without_pages_says_what_to_do(run, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert "pip install 'xmlcore[app]'" in run("dashboard", status=2).err
     monkeypatch.setitem(sys.modules, "streamlit", sys)
@@ -216,7 +214,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monkeypatch, capsys):
+def test_progress_is_one_line_or_quiet(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     monkeypatch.setattr(output.time, "monotonic", iter(range(100)).__next__)
     with output.ProgressLine() as progress:
@@ -232,7 +230,7 @@ def test_progress_is_one_line_in_a_terminal_makes_way_for_notes_or_is_quiet(monk
     assert capsys.readouterr() == ("", "")
 
 
-def test_names_of_labels_that_a_spreadsheet_would_run_are_written_with_an_apostrophe():
+def test_names_that_a_spreadsheet_would_run_are_marked():
     ranking = Ranking(np.array([[0]], np.int32), np.ones((1, 1), np.float32))
     predict._write(file := io.StringIO(), SimpleNamespace(label_name=lambda label: "=cmd()"), ranking, to_json=False)
     assert "'=cmd()" in file.getvalue() and ",=cmd()" not in file.getvalue()

@@ -36,7 +36,7 @@ def files(documents, tmp_path):
     return tmp_path
 
 
-def test_a_csv_with_line_breaks_in_cells_becomes_a_model_that_labels_new_texts(run, json_of, files, documents):
+def test_a_csv_of_texts_becomes_a_model_for_new_texts(run, json_of, files, documents):
     got = json_of("train", files / "all.csv", *SMALL[:4], "-o", files / "m.zip")
     assert got["data"]["training rows"] == 32 and got["data"]["labels"] == 3
     data = datasets.read_text_dataset(files / "all.csv", text="body", labels="topics")
@@ -69,7 +69,7 @@ def test_each_line_of_a_txt_file_is_a_text_to_predict(run, files):
     assert [line.split(",")[3] for line in got.out.splitlines()[1:]] == ["cat"]
 
 
-def test_guesses_are_said_and_can_be_changed_and_names_of_features_refused(run, files):
+def test_guesses_are_said_and_can_be_changed(run, files):
     said = run("describe", files / "all.csv").err
     assert "the text from column 'body' (--text says another) and the labels from column 'topics'" in said
     said = run("describe", files / "all.csv", "--text", "body", "--labels", "topics", "--separator", ";").err
@@ -119,7 +119,7 @@ def test_documents_are_converted_to_rows_of_words(run, files, documents):
     assert [[names[j] for j in Y[[i]].indices] for i in range(40)] == documents[1]
 
 
-def test_documents_in_a_zip_are_told_from_numbers_by_the_ending_within(run, files):
+def test_documents_in_a_zip_are_told_by_the_ending_within(run, files):
     with zipfile.ZipFile(files / "all.csv.zip", "w") as archive:
         archive.write(files / "all.csv", "all.csv")
     assert "the text from column 'body'" in run("describe", files / "all.csv.zip").err

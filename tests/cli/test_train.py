@@ -18,7 +18,7 @@ from xmlcore.parameters import Parameter
 SMALL = ("--max-leaf-labels", 4, "--random-state", 2)
 
 
-def test_the_measures_are_those_of_a_notebook_and_of_the_dashboard(json_of, files):
+def test_the_measures_are_those_of_a_notebook(json_of, files):
     got = json_of("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-k", 3)
     data = datasets.read_dataset(files / "train.txt", files / "test.txt")
     params = {"max_leaf_labels": 4, "random_state": 2}
@@ -30,7 +30,7 @@ def test_the_measures_are_those_of_a_notebook_and_of_the_dashboard(json_of, file
         assert got["measures"][measure] == frame["value"].tolist() == notebook[measure].tolist()
 
 
-def test_a_written_model_predicts_the_same_as_one_trained_in_a_notebook(run, files, rows, tmp_path):
+def test_a_written_model_predicts_as_one_of_a_notebook(run, files, rows, tmp_path):
     run("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip", "--name", "Toy")
     X, Y = rows
     model = PLT(max_leaf_labels=4, random_state=2).fit(X[:150], Y[:150])
@@ -79,7 +79,7 @@ def test_evaluate_measures_test_rows_held_out_rows_or_all_rows(run, json_of, fil
     assert "all rows of" in shown and "95 % interval" in shown
 
 
-def test_of_a_model_of_classes_the_best_one_is_measured_and_served(json_of, files, tmp_path):
+def test_a_model_of_classes_is_measured_and_served(json_of, files, tmp_path):
     X = datasets.read_matrix(files / "test.txt")[0]
     classes = np.arange(50) % 3
     datasets.write_matrix(tmp_path / "classes.txt", X, np.eye(3, dtype=bool)[classes])
@@ -112,7 +112,7 @@ def test_labels_and_features_are_found_by_name(json_of, run, files, rows, tmp_pa
     assert "1 of 24 features that the model does not have, such as 'new'" in said
 
 
-def test_labels_that_the_model_does_not_have_count_as_missed_which_is_said(json_of, run, files, rows, tmp_path):
+def test_labels_that_the_model_lacks_count_as_missed(json_of, run, files, rows, tmp_path):
     json_of("train", files / "named.npz", *SMALL, "-o", tmp_path / "m.zip")
     X, Y = rows
     names = [f"feature {j}" for j in range(24)], [f"label {chr(97 + j)}" for j in range(12)]
@@ -125,7 +125,7 @@ def test_labels_that_the_model_does_not_have_count_as_missed_which_is_said(json_
     assert "1 of 13 labels, such as 'another', are not those of the model and count as missed" in said
 
 
-def test_every_parameter_of_every_form_is_an_option_with_the_words_of_the_command_line(run):
+def test_every_parameter_of_every_form_is_an_option(run):
     for name, info in MODELS.items():
         text = run("train", "--help", "--model", name).out
         assert info.cls.ABOUT.title in text

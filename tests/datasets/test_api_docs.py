@@ -76,7 +76,7 @@ DOCSTRINGS = {
 
 
 @pytest.mark.parametrize("kind", DOCSTRINGS)
-def test_the_section_of_parameters_is_taken_out_of_a_docstring_and_without_one_there_is_no_row(kind):
+def test_the_section_of_parameters_leaves_the_docstring(kind):
     docstring, text, names = DOCSTRINGS[kind]
     found = api_docs.split_docstring(docstring)
     assert (found and (found[0].strip(), found[1])) == (None if text is None else (text, names))
@@ -101,7 +101,7 @@ def write_package(folder):
     (package / "tests" / "__init__.py").write_text(f"def f():\n    {doc.format('h')}\n")
 
 
-def test_a_scan_finds_each_public_object_once_by_its_shortest_name(tmp_path, monkeypatch, capsys):
+def test_a_scan_finds_each_object_once_by_its_shortest_name(tmp_path, monkeypatch, capsys):
     write_package(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     reports = []
@@ -170,7 +170,7 @@ def test_api_docs_labels_are_the_parameters_of_the_function(built):
 
 
 @pytest.mark.slow
-def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported_and_imports_nothing_itself(built):
+def test_api_docs_depends_on_no_hash_seed_and_no_imports(built):
     code = (
         f"import sys; sys.path[:] = {json.dumps(sys.path)}\n"
         "import sklearn.experimental.enable_halving_search_cv, scipy.stats\n"

@@ -62,7 +62,7 @@ def test_what_the_dashboard_writes_is_read_again(tmp_path):
     ["trn_X_Xf.txt", "trn_X_Y.txt", "tst_X_Xf.txt"],
     ["X.npy", "Y.npy"],
 ])  # fmt: skip
-def test_files_whose_names_do_not_tell_what_they_are_are_not_guessed(names):
+def test_files_whose_names_tell_nothing_are_not_guessed(names):
     assert archived.roles(names) == {}
 
 
@@ -70,7 +70,7 @@ DATA = b"4 3 2\n0 0:1\n1 1:1\n0,1 2:1\n1 0:2\n"
 SPLITS = {"Bibtex/bibtex_trSplit.txt": b"4 1\n1 2\n", "Bibtex/bibtex_tstSplit.txt": b"2 3\n1 4\n"}
 
 
-def test_all_rows_and_the_files_of_the_published_split_are_one_data_set():
+def test_all_rows_and_files_of_a_split_are_one_data_set():
     archive = zipped({"Bibtex/Bibtex_data.txt": DATA} | SPLITS)
     data = read_dataset(archive)
     assert data.Y_train.toarray().tolist() == [[0, 1], [1, 0]] and data.X_train.toarray()[0].tolist() == [2, 0, 0]
@@ -89,7 +89,7 @@ def test_all_rows_and_the_files_of_the_published_split_are_one_data_set():
             read_dataset(zipped({"data.txt": DATA, "bibtex_trSplit.txt": numbers, "bibtex_tstSplit.txt": b"1\n"}))
 
 
-def test_files_of_training_and_test_rows_come_before_the_files_of_a_split():
+def test_files_of_parts_come_before_files_of_a_split():
     data = read_dataset(zipped({"a/a_train.txt": DATA, "a/a_test.txt": b"1 3 2\n0 0:1\n"} | SPLITS))
     assert (data.n_train, data.n_test, data.notes) == (4, 1, ())
 

@@ -118,7 +118,7 @@ def test_labels_may_stand_anywhere_and_columns_have_their_order():
     assert found == ([[2, 3], [0, 0]], [[0, 1], [1, 0]], ["f1", "f2"], ["l2", "l1"])
 
 
-def test_a_sparse_row_that_leaves_out_a_nominal_value_has_the_first_one():
+def test_a_left_out_nominal_value_is_the_first_one():
     content = head("f {1,0}", "g {x,y,z}", "h {b,c}", "l {1,0}", "m {false,true}")
     found = read(content + "{}\n{0 0,1 y,2 c,3 0,4 true}\n{3 ?}\n", labels=-2)
     assert found[2:] == (["f", "g=x", "g=y", "g=z", "h=c"], ["l", "m"])
@@ -154,7 +154,7 @@ def test_names_are_read_with_quotation_marks_escapes_and_blanks():
         assert read(content, labels=given)[3] == ["TAG_m'usica", "naïve", "it's"]
 
 
-def test_a_data_set_says_which_nominal_attributes_became_several_features():
+def test_nominal_attributes_that_became_features_are_noted():
     rows = ROWS * 5
     said = read_dataset((HEAD + rows).encode(), test=(HEAD + rows).encode()).notes
     assert said == ("1 nominal attribute became 3 features, one for each value: 'colour'.",)
@@ -282,7 +282,7 @@ def test_a_file_without_rows_or_attributes_or_data():
     assert failure("@relation a\n".encode("utf-16")).remedy == "Save the file as UTF-8."
 
 
-def test_a_numeric_label_that_is_not_binary_is_an_error_in_its_row():
+def test_a_numeric_label_that_is_not_binary_is_an_error():
     caught = error("1,red,male,1,0,no\n1.5,red,male,1,0,no\n", labels=["height"])
     assert (caught.found, caught.line, caught.column) == ("'1.5' as the value of the label 'height'", 13, 1)
 
@@ -326,7 +326,7 @@ def test_a_wrong_number_of_labels_is_an_error():
             read_matrix((HEAD + ROWS).encode(), labels=wrong)
 
 
-def test_many_defaults_of_sparse_rows_are_refused_before_memory_is_taken():
+def test_many_defaults_of_sparse_rows_are_refused():
     content = "@relation 'a: -C 1'\n@attribute l {0,1}\n" + "".join(f"@attribute a{i} {{x,y,z}}\n" for i in range(1000))
     content = (content + "@data\n" + "{}\n" * 1000).encode()
     caught = failure(content, max_bytes=1_000_000)

@@ -112,7 +112,7 @@ def test_progress_of_a_large_file_rises_to_its_end(small_blocks, tmp_path):
     assert len(reading) > 5 and reading == sorted(reading) and 0.7 < reading[-1] <= 1
 
 
-def test_arrays_grow_where_the_beginning_of_a_file_is_no_sample_of_it(small_blocks, tmp_path):
+def test_arrays_grow_where_the_beginning_is_no_sample(small_blocks, tmp_path):
     content = b"".join(b"0 1:1\n" for _ in range(100)) + b"1 " + b" ".join(b"%d:1" % i for i in range(2000)) + b"\n"
     (tmp_path / "file").write_bytes(content)
     X, Y, *_ = read_matrix(tmp_path / "file")
@@ -120,7 +120,7 @@ def test_arrays_grow_where_the_beginning_of_a_file_is_no_sample_of_it(small_bloc
     assert X.indices.base is None or X.indices.base.size == X.nnz  # nothing is kept beyond what is used
 
 
-def test_very_many_empty_rows_of_arff_are_refused_unless_the_memory_for_them_is_given(monkeypatch):
+def test_very_many_empty_rows_of_arff_need_memory_to_be_given(monkeypatch):
     from xmlcore.datasets.readers import arff_rows
 
     monkeypatch.setattr(arff_rows, "MANY_ROWS", 1000)

@@ -118,7 +118,7 @@ def arrays(dataset):
         yield from (matrix.indptr, matrix.indices, matrix.data)
 
 
-def test_the_arrays_are_read_only_because_the_fingerprint_is_kept(tmp_path):
+def test_the_arrays_are_read_only(tmp_path):
     dataset = small(label_names=["a", "b"], notes=("one",), row_names_train=["r", "s"])
     joblib.dump(dataset, tmp_path / "d.joblib")
     copies = [pickle.loads(pickle.dumps(dataset)), joblib.load(tmp_path / "d.joblib"), deepcopy(dataset)]
@@ -143,7 +143,7 @@ def test_what_was_given_stays_writeable(form):
             assert not any(np.shares_memory(array, own) for own in arrays(dataset))
 
 
-def test_labels_may_be_given_by_name_and_names_that_only_test_rows_have_follow():
+def test_labels_may_be_given_by_name():
     dataset = small(Y_train=[["law", "art"], []], Y_test=[["air", "law"]])
     assert dataset.label_names == ["art", "law", "air"]
     assert dataset.Y_train.toarray().tolist() == [[True, True, False], [False] * 3]
@@ -153,7 +153,7 @@ def test_labels_may_be_given_by_name_and_names_that_only_test_rows_have_follow()
     assert chosen.Y_test.toarray().tolist() == [[False, True]]
 
 
-def test_columns_of_labels_are_their_names_and_may_not_be_in_another_order():
+def test_columns_of_labels_are_their_names_in_one_order():
     Y = pd.DataFrame([[1, 0], [0, 1]], columns=["law", "art"])
     assert small(Y_train=Y, Y_test=Y[:1]).label_names == ["law", "art"]
     assert small(Y_train=Y, Y_test=Y[:1], label_names=["a", "b"]).label_names == ["a", "b"]

@@ -91,7 +91,7 @@ def test_a_published_checksum_is_compared(place, whole):
     assert "Its checksum is the published one." in read.notes[0]
 
 
-def test_without_a_network_the_message_says_what_to_do_by_hand_and_the_file_is_then_found(place, whole, data):
+def test_without_a_network_a_file_got_by_hand_is_found(place, whole, data):
     with serving({}) as address:
         pass
     wanted = entry(f"{address}/set.zip")
@@ -136,7 +136,7 @@ def test_an_archive_that_was_unpacked_with_its_folder_is_found(folder, data, tmp
     assert same(load(entry()), data)
 
 
-def test_the_first_published_split_is_used_and_its_rows_count_from_one(folder, data, tmp_path):
+def test_the_first_published_split_is_used(folder, data, tmp_path):
     (folder / "Set_data.txt").write_bytes(text(data, "train", tmp_path))
     (folder / "set_trSplit.txt").write_text("1 5\n40 6\n2 7\n")
     (folder / "set_tstSplit.txt").write_text("3 1\n4 2\n")
@@ -162,7 +162,7 @@ def test_files_that_do_not_tell_their_parts_are_named(folder, data, tmp_path):
     assert f"read from a.txt, b.txt in {folder}. Replace it by files" in caught.value.remedy
 
 
-def test_a_download_that_is_not_understood_stays_and_the_error_says_where_and_what_to_do(place, whole, data):
+def test_a_download_that_is_not_understood_stays(place, whole, data):
     file = File(zipped({"pictures/a.jpg": b"x", "about.md": b"y"}))
     with serving({"/set.zip": file}) as address:
         for _ in range(2):
@@ -187,7 +187,7 @@ def test_other_sizes_than_published_are_said(folder, whole):
     assert found.notes[-1] == "Not as published: 49 rows, read are 50; 7 labels, read are 6."
 
 
-def test_a_damaged_download_is_deleted_but_not_what_a_user_put_there(place, whole, data):
+def test_a_damaged_download_is_deleted_a_users_file_is_not(place, whole, data):
     broken = whole[: len(whole) // 2]
     file = File(broken)
     with serving({"/set.zip": file}) as address:
@@ -237,7 +237,7 @@ def test_stopping_keeps_nothing_but_the_part(place, whole):
     assert not [path for path in (place / "some-set").iterdir() if path.name.startswith(".unpacked")]
 
 
-def test_training_and_test_files_of_arff_are_used_and_a_third_with_all_rows_is_not(folder, data):
+def test_arff_files_of_parts_come_before_one_of_all_rows(folder, data):
     for name, X, Y in (("-train", data.X_train, data.Y_train), ("-test", data.X_test, data.Y_test),
                        ("", data.X_train, data.Y_train)):  # fmt: skip
         write_arff(folder / f"set{name}.arff", X, Y, xml=folder / "set.xml")
@@ -256,7 +256,7 @@ def test_the_catalog_loads_it_by_name(place, whole, data, monkeypatch):
     assert same(read, data) and read.name == "bibtex" and "Not as published" in read.notes[-1]
 
 
-def test_every_published_entry_says_what_it_is_before_it_is_downloaded():
+def test_every_published_entry_says_what_it_is():
     entries = published()
     assert len({one.name for one in entries}) == len(entries) >= 30
     for one in entries:

@@ -24,7 +24,7 @@ def named(monkeypatch):
     monkeypatch.setitem(formats.READERS, "named", module)
 
 
-def test_a_format_of_the_table_is_recognised_and_its_names_arrive(named):
+def test_a_format_is_recognised_and_its_names_arrive(named):
     X, _, feature_names, label_names = read_matrix(b"names a b c")
     assert (X.shape, feature_names, label_names) == ((3, 3), ["a", "b", "c"], ["A", "B", "C"])
     assert read_matrix(b"a b", format="named")[2] == ["a", "b"]

@@ -34,7 +34,7 @@ def test_ratios_and_scumble_of_four_rows_by_hand():
     )
 
 
-def test_scumble_is_the_product_formula_where_the_product_fits_into_a_number():
+def test_scumble_is_the_product_formula():
     rng = np.random.default_rng(0)
     dense = rng.random((60, 9)) < rng.uniform(0.05, 0.9, 9)
     counts = dense.sum(axis=0)
@@ -52,7 +52,7 @@ def test_scumble_of_a_row_with_very_many_rare_labels_is_a_number():
     assert 0 < value < 0.05
 
 
-def test_labels_that_nobody_has_leave_measures_undefined_and_not_infinite():
+def test_labels_that_nobody_has_leave_measures_undefined():
     summary, ratios, labels = imbalance(of([[], []], 3))
     assert np.isnan(ratios).all() and np.isnan(labels).all()
     assert math.isnan(summary["irlbl_mean"]) and summary["scumble"] == summary["scumble_cv"] == 0
@@ -85,7 +85,7 @@ def test_published_values_of_well_known_data_sets(name, real_data):
 
 
 @pytest.mark.real_data
-def test_the_published_label_sets_of_tmc2007_500_are_those_of_the_training_rows(real_data):
+def test_label_sets_of_tmc2007_500_are_those_of_training(real_data):
     """The union that mldr.datasets has lacks the test rows' own sets: it counts 1,172 where all rows have 1,341."""
     folder = real_data / "tmc2007-500"
     data = read_dataset(folder / "train.txt.gz", folder / "test.txt.gz")

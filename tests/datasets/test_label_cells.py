@@ -116,7 +116,7 @@ def test_names_0_and_1_in_files_beside_documents_are_no_vector(tmp_path):
 
 @quiet
 @pytest.mark.parametrize("odd", ["art", "[0, 1, 0]", ""])
-def test_a_column_of_vectors_is_refused_although_one_cell_is_none(odd):
+def test_a_column_of_vectors_with_one_other_cell_is_refused(odd):
     cells = ["[0, 1, 0, 1]", "[1, 1, 0, 0]", "[0, 0, 0, 1]"] * 3
     with pytest.raises(DatasetFormatError, match="0 or 1 for each label") as error:
         listed(odd, *cells)
@@ -132,7 +132,7 @@ def test_words_of_yes_and_no_are_a_vector_as_0_and_1_are(read, cells):
         read(*cells)
 
 
-def test_whole_numbers_may_have_blanks_between_them_but_names_have_blanks_of_their_own():
+def test_blanks_separate_numbers_and_belong_to_names():
     assert listed("3 7", "7", "") == [["3", "7"], ["7"], []]
     assert listed("red wine", "7 8") == [["red wine"], ["7 8"]]
 
@@ -158,7 +158,7 @@ def test_cells_without_a_value_have_no_labels_and_this_is_said():
         (["a", "b"], ["a;b", "['b']"], [["a", "b"], ["b"]]),
     ],
 )
-def test_cells_of_a_test_file_are_read_as_the_training_file_has_them(train, test, labels):
+def test_test_cells_are_read_as_training_cells_are(train, test, labels):
     files = table(*train), table(*test)
     in_words = [file.replace(b"size,", b"text,") for file in files]
     words = {"vectorizer": TextVectorizer(min_df=1, pattern=".")}
@@ -166,7 +166,7 @@ def test_cells_of_a_test_file_are_read_as_the_training_file_has_them(train, test
         assert [[data.label_names[j] for j in data.Y_test[[i]].indices] for i in range(len(test))] == labels
 
 
-def test_a_list_in_a_test_file_makes_no_name_where_training_has_lists():
+def test_a_list_in_a_test_file_is_no_name():
     with pytest.raises(DatasetFormatError, match="in column 'tags' is no list of names") as error:
         read_dataset(table("['a', 'b']"), table("b", "[a]"), labels="tags")
     assert error.value.line == 3 and "test" in error.value.source

@@ -36,7 +36,7 @@ def test_nested_labels_are_listed_in_the_order_of_the_file():
     assert label_names(mulan(nested)) == list("abcde")
 
 
-def test_names_in_another_encoding_than_declared_are_read_with_a_warning():
+def test_names_in_an_undeclared_encoding_give_a_warning():
     content = mulan('<label name="ü"/>', "iso-8859-1").replace(b"iso-8859-1", b"utf-8")
     with pytest.warns(DatasetWarning, match="read as Latin-1"):
         assert label_names(content) == ["ü"]

@@ -61,7 +61,7 @@ def test_another_language_other_topics_and_empty_texts_are_found(known):
     assert one.loc["unknown", "differs"] and not one.loc["labels", "differs"]
 
 
-def test_shuffled_features_and_features_that_no_training_row_has_are_found(known):
+def test_shuffled_and_unseen_features_are_found(known):
     data = known[0]
     X, random = data.X_test[:60], np.random.default_rng(1)
     assert not found(known, None, X)["differs"].any()

@@ -150,7 +150,7 @@ def test_broken_archives_say_what_is_wrong(content, found):
     assert found in error.found and str(error).startswith("mine.npz: ")
 
 
-def test_a_list_of_classes_is_one_label_for_each_row_and_this_is_said():
+def test_a_list_of_classes_is_one_label_for_each_row():
     content = arrays(X=np.eye(4), y=np.array([2, 0, 2, 1], np.uint8))
     said = "data: the array y has a class number for each row, which is read as the one label of the row"
     assert warned(read_matrix, content) == [said]
@@ -170,7 +170,7 @@ def test_a_row_without_the_name_of_a_class_has_no_label():
 
 
 @pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
-def test_class_numbers_of_the_test_rows_may_be_only_0_and_1_where_the_training_rows_have_more():
+def test_test_classes_may_be_only_0_and_1():
     train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [0, 1, 1]))
     with pytest.warns(DatasetWarning, match="class number for each row"):
         data = read_dataset(train, test)
@@ -185,7 +185,7 @@ def test_class_numbers_of_the_test_rows_may_be_only_0_and_1_where_the_training_r
     assert data.Y_test.toarray().argmax(axis=1).tolist() == [0, 1, 1]
 
 
-def test_classes_that_only_one_of_two_files_has_are_labels_of_both():
+def test_classes_of_one_file_are_labels_of_both():
     train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [5, 2, 2]))
     assert read_dataset(train, test).Y_test.shape == read_dataset(train, test).Y_train.shape == (3, 6)
     train, test = (arrays(X=np.eye(3), y=np.array(list(classes))) for classes in ("aca", "bcd"))
@@ -201,7 +201,7 @@ def test_objects_are_never_unpickled():
     assert "Python objects, which are never read" in failure(arrays(X=np.array([Trap()]), Y=np.eye(1))).found
 
 
-def test_what_an_archive_promises_does_not_decide_how_much_memory_is_used():
+def test_promises_of_an_archive_take_no_memory():
     error = failure(arrays(X=np.zeros((3000, 1000)), Y=np.eye(3000, dtype=bool)), max_bytes=1_000_000)
     assert "more than 1,000,000" in error.found
     far = sp.csc_array((np.ones(1), np.zeros(1, int), np.array([0, 1])), shape=(5, 1))

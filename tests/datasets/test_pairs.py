@@ -60,7 +60,7 @@ def test_partners_of_a_label_have_its_largest_phi(Y):
         np.testing.assert_allclose(mine["phi"], best, atol=1e-9)
 
 
-def test_exclusions_are_exact_however_many_labels_are_searched_at_first():
+def test_exclusions_are_exact_however_the_search_begins():
     rng = np.random.default_rng(2)
     one_of = rng.integers(0, 300, 4000)  # one label per row: no two ever occur together
     Y = sp.csr_array((np.ones(4000, bool), one_of, np.arange(4001)), shape=(4000, 300))

@@ -63,7 +63,7 @@ def test_a_label_may_be_called_as_the_column_of_a_table():
     assert read("row,label\n2,law\n0,label\n", k=1, names=names)[0] == [[1], [-1], [0]]
 
 
-def test_places_without_a_label_are_filled_up_and_dense_scores_rank_all_labels():
+def test_empty_places_are_filled_and_dense_scores_rank_all():
     assert read(saved(np.savez, scores=np.eye(6)[[4, 0, 2]]), k=1)[0] == [[4], [0], [2]]
     for sign in ",;\t":  # the first line need not have it
         assert read(f"art\nlaw{sign}2\n0\n", k=3)[0] == [[1, -1, -1], [0, 2, -1], [0, -1, -1]]

@@ -35,7 +35,7 @@ def test_blank_lines_are_rows_while_the_header_promises_more():
     assert Y == [[0, 0], [1, 0], [0, 0], [0, 0]]
 
 
-def test_svmlight_takes_sizes_from_the_largest_ids_and_skips_blank_lines():
+def test_svmlight_takes_largest_ids_and_skips_blank_lines():
     X, Y = read(b"0,2 0:1 3:0.5\n\n# nothing\n 1:2\n1\n")
     assert (X, Y) == EXPECTED
 
@@ -45,7 +45,7 @@ def test_ids_may_start_at_one():
     assert advised(b"1 4 3\n1 0:1\n", first_index=1) == ("first_index", 0)
 
 
-def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header():
+def test_ids_that_seem_to_start_at_one_give_one_warning():
     assert warned(read_matrix, b"1,3 1:1 4:0.5\n 2:2\n2\n", name="f.txt") == [
         "f.txt: the smallest feature id is 1 and the smallest label id is 1, so feature 0 and label 0 stay unused. "
         "Do ids start at 1? (first_index=1)"
@@ -95,7 +95,7 @@ def test_a_header_with_commas_is_an_error_when_it_fits_the_file(content):
     b"1,4,3,2\n0 0:1\n",
     b"1,4,3 0:1\n0 0:1\n",
 ])  # fmt: skip
-def test_a_first_row_of_labels_that_does_not_fit_as_a_header_is_a_row(content):
+def test_a_first_row_that_fits_as_no_header_is_a_row(content):
     X, Y, _, _ = read_matrix(content)
     assert Y[[0]].indices.tolist() == sorted(int(label) for label in content.split()[0].split(b","))
     assert X.shape[0] == content.strip().count(b"\n") + 1
@@ -112,13 +112,13 @@ def test_a_header_with_commas_is_named_when_the_format_is_xmlc():
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("content", [TEXT, b"0 1:1\n1 2:1\n", b"# made by hand\n1 2 2\n0 1:1\n"])
-def test_lines_that_end_with_a_carriage_return_alone_are_an_error(content, pack):
+def test_lines_that_end_with_cr_alone_are_an_error(content, pack):
     error = failure(pack(content.replace(b"\n", b"\r")), name="f.txt")
     assert "carriage return (CR) alone" in error.found
     assert "LF or CRLF" in error.remedy
 
 
-def test_a_carriage_return_at_the_end_of_a_single_line_is_no_error():
+def test_cr_at_the_end_of_a_single_line_is_no_error():
     for content in (b"0 0:1\r", b"0 0:1 \r\r ", b"0 0:1\r\n"):
         assert read(content) == ([[1]], [[1]])
     assert "holds no rows" in failure(b"\r\r").found
@@ -219,14 +219,14 @@ def test_format_errors_survive_a_trip_between_processes():
     assert copy.fault.text(lambda argument, value: f"--{argument} {value}").endswith("Mend it (--labels -2).")
 
 
-def test_a_file_of_the_other_format_says_so_and_other_formats_name_the_ones_that_can_be_read():
+def test_a_file_of_the_other_format_says_so():
     with pytest.raises(ValueError, match='"xmlc", "svmlight"'):
         read_matrix(TEXT, format="parquet")
     assert advised(TEXT, format="svmlight") == ("format", "xmlc")
     assert advised(b"0 1:1\n", format="xmlc") == ("format", "svmlight")
 
 
-def test_headers_do_not_decide_how_much_memory_is_used_and_no_rows_is_a_valid_matrix():
+def test_headers_do_not_decide_how_much_memory_is_used():
     X, Y, _, _ = read_matrix(b"0 4 3\n")
     assert (X.shape, Y.shape) == ((0, 4), (0, 3))
     error = failure(b"1000000000000 2147483647 2147483647\n0 1:1\n")

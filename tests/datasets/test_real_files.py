@@ -8,7 +8,7 @@ from datasets.reads import advised, failure, read
 from xmlcore.datasets import read_dataset, read_matrix
 
 
-def test_xmlc_with_blank_label_lists_blanks_at_line_ends_and_a_header_that_lies():
+def test_xmlc_with_odd_blanks_and_a_header_that_lies():
     assert read(b"3 4 3 \r\n 0:1\r\n\r\n0,2 1:1  \t\r\n") == read(b"3 4 3\n 0:1\n\n0,2 1:1\n")
     lies = b"9 2 2\n0 0:1\n5,2 7:4\n"
     assert advised(lies) == ("counts", "data")
@@ -18,7 +18,7 @@ def test_xmlc_with_blank_label_lists_blanks_at_line_ends_and_a_header_that_lies(
 @pytest.mark.parametrize(
     "content", [b"20000000 0:1\n", b"0 20000000:1\n", b"1 20000001 5\n0 0:1\n", b"1 5 20000001\n0 0:1\n"]
 )
-def test_a_small_file_that_asks_for_very_many_columns_is_refused_unless_that_is_wanted(content):
+def test_a_small_file_with_very_many_columns_is_refused(content):
     error = failure(content)
     assert "20,000,001" in error.found and "only 1 " in error.found
     assert error.fault[-2:] == ("max_columns", 20_000_001)

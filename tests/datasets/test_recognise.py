@@ -74,7 +74,7 @@ def test_data_is_named_after_its_file_if_the_name_tells_anything(name, told):
     assert telling_name(name) == told
 
 
-def test_data_in_a_file_that_is_only_called_train_is_named_after_its_folder(tmp_path):
+def test_a_file_called_train_is_named_after_its_folder(tmp_path):
     folder = tmp_path / "delicious"
     folder.mkdir()
     for name in ("train.txt", "delicious-small_train.txt"):

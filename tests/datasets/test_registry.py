@@ -64,13 +64,13 @@ def test_preparing_can_be_stopped_and_keeps_nothing(toy):
         load_saved(MADE.fingerprint)
 
 
-def test_what_a_data_set_is_made_from_is_asked_of_its_module_where_it_says_so(toy):
+def test_a_module_says_what_its_data_set_is_made_from(toy):
     _, module = toy
     assert registry.made_from("toy") == {}
     module.made_from = lambda: {"numpy": "2.0"}
     assert registry.made_from("toy") == {"numpy": "2.0"}
 
 
-def test_the_documentation_is_made_from_the_versions_of_the_libraries():
+def test_api_docs_is_made_from_versions_of_libraries():
     libraries = registry.made_from("api-docs")["versions"]
     assert libraries.keys() == {"numpy", "scipy", "scikit-learn", "pandas"} and libraries["numpy"] == np.__version__

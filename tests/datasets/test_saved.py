@@ -37,7 +37,7 @@ def test_what_was_never_saved_is_an_error():
         save_dataset("small")
 
 
-def test_a_dataset_in_use_is_not_read_again_and_one_that_is_not_used_any_more_is(monkeypatch):
+def test_a_data_set_in_use_is_not_read_again(monkeypatch):
     fingerprint = save_dataset(small())
     used = in_use_or_saved(fingerprint)
     assert in_use_or_saved(fingerprint) is used and load_saved(fingerprint) is not used

@@ -40,7 +40,7 @@ def distance(Y, part, k):
     return np.mean([np.abs(odds - mine) for mine in of_parts])
 
 
-def test_a_stratified_split_gives_both_parts_their_share_of_every_label():
+def test_a_stratified_split_shares_every_label():
     Y = labels()
     train, test = stratified_split(Y, 0.25, 3)
     assert sorted([*train, *test]) == list(range(600)) and test.size == 150
@@ -96,13 +96,13 @@ def test_whole_sizes_sum_to_all_rows(n, shares, sizes):
     assert splits.whole_sizes(n, shares).tolist() == sizes
 
 
-def test_the_same_seed_gives_the_same_parts_and_another_seed_others():
+def test_parts_depend_on_the_seed():
     Y = labels()
     assert (stratified_parts(Y, (0.5, 0.5), 1) == stratified_parts(Y, (0.5, 0.5), 1)).all()
     assert (stratified_parts(Y, (0.5, 0.5), 1) != stratified_parts(Y, (0.5, 0.5), 2)).any()
 
 
-def test_folds_are_as_even_as_those_of_the_package_iterative_stratification():
+def test_folds_are_as_even_as_those_of_a_package():
     package = pytest.importorskip("iterstrat.ml_stratifiers")
     Y = labels()
     mine = np.mean([distance(Y, folds(Y, 5, random_state=seed), 5) for seed in range(4)])
@@ -134,7 +134,7 @@ def test_folds_need_rows_and_a_known_method():
         folds([[0], [0], [1]], 2, "sorted")
 
 
-def test_split_files_of_the_repository_have_a_column_for_each_split():
+def test_split_files_have_a_column_for_each_split():
     text = b"1 3\n4\t1\n\n2,4\n"
     assert read_row_numbers(text, 4).tolist() == [0, 3, 1]
     assert read_row_numbers(io.BytesIO(text), 4, 1).tolist() == [2, 0, 3]
@@ -180,7 +180,7 @@ def test_another_split_keeps_rows_labels_names_and_notes(data):
         resplit(data, [1], [])
 
 
-def test_a_data_set_is_split_anew_with_two_folds_at_least_and_says_how(data):
+def test_a_data_set_is_split_anew_and_says_how(data):
     found = split_again(data, "stratified", 0.3, random_state=4)
     assert found.n_train + found.n_test == 80 and abs(found.n_test - 24) <= 3
     assert f"{found.n_test} of all 80 rows, chosen by iterative stratification with seed 4" in found.notes[-1]
@@ -194,7 +194,7 @@ def test_a_data_set_is_split_anew_with_two_folds_at_least_and_says_how(data):
             split_again(data, n_folds=n_folds)
 
 
-def test_a_file_is_read_with_the_split_of_two_files_of_row_numbers(tmp_path, data):
+def test_a_file_is_read_with_two_files_of_row_numbers(tmp_path, data):
     write_matrix(tmp_path / "data.txt", data.X_train, data.Y_train)
     train, test = read_row_numbers(b"2\n4\n1\n", 60), read_row_numbers(b"60\n3\n", 60)
     found = read_dataset(tmp_path / "data.txt", split=(train, test))

@@ -9,7 +9,7 @@ from datasets.reads import TEXT, random_matrices
 from xmlcore.datasets import DatasetFormatError, read_dataset, split_rows, write_matrix
 
 
-def test_a_split_puts_every_row_on_one_side_and_depends_on_the_seed_alone():
+def test_a_split_has_each_row_once_and_depends_on_the_seed():
     train, test = split_rows(100, 0.2, 3)
     assert sorted([*train, *test]) == list(range(100))
     assert len(test) == 20
@@ -80,7 +80,7 @@ def test_names_that_do_not_fit_are_errors(names, said):
         read_dataset(TEXT, TEXT, label_names=names)
 
 
-def test_names_that_are_not_strings_and_unknown_options_are_type_errors():
+def test_bad_names_and_unknown_options_are_type_errors():
     with pytest.raises(TypeError, match=r"label_names\[0\] is 1"):
         read_dataset(TEXT, TEXT, label_names=[1, 2, 3])
     with pytest.raises(TypeError, match="no argument 'sep'"):

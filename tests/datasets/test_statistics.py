@@ -78,7 +78,7 @@ def buckets(counts):
     return describe(Dataset("d", X, Y, X, Y)).labels["bucket"].tolist()
 
 
-def test_a_label_that_starts_at_a_boundary_belongs_to_the_rarer_side():
+def test_a_label_at_a_boundary_belongs_to_the_rarer_side():
     assert buckets([2, 1, 1]) == ["head", "torso", "torso"]  # label 1 starts at just 50 %
     assert buckets([2, 2, 1]) == ["head", "head", "tail"]  # label 2 starts at just 80 %
     assert buckets([5, 3, 1, 1]) == ["head", "torso", "tail", "tail"]

@@ -100,7 +100,7 @@ def test_topics_are_nested_ranges_that_cover_all_labels(n_labels, topic_size):
 # What is promised -----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_call_gives_the_same_data_for_any_number_of_threads_and_any_size_of_blocks(monkeypatch):
+def test_data_depend_neither_on_threads_nor_on_blocks(monkeypatch):
     made = make_synthetic(**SMALL, n_jobs=1)
     assert make_synthetic(**SMALL, n_jobs=3).fingerprint == made.fingerprint
     monkeypatch.setattr(synthetic, "BLOCK", 7)
@@ -114,7 +114,7 @@ def test_more_rows_begin_with_the_same_rows():
         assert list(rows_of(few, part)) == list(rows_of(many, part))[:n]
 
 
-def test_without_a_random_state_each_call_differs_and_its_note_says_how_to_repeat_it():
+def test_without_a_seed_calls_differ_and_can_be_repeated():
     made = make_synthetic(**SMALL, random_state=None)
     assert make_synthetic(**SMALL, random_state=None).fingerprint != made.fingerprint
     again = eval(made.notes[0].removeprefix("Made up by ").rstrip("."), {"make_synthetic": make_synthetic})
@@ -201,7 +201,7 @@ def precision_and_baseline(**options):
     return found, made.Y_test[:, [most_frequent]].mean()
 
 
-def test_noise_makes_it_harder_and_all_noise_leaves_frequencies_only():
+def test_noise_makes_it_harder_all_noise_leaves_frequencies():
     quiet, _ = precision_and_baseline(feature_noise=0.0, label_noise=0.0)
     middle, _ = precision_and_baseline(feature_noise=0.6, label_noise=0.3)
     noise, baseline = precision_and_baseline(feature_noise=1.0)

@@ -47,7 +47,7 @@ def test_a_table_is_read_however_it_is_written(content):
 
 
 @pytest.mark.parametrize("labels", [["red", "blue"], ("red", "blue"), -2, np.int64(-2)])
-def test_columns_of_labels_are_chosen_by_names_or_by_their_number(labels):
+def test_columns_of_labels_are_chosen_by_name_or_number(labels):
     assert read(PLAIN, labels) == (VALUES, NAMES)
     assert read(b"red,blue,width,height\n0,1,1,0.5\n1,0,0,-2e3\n", 2) == (VALUES, NAMES)
     assert read(PLAIN, ["blue", "red"])[1][1] == ["blue", "red"]
@@ -153,7 +153,7 @@ def test_tables_that_cannot_be_read_say_where_and_why(content, labels, line, col
     assert (error.line, error.column) == (line, column)
 
 
-def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
+def test_a_table_says_which_columns_look_like_labels():
     error = failure(PLAIN)
     assert "a table of 4 columns between commas (width, height, red, blue)" in error.found
     assert "in the first lines, the last 2 hold nothing but 0 and 1" in error.found
@@ -161,7 +161,7 @@ def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
     assert failure(b"x,tags\n3,a\n").fault[-2:] == ("labels", "tags")
 
 
-def test_a_quote_that_is_never_closed_is_one_long_cell_and_found_soon():
+def test_an_open_quote_is_one_long_cell_and_found_soon():
     assert table_cells.cells(b'a,"' + b"," * 1_000_000, b",") == [b"a", b'"' + b"," * 1_000_000]
     assert table_cells.cells(b'"a,b","c""d,",e', b",") == [b"a,b", b'c"d,', b"e"]
 
@@ -178,7 +178,7 @@ def test_odd_names_and_labels_are_said():
     ]
 
 
-def test_a_vertical_bar_separates_cells_only_where_no_other_mark_does():
+def test_a_bar_separates_cells_where_no_other_mark_does():
     X, Y, features, labels = read_matrix(b"x,tags\n1,a|b\n2,b|c|d|e\n", labels="tags")
     assert labels == ["a", "b", "c", "d", "e"] and features == ["x"]
     assert read(b"x|tags\n1|a;b\n2|b,c\n", "tags")[1] == (["x"], ["a", "b", "b,c"])
@@ -221,7 +221,7 @@ def test_new_rows_have_the_ids_of_the_one_column_that_has_them(content, ids):
 
 
 @pytest.mark.parametrize("names", [["id", "a", "b"], None])
-def test_a_column_called_id_that_the_model_has_as_a_feature_or_may_have_has_no_ids(names):
+def test_a_column_called_id_that_is_a_feature_has_no_ids(names):
     found = read_new_rows(b"id,a,b\n7,1,2\n8,3,4\n", 3, names)
     assert found.X.toarray().tolist() == [[7, 1, 2], [8, 3, 4]] and found.ids is None
     found = read_new_rows(b"a,id,b\n1,x,2\n3,x,4\n", 3 if names else 2, names)
@@ -238,7 +238,7 @@ def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
     assert [len(columns) for columns, _ in calls] == [60, 40, 20], "each column is read as text at most once"
 
 
-def test_decimal_commas_may_come_late_and_between_bars_and_are_none_between_listed_labels_and_refused_in_labels():
+def test_decimal_commas_may_come_late_and_are_none_in_lists():
     content = b"a;b;y\n" + b"1;2;0\n" * 60 + b"1,5;2;1\n"
     assert read(content, -1)[0][0][-1] == [1.5, 2]
     read_back = (([[0.5, 1.25], [2.5, 3]], [[1], [0]]), (None, None))
@@ -269,13 +269,13 @@ def test_a_table_may_have_one_label_and_nothing_else():
     assert read(b"a,b\n1,2\n3,4\n", b"7\n1\n")[0][1] == [[0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]]  # ids
 
 
-def test_a_column_that_lists_no_labels_and_one_that_ends_of_lines_made_are_said_to_be_so():
+def test_columns_without_labels_and_without_a_name_are_said():
     assert "at the ends of lines" in failure(b"a,y,\n1,0,\n2,1,\n", labels=-1).remedy
     error = failure(b"a,tags\n1,\n2,\n", labels="tags")
     assert (error.found, error.remedy) == ("no row has a label", "Does another column list the labels?")
 
 
-def test_numbers_that_pandas_gave_columns_are_no_row_and_the_mark_of_numpy_is_no_part_of_a_name():
+def test_column_numbers_of_pandas_are_no_row():
     assert read(b"# a,y\n1,0\n2,1\n", -1)[1] == (["a"], ["y"])
     plain = pd.DataFrame([[5, 0.5, 1], [6, 2, 0]])
     for frame in (plain, plain[[0, 2]].set_axis([0, 1], axis=1)):

@@ -37,7 +37,7 @@ FILES = {"Set/train.txt": b"1 1 1\n0 0:1\n", "Set/test.txt": b"x" * 3000, "__MAC
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_files_are_written_with_their_folders_and_without_what_macos_adds(tmp_path, folder, pack):
+def test_files_keep_folders_and_lose_what_macos_adds(tmp_path, folder, pack):
     archive = pack(tmp_path / "a", FILES)
     found = unpack(archive, folder)
     assert {str(path.relative_to(folder)): path.read_bytes() for path in found} == {

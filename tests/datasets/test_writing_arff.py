@@ -61,7 +61,7 @@ def test_what_is_written_is_what_mulan_and_meka_read(tmp_path):
         ({"relation": "r: -C 3"}, "says by -C what the labels are"),
     ],
 )  # fmt: skip
-def test_names_that_cannot_be_written_are_errors_and_leave_no_file(options, message, tmp_path):
+def test_names_that_cannot_be_written_leave_no_file(options, message, tmp_path):
     if "xml" in options:
         options = options | {"xml": tmp_path / options["xml"]}
     with pytest.raises(ValueError, match=message):

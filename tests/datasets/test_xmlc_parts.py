@@ -55,7 +55,7 @@ def test_a_file_of_features_alone_asks_for_the_labels():
     assert advised(FEATURES) == ("labels", None)
 
 
-def test_values_of_labels_other_than_one_are_said_and_whether_the_files_changed_places_is_asked():
+def test_values_of_labels_other_than_one_are_said():
     said = warned(read_matrix, FEATURES, labels=b"3 3\n0:0.5 2:1\n\n1:1\n")
     assert said == ["labels: 1 of 3 labels have a value other than 1: each counts as one label."]
     said = warned(read_matrix, b"0:1\n1:1\n", labels=b"0:0.5\n1:0.25\n")
@@ -82,7 +82,7 @@ def test_counts_from_the_data_read_files_whose_header_lies(case):
     assert (*X.shape, Y.shape[1]) == shape
 
 
-def test_counts_from_the_data_change_nothing_where_the_header_is_right():
+def test_counts_from_the_data_keep_a_right_header():
     content = b"3 9 9\n0 0:1\n\n\n"
     assert warned(read_matrix, content, counts="data") == []
     assert read(content, counts="data") == read(content)

@@ -41,7 +41,7 @@ def test_a_pattern_finds_what_it_finds_in_python(pattern):
     assert finder.places(TEXT)[0] == [TEXT[slice(*m.span(m.re.groups))] for m in re.finditer(pattern, TEXT)]
 
 
-def test_marks_that_combine_with_letters_are_word_characters_in_a_pattern_of_a_user():
+def test_combining_marks_are_word_characters():
     assert list(WordFinder(r"\w+").words(["\u0130x H\u2082 \u0915\u093f"])) == [["i\u0307x", "h", "\u0915\u093f"]]
 
 
@@ -54,7 +54,7 @@ def limited():
 
 
 @pytest.mark.parametrize("pattern", [r"\w+\w+!", r"\w+(?=\w*!)", r"(?:(?!\w*\w*!)\w)+!", r"(\w+)*!"])
-def test_a_search_that_takes_too_long_is_ended_where_there_is_a_limit(pattern, limited):
+def test_a_search_that_takes_too_long_is_ended(pattern, limited):
     messages, steps = [], 0
     search = threading.Thread(target=lambda: messages.append(_refused(pattern)))
     search.start()
@@ -92,7 +92,7 @@ def test_a_search_that_would_take_all_memory_is_refused():
     ("(", "no regular expression"),
     ("a{99999999999999999999}", "no regular expression"),
 ])  # fmt: skip
-def test_a_pattern_that_cannot_be_compiled_or_means_something_else_is_refused(pattern, message):
+def test_a_pattern_that_cannot_be_used_is_refused(pattern, message):
     with pytest.raises(ValueError, match=message):
         TextVectorizer(pattern=pattern).check()
 
@@ -101,7 +101,7 @@ SHORT = ["", "ab cd", "abcdefg", " ab  cdef gh ", "ab\tcd ef\ngh", "ab,cd;ΑΣ,"
 
 
 @pytest.mark.parametrize("gap", [" ", "\n", ",", "\u00a0"])
-def test_a_long_text_is_split_in_pieces_between_which_other_threads_run(gap, monkeypatch):
+def test_a_long_text_is_split_so_that_threads_can_run(gap, monkeypatch):
     finder, text = WordFinder(WORD), gap.join(["word", "élan", "x", "_y"] * 200_000)
     ticks, over = [], threading.Event()
 

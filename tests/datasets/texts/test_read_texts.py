@@ -188,7 +188,7 @@ def test_lines_of_fasttext_without_labels_or_words_are_said():
         'labels,text\n__label__a;__label__b,"x, y"\n',
     ],
 )
-def test_labels_of_fasttext_in_cells_of_a_table_lose_their_prefix(table):
+def test_labels_of_fasttext_in_cells_lose_their_prefix(table):
     assert read_texts(table.encode(), **guess_columns(table.encode()).options) == (["x, y"], [["a", "b"]])
     assert (
         guess_columns(b"__label__a,foo bar\n__label__b,foo\n").options.items() >= {"text": "2", "labels": "1"}.items()
@@ -304,7 +304,7 @@ READ = {
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_columns_labels_and_what_stands_between_them_are_read_as_said(kind):
+def test_columns_and_separators_are_read_as_said(kind):
     content, options, texts, label_lists = READ[kind]
     found = read_texts(content, **options)
     assert texts is None or found[0] == texts
@@ -496,7 +496,7 @@ def test_an_id_never_takes_the_place_of_texts():
     assert read_texts(b'{"text": ["a", "cat"], "labels": ["x"]}') == (["a cat"], [["x"]])
 
 
-def test_a_column_that_repeats_itself_has_labels_also_if_it_is_longer_than_the_texts():
+def test_a_column_that_repeats_itself_has_labels():
     names = [f"a long name of the label number {i}" for i in range(6)]
     rows = [f"short text; of {i} words,{names[i % 6]}; {names[i % 4]}" for i in range(40)]
     guess = guess_columns(("gloss,hypernyms\n" + "\n".join(rows)).encode())
@@ -528,7 +528,7 @@ def test_a_file_takes_little_more_memory_than_its_texts(tmp_path):
 
 
 @pytest.mark.parametrize("read", [read_texts, guess_columns])
-def test_an_archive_of_other_files_is_refused_with_a_remedy_for_documents(read):
+def test_an_archive_of_other_files_is_refused(read):
     with pytest.raises(DatasetFormatError, match="holds 2 files .*which are no documents") as raised:
         read(zipped({"a.md": "text", "a.tsv": f"<{URI}a>\ta"}))
     assert "document.txt" in raised.value.remedy and "rows" not in raised.value.remedy

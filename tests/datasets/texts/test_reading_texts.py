@@ -32,7 +32,7 @@ def test_one_file_is_split_and_keeps_its_texts(tmp_path):
     assert load_saved(save_dataset(data)).texts_test == data.texts_test
 
 
-def test_two_files_have_the_labels_of_both_and_the_words_of_the_first():
+def test_two_files_have_labels_of_both_words_of_the_first():
     data = read_text_dataset(TRAIN.encode(), TEST.encode(), "mine", vectorizer=TextVectorizer(min_df=1, ngrams=(2, 2)))
     assert (data.name, data.n_train, data.n_test) == ("mine", 20, 2)
     assert data.label_names == ["animal", "drink", "small"] and "my dog" not in data.feature_names
@@ -72,7 +72,7 @@ TABLES = (
 
 @pytest.mark.parametrize("content", [*LINES, *TABLES])
 @pytest.mark.parametrize("ending", [".txt", ".TXT.gz", ".zip"])
-def test_each_line_of_a_file_called_txt_is_a_text_unless_it_says_otherwise(tmp_path, content, ending):
+def test_each_line_of_a_txt_file_is_a_text(tmp_path, content, ending):
     path = tmp_path / f"new{ending}"
     path.write_bytes(gzip.compress(content.encode()) if "gz" in ending else content.encode())
     if ending == ".zip":
@@ -85,7 +85,7 @@ def test_each_line_of_a_file_called_txt_is_a_text_unless_it_says_otherwise(tmp_p
     assert (guess.format == "lines") == (content in LINES)
 
 
-def test_the_lines_of_other_files_are_not_texts_unless_it_is_said():
+def test_lines_of_other_files_are_not_texts():
     assert guess_new_texts(b"a cat\na dog\n", name="new.csv").format == "tsv"
     assert read_texts(b"text\nlabels\n", labels=None, format="lines") == (["text", "labels"], [[], []])
     with pytest.raises(ValueError, match="has no labels"):
@@ -95,7 +95,7 @@ def test_the_lines_of_other_files_are_not_texts_unless_it_is_said():
 
 
 @pytest.mark.parametrize(("format", "heading"), [("lines", ""), ("csv", "text\n"), ("csv", "\ntext\n")])
-def test_blank_lines_of_a_file_of_one_column_are_empty_texts_so_that_rows_keep_their_numbers(format, heading):
+def test_blank_lines_of_one_column_are_empty_texts(format, heading):
     content = heading.encode() + b"a cat\r\n\r\na dog\n \na dog\n\n"
     with pytest.warns(DatasetWarning, match=rf"2 of 5 texts \(first in line {2 + heading.count(chr(10))}\) are empty"):
         texts, _ = read_texts(content, labels=None, format=format)

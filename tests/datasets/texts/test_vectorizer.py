@@ -64,7 +64,7 @@ def test_most_features_are_those_that_occur_most_often():
     np.testing.assert_array_equal(found.transform(texts).toarray(), other.transform(texts).toarray().astype("f4"))
 
 
-def test_a_word_without_a_feature_stands_between_the_words_of_no_pair():
+def test_words_without_a_feature_are_in_no_pair():
     vectorizer = TextVectorizer(ngrams=(2, 2), min_df=1).fit(["red cat", "cat sat"])
     assert vectorizer.transform(["red big cat sat"]).toarray().astype(bool).tolist() == [[True, False]]
     assert list(vectorizer.get_feature_names_out()) == ["cat sat", "red cat"]
@@ -144,7 +144,7 @@ def unspaced(script, n=40):
 
 
 @pytest.mark.parametrize("script", UNSPACED)
-def test_single_letters_are_words_where_each_has_a_blank_after_it(script):
+def test_single_letters_are_words_between_blanks(script):
     found = TextVectorizer(min_df=1).fit([" \u3000"[i % 2].join(row) for i, row in enumerate(unspaced(script))])
     assert set(found.names_) == {letter for row in unspaced(script) for letter in row}
     with pytest.raises(ValueError, match="how letters are found"):
@@ -198,7 +198,7 @@ def test_a_choice_of_the_user_stays_and_lacking_blanks_are_said(chosen):
     assert TextVectorizer(min_df=1, analyzer="letters").fit(["a word " * 99 + "東"]).names_ == ["word", "東"]
 
 
-def test_words_that_are_no_features_are_counted_and_stop_words_are_not():
+def test_unknown_words_are_counted_and_stop_words_are_not():
     for bits in (None, 16):
         vectorizer = TextVectorizer(ngrams=(1, 2), min_df=2, stop_words=["the"], hashing_bits=bits)
         vectorizer.fit(["the cat sat", "the cat ran", "a dog"])

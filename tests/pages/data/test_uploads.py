@@ -39,7 +39,7 @@ def said(text, files):
     return made.with_names(text, form.names_of(files))
 
 
-def test_an_upload_is_saved_without_names_of_its_files_also_twice_at_once():
+def test_an_upload_is_saved_without_names_of_its_files():
     one, notes = read(file("secret-client.txt", FRUIT))
     two, other_notes = read(file("fruit.txt", FRUIT))
     assert one == two  # the same content is kept once, for all sessions
@@ -51,7 +51,7 @@ def test_an_upload_is_saved_without_names_of_its_files_also_twice_at_once():
     assert len([*(system.cache_root() / "given").iterdir()]) == 1, "files are removed when they have been read"
 
 
-def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of_the_page(monkeypatch):
+def test_a_file_that_fails_is_not_read_at_each_run(monkeypatch):
     def fail():
         raise IndexError("a cause that nobody has thought of")
 
@@ -69,7 +69,7 @@ def test_a_file_that_fails_for_an_unknown_cause_is_not_read_again_at_each_run_of
     ({"train": "train.txt"}, "upload of 2 labels"),
     ({"train": "\u202etxt.niart"}, "�txt.niart"),
 ])  # fmt: skip
-def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, name, monkeypatch):
+def test_a_data_set_is_named_after_a_telling_file(files, name, monkeypatch):
     listed = []
     monkeypatch.setattr(made.workspace, "get", lambda field: {})
     monkeypatch.setattr(made.dataset_list, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
@@ -109,7 +109,7 @@ def test_refusals_name_the_controls_and_no_arguments(train, options, control):
     assert f"“{control}" in message and "=" not in message.replace("(ids 0 to", "") and "_" not in message
 
 
-def test_warnings_speak_of_the_controls_and_refusals_not_of_folders(monkeypatch):
+def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
     notes = read(file("mine.arff", ARFF), test_size=0.5)[1]
     assert any(note.endswith("Are these the labels?") for note in notes)
     notes = read(file("mine.arff", ARFF.replace(b"a numeric", b"a {1,2,3}")), test_size=0.5)[1]
@@ -129,7 +129,7 @@ def test_warnings_speak_of_the_controls_and_refusals_not_of_folders(monkeypatch)
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
-def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
+def test_a_header_that_promises_too_much_is_refused(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
     with pytest.raises(DatasetFormatError, match=f"promises 2,000,000,000 {what}, but the rows have only 2") as caught:
         read(file("a.txt", text), file("b.txt", text))
@@ -138,7 +138,7 @@ def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_i
 
 
 @pytest.mark.parametrize(("limit", "what"), [("MAX_LABELS", "labels"), ("MAX_FEATURES", "features")])
-def test_more_than_the_dashboard_takes_is_refused_before_anything_is_made_of_it(limit, what, monkeypatch):
+def test_more_than_the_dashboard_takes_is_refused(limit, what, monkeypatch):
     monkeypatch.setattr(f"xmlcore.experiment.kinds.read.{limit}", 4)
     text = b"2 5 5\n1 0:1\n2 1:1\n"
     with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4. Is the header right"):
