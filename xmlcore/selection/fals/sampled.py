@@ -40,15 +40,11 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
     weights = task.network.weights
     n_rows, n_features, width = task.X.shape[0], *weights[0].shape
     count, n_draws = drawn.shape
-    one_hidden = slope_sums.shape[1] > 0
     scores, error = np.empty((2, count, n_features), np.float32)
     most = rows_at_once(n_features)
 
     def centre_of(c):
-        mean = np.zeros(width, np.float32)
-        if one_hidden and row_weight_sums[c]:
-            mean = (slope_sums[c] / row_weight_sums[c] * weights[1][:, labels.start + c]).astype(np.float32)
-        return mean
+        return _centre(slope_sums[c], row_weight_sums[c], width, weights[-1][:, labels.start + c])
 
     def derivatives(c, rows):
         return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
@@ -78,19 +74,11 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         """Score label c; used if many rows are drawn for a label."""
         rows, times = np.unique(drawn[c], return_counts=True)
         mean = centre_of(c)
-        spread, variance, share_before = np.zeros(n_features), np.zeros(n_features), 0.0
-        for a, b in row_blocks(rows.size, most):
-            around = np.square((derivatives(c, rows[a:b]) - mean) @ weights[0].T, dtype=np.float64)
-            share = times[a:b] / n_draws
-            share_of_block = share.sum()
-            part = share @ around / share_of_block
-            difference = part - spread
-            variance += share @ np.square(around - part) + np.square(difference) * (
-                share_before * share_of_block / (share_before + share_of_block)
-            )
-            share_before += share_of_block
-            spread += difference * (share_of_block / share_before)
-        set_score(c, mean @ weights[0].T, spread, variance)
+
+        def squares(a, b):
+            return np.square((derivatives(c, rows[a:b]) - mean) @ weights[0].T, dtype=np.float64)
+
+        set_score(c, mean @ weights[0].T, *_spread(squares, times / n_draws, most))
 
     if n_draws > most:
         run_parts(task, score_alone, [(c, c + 1) for c in range(count)], labels)
@@ -98,6 +86,28 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         group = max(1, min(16, count // 16, most // (n_draws + 1)))
         run_parts(task, score_together, [(c, min(count, c + group)) for c in range(0, count, group)], labels)
     return scores, error
+
+
+def _centre(slope_sum, weight_sum, width, weights_out):
+    """Return the mean derivative of a label's rows, by their weights; 0 where there are several hidden layers."""
+    if not (slope_sum.size and weight_sum):
+        return np.zeros(width, np.float32)
+    return (slope_sum / weight_sum * weights_out).astype(np.float32)
+
+
+def _spread(squares, shares, most):
+    """Return the mean and the variance of ``squares(first, stop)`` of rows with shares, of so many at a time."""
+    spread, variance, share_before = 0.0, 0.0, 0.0
+    for a, b in row_blocks(shares.size, most):
+        around, share = squares(a, b), shares[a:b]
+        share_of_block = share.sum()
+        part = share @ around / share_of_block
+        difference = part - spread
+        weight = share_before * share_of_block / (share_before + share_of_block)
+        variance = variance + share @ np.square(around - part) + np.square(difference) * weight
+        share_before += share_of_block
+        spread = spread + difference * (share_of_block / share_before)
+    return spread, variance
 
 
 def _slopes_of(task, rows):
