@@ -31,6 +31,7 @@ import numpy as np
 from xmlcore import __version__
 from xmlcore.system import free_bytes
 from xmlcore.versions import refusal
+from xmlcore.wording import plain
 
 FORMAT, VERSION, MANIFEST = "xmlcore archive", 1, "manifest.json"
 MOST_BYTES = 50_000_000_000  # of all members together, when they are unpacked
@@ -128,17 +129,9 @@ def _too_many(text: bytes) -> str:
 
 
 def as_json(value) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value):
-    """Return a value with None for numbers that are not finite, and Python's numbers for NumPy's."""
-    if isinstance(value, dict):
-        return {str(name): _finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return value if value and isinstance(value[0], str) else [_finite(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Return a value as JSON, with null for numbers that are not finite."""
+    finite = plain(value, lambda leaf: None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf)
+    return json.dumps(finite, ensure_ascii=False, allow_nan=False)
 
 
 class Archive:

@@ -112,7 +112,7 @@ def test_what_is_not_defined_is_nan_and_bad_input_is_refused():
 
 
 @pytest.mark.parametrize("k", [10_001, 2**31 - 1, 2**70])
-def test_places_beyond_the_last_that_is_measured_are_refused_before_anything_is_computed(k):
+def test_too_large_a_k_is_refused_at_once(k):
     Y, S = np.eye(6, 50, dtype=bool), np.random.default_rng(0).random((6, 50))
     message = f"k is {k:,}: measures are taken at the first 10,000 places at most"
     for function in (metrics.precision_at_k, metrics.coverage_at_k, metrics.measures, metrics.intervals):
@@ -126,6 +126,6 @@ def test_places_beyond_the_last_that_is_measured_are_refused_before_anything_is_
         metrics.intervals(Y, S, [1, k])
 
 
-def test_the_last_place_that_is_measured_may_be_beyond_the_labels():
+def test_k_may_be_beyond_the_labels():
     Y, S = np.eye(2, 3, dtype=bool), np.array([[3.0, 2, 1], [3, 2, 1]])
     assert metrics.recall_at_k(Y, S, 10_000)[[0, 1, 9_999]].tolist() == [0.5, 1.0, 1.0]

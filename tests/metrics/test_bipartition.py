@@ -28,7 +28,7 @@ def random_case(seed, n=60, n_labels=9, levels=None):
 
 @pytest.mark.parametrize("levels", [None, 3, 0.5])
 @pytest.mark.parametrize("seed", range(3))
-def test_they_agree_with_scikit_learn_ties_and_empty_rows_included(seed, levels):
+def test_measures_of_scores_agree_with_scikit_learn(seed, levels):
     Y, S = random_case(seed, levels=levels)
     assert metrics.hamming_loss(Y, S > 0.5) == pytest.approx(sklearn_hamming_loss(Y, S > 0.5))
     assert metrics.ranking_loss(Y, S) == pytest.approx(label_ranking_loss(Y, S))
@@ -38,7 +38,7 @@ def test_they_agree_with_scikit_learn_ties_and_empty_rows_included(seed, levels)
 
 @pytest.mark.parametrize("levels", [None, 1])
 @pytest.mark.parametrize("zeros", [0.0, 0.7])
-def test_the_kernel_counts_as_its_naive_twin_for_dense_and_sparse_scores(levels, zeros):
+def test_the_kernel_counts_as_its_naive_twin(levels, zeros):
     Y, S = random_case(7, n=20, n_labels=6, levels=levels)
     S[np.random.default_rng(8).random(S.shape) < zeros] = 0.0
     S[2], S[3] = 0.0, -1.0
@@ -59,7 +59,7 @@ def test_the_kernel_counts_as_its_naive_twin_for_dense_and_sparse_scores(levels,
     np.testing.assert_allclose(counts, expected)
 
 
-def test_infinite_scores_count_as_the_largest_and_smallest_whether_stored_sparse_or_dense():
+def test_infinite_scores_count_as_largest_and_smallest():
     Y, S = np.array([[1, 0], [1, 0]]), np.array([[0, np.inf], [1, 0.5]])
     assert metrics.micro_auc(Y, S) == metrics.micro_auc(Y, sp.csr_array(S)) == 0.25
     assert metrics.micro_auc(Y[:1], sp.csr_array([[1.0, np.inf]])) == 0.0
@@ -76,7 +76,7 @@ def test_infinite_scores_count_as_the_largest_and_smallest_whether_stored_sparse
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
-def test_the_papers_words_give_a_perfect_ranking_a_precision_below_1(m):
+def test_the_papers_precision_of_a_perfect_ranking(m):
     S = np.arange(8.0, 0, -1)[None]
     harmonic = sum(1 / i for i in range(1, m + 1))
     assert metrics.average_precision([list(range(m))], S, ties="paper") == pytest.approx(1 - harmonic / m)
@@ -140,7 +140,7 @@ def test_blocks_do_not_change_the_value(measure, sparse, monkeypatch):
         assert measure(Y, S) == pytest.approx(expected, rel=1e-12)
 
 
-def test_rows_without_labels_or_with_all_count_as_scikit_learn_has_it_and_not_at_all_with_the_papers_words():
+def test_rows_without_labels_or_with_all_of_them():
     Y, S = [[], [0, 1], [0]], [[0.1, 0.2], [0.1, 0.2], [0.1, 0.2]]
     assert metrics.ranking_loss(Y, S) == pytest.approx((0 + 0 + 1) / 3)
     assert metrics.ranking_loss(Y, S, ties="paper") == 1.0

@@ -62,7 +62,7 @@ def test_an_interval_of_a_mean_is_scipys():
         assert abs(found["high"] - expected.high) < 0.05 * width
 
 
-def test_intervals_hold_the_measure_of_all_rows_as_often_as_they_say():
+def test_intervals_hold_as_often_as_they_say():
     true, ranking, weights = case(seed=5, n=4000)
     Y, ranked = matrices(true, ranking)
     names = ["P@k", "PSP@k", "micro F1@k"]
@@ -75,7 +75,7 @@ def test_intervals_hold_the_measure_of_all_rows_as_often_as_they_say():
     assert (inside >= 180).all()  # 190 of 200 are expected; below 180 with a probability of 0.1 %
 
 
-def test_intervals_of_macro_measures_are_around_the_measured_value():
+def test_intervals_of_macro_measures_are_centred():
     random = np.random.default_rng(7)
     Y = sp.csr_array(
         np.eye(50, dtype=bool)
@@ -85,7 +85,7 @@ def test_intervals_of_macro_measures_are_around_the_measured_value():
         assert line["low"] < line["value"] < line["high"]
 
 
-def test_the_same_seed_gives_the_same_intervals_whatever_the_size_of_the_blocks(monkeypatch):
+def test_intervals_depend_on_the_seed_not_on_blocks(monkeypatch):
     true, ranking, _ = case(seed=8)
     draw = {"measures": ["P@k", "macro F1@k"], "n_resamples": 50}
     first = metrics.intervals(*matrices(true, ranking), 3, random_state=1, **draw)
@@ -97,7 +97,7 @@ def test_the_same_seed_gives_the_same_intervals_whatever_the_size_of_the_blocks(
 
 @pytest.mark.parametrize("n", [1, 30, 300])
 @pytest.mark.parametrize("limits", [{}, {"KEPT_VALUES": 0}, {"KEPT_VALUES": 0, "DRAWN_VALUES": 40}])
-def test_resamples_are_those_of_the_seed_whether_drawn_at_once_in_blocks_or_kept(monkeypatch, n, limits):
+def test_resamples_are_those_of_the_seed(monkeypatch, n, limits):
     random = np.random.default_rng(4)
     expected = [np.bincount(random.integers(0, n, size=n), minlength=n) for _ in range(20)]
     for name, value in limits.items():
@@ -131,7 +131,7 @@ def test_the_usual_measures_are_those_of_measures():
     assert list(dict.fromkeys(metrics.intervals(Y, ranked, 1, n_resamples=2)["measure"])) == ["P@k", "R@k", "nDCG@k"]
 
 
-def test_many_labels_and_rows_take_little_memory_and_a_few_seconds():
+def test_many_labels_and_rows_take_little_memory():
     random = np.random.default_rng(10)
     n = n_labels = 4000
     labels = np.sort(random.integers(0, n_labels, (n, 6)), axis=1).astype(np.int32)
@@ -176,7 +176,7 @@ def test_bad_input_is_refused(arguments, error, message):
         metrics.intervals([[0], [1]], [[0], [0]], **{"k": 1, **arguments})
 
 
-def test_more_resamples_than_fit_into_memory_are_refused_before_any_is_drawn(monkeypatch):
+def test_resamples_beyond_memory_are_refused_at_once(monkeypatch):
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
     Y, rankings = [[0], [1]] * 40, ([[0], [1]] * 40, [[0], [0]] * 40)
     for values, function, given, name in (

@@ -53,7 +53,7 @@ def test_no_label_of_a_row_counts_more_than_once():
 
 
 @pytest.mark.parametrize("rows", [([[0], []], [[0, 1], [2, 3]]), ([[], []], [[-1], [-1]]), ([[0, 1]], [[0, 1]])])
-def test_rows_that_miss_nothing_or_predict_nothing_wrong_confuse_nothing(rows):
+def test_rows_without_mistakes_confuse_nothing(rows):
     found = metrics.confusions(*rows)
     assert found.pairs.empty and (found.n_pairs, found.n_swaps) == (0, 0.0)
     assert metrics.confused_rows(*rows, 0, 7).size == 0

@@ -72,7 +72,7 @@ RANKINGS = {  # what ranks labels, k, and the labels and scores of rows
 
 
 @pytest.mark.parametrize("kind", RANKINGS)
-def test_a_ranking_has_the_first_k_labels_with_their_scores_and_is_padded(kind):
+def test_a_ranking_has_the_first_k_labels_and_is_padded(kind):
     given, k, labels, scores = RANKINGS[kind]
     ranking = metrics.as_ranking(given, k)
     assert isinstance(ranking, Ranking) and (ranking.labels.dtype, ranking.scores.dtype) == (np.int32, np.float32)
@@ -86,7 +86,7 @@ def test_ties_are_broken_in_the_precision_of_the_scores():
     assert metrics.as_ranking(close.astype(np.float32), 1).labels.tolist() == [[0]]
 
 
-def test_sparse_scores_with_duplicates_are_summed_and_the_input_stays():
+def test_duplicates_in_sparse_scores_are_summed():
     scores = sp.csr_array((np.array([1.0, 1.5, 2.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4))
     assert metrics.as_ranking(scores, 2).labels.tolist() == [[2, 0]]
     assert scores.nnz == 3
@@ -121,7 +121,7 @@ def test_inputs_are_not_changed():
     np.testing.assert_array_equal(weights, WEIGHTS)
 
 
-def test_lists_are_as_wide_as_the_ranking_or_the_weights_or_the_number_of_labels_say():
+def test_the_width_of_lists_of_labels():
     assert metrics.as_ranking([[1, 0]], 4, n_labels=2).labels.tolist() == [[1, 0, -1, -1]]
     assert metrics.precision_at_k([[0], [1]], [[9], [1]], 1).tolist() == [0.5]
     assert metrics.psprecision_at_k([[0], [1]], [[9], [1]], 1, inv_ps=np.ones(10)).tolist() == [0.5]
@@ -176,7 +176,7 @@ def test_a_label_twice_in_a_row_is_named():
                 metrics.precision_at_k(Y, form, k)
 
 
-def test_the_first_row_with_a_label_twice_is_named_in_ragged_lists():
+def test_a_label_twice_in_ragged_lists_is_named():
     rows = [[3, -1, -1], [], [2, 0], [1, 3, 0, 1, 3], [0, 0]]
     with pytest.raises(ValueError, match="row 3 of the ranking has label 1 twice, again at place 4"):
         metrics.as_ranking(rows, 2)
@@ -255,7 +255,7 @@ def test_what_is_no_ranking_is_a_type_error(ranking, found):
         metrics.precision_at_k(Y, ranking, 1)
 
 
-def test_rankings_in_one_dimension_of_too_many_labels_or_of_two_shapes_are_refused():
+def test_rankings_of_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="at most 2147483647 are supported"):
         metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
     with pytest.raises(ValueError, match="the scores have 1 dimension"):
@@ -267,7 +267,7 @@ def test_rankings_in_one_dimension_of_too_many_labels_or_of_two_shapes_are_refus
 
 
 @pytest.mark.parametrize("k, error", [(0, ValueError), (True, TypeError)])
-def test_k_is_a_positive_whole_number_and_needed_for_hits_of_scores(k, error):
+def test_k_is_a_positive_whole_number(k, error):
     for measure in (metrics.precision_at_k, metrics.hits, lambda _, ranking, k: metrics.as_ranking(ranking, k)):
         with pytest.raises(error, match="k must be"):
             measure(Y, IDS, k)
@@ -314,7 +314,7 @@ def test_a_damaged_sparse_matrix_is_an_error_not_a_crash():
         metrics.as_ranking(scores, 2)
 
 
-def test_room_after_the_last_entry_of_a_sparse_matrix_is_not_read():
+def test_room_after_the_last_entry_is_not_read():
     scores = sp.csr_array((np.array([1.0, np.nan]), np.array([2, 3]), np.array([0, 2])), shape=(1, 4))
     scores.indptr[1] = 1
     assert metrics.as_ranking(scores, 1).labels.tolist() == [[2]]

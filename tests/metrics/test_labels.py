@@ -64,7 +64,7 @@ def test_lists_need_the_number_of_labels():
 
 
 @pytest.mark.parametrize("Y", [pd.Series(pd.date_range("2020", periods=3)), np.array([[0], [1, 2], None], object)])
-def test_what_is_no_matrix_of_labels_does_not_say_how_many_there_are(Y):
+def test_lists_do_not_say_how_many_labels_there_are(Y):
     with pytest.raises(ValueError, match="pass n_labels"):
         metrics.by_label(Y, [[0], [1], [2]])
 

@@ -15,7 +15,7 @@ def test_inverse_propensity_by_hand():
     np.testing.assert_allclose(metrics.inverse_propensity(Y), expected, rtol=1e-14)
 
 
-def test_inverse_log_frequency_by_hand_with_count_zero_taken_as_one():
+def test_inverse_log_frequency_by_hand():
     np.testing.assert_allclose(metrics.inverse_log_frequency(Y), [1 / log(4), 1 / log(2), 1 / log(3)], rtol=1e-14)
 
 

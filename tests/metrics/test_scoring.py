@@ -55,7 +55,7 @@ def test_cross_validation_scores_each_fold_as_a_loop_would():
     assert found.tolist() == expected
 
 
-def test_a_grid_search_over_a_pipeline_of_texts_finds_the_better_parameter():
+def test_a_grid_search_over_texts_finds_the_better_parameter():
     texts = ["red apple", "green apple", "red car", "fast car"] * 6
     Y = [[0], [0], [1, 2], [1, 2]] * 6
     pipeline = make_pipeline(TfidfVectorizer(), MaxAbsScaler(), "passthrough", PLT(max_leaf_labels=2))

@@ -1,12 +1,13 @@
-"""Tests of differences between models: SciPy's numbers, the right values under swaps, honest p-values."""
+"""Tests of differences, over the rows of one data set and over data sets."""
 
 import naive.measures
 import numpy as np
+import pandas as pd
 import pytest
 from ranking_examples import N_LABELS, case, matrices
 from scipy import stats
 
-from xmlcore import metrics
+from xmlcore import metrics, selection
 from xmlcore.metrics import _row_counts
 from xmlcore.metrics._row_counts import RowCounts, check_item
 
@@ -48,7 +49,7 @@ def test_the_permutation_test_of_few_rows_is_scipys():
     assert (found.value_a, found.value_b) == pytest.approx([v.mean() for v in values])
 
 
-def test_the_permutation_test_of_many_rows_is_near_the_normal_one():
+def test_the_permutation_test_is_near_the_normal_one():
     *_, Y, a, b = two(seed=3, n=3000)
     b[::5] = a[::5]
     d = metrics.per_row(Y, a, "P@k", 1) - metrics.per_row(Y, b, "P@k", 1)
@@ -58,7 +59,7 @@ def test_the_permutation_test_of_many_rows_is_near_the_normal_one():
     assert not found.exact and found.p_value == pytest.approx(expected, rel=0.25, abs=1e-3)
 
 
-def test_the_interval_of_a_difference_is_scipys_and_narrower_than_without_pairs():
+def test_the_interval_of_a_difference_is_scipys():
     *_, Y, a, b = two(seed=4, n=500)
     found = metrics.paired_bootstrap(Y, a, b, "P@k", 3, n_resamples=5000)
     values = [metrics.per_row(Y, ranking, "P@k", 3) for ranking in (a, b)]
@@ -115,7 +116,7 @@ def test_several_models_are_compared_with_holms_correction():
     assert list(zip(against["a"], against["b"])) == [("nothing", "one"), ("nothing", "other")]
 
 
-def test_several_measures_are_tested_together_as_each_alone_and_corrected_for_all():
+def test_several_measures_are_tested_together_as_alone():
     *_, weights, Y, a, b = two(seed=6, n=300)
     names = ["P@1", "PSP@3", "macro F1@3"]
     rankings, few = {"one": a, "other": b, "nothing": np.full_like(a, -1)}, {"n_permutations": 400, "n_resamples": 100}
@@ -170,3 +171,54 @@ def test_bad_input_is_refused(call, error, message):
     *_, Y, a, _ = two()
     with pytest.raises(error, match=message):
         call(Y, a)
+
+
+def table(seed=0, n=9, methods="ABCD"):
+    values = np.random.default_rng(seed).random((n, len(methods))).round(1)
+    return pd.DataFrame(values + 0.1 * np.arange(len(methods)), columns=list(methods))
+
+
+def test_friedman_is_scipys_with_ties():
+    frame = table()
+    found = metrics.friedman(frame)
+    expected = stats.friedmanchisquare(*frame.to_numpy().T)
+    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    ranks = frame.rank(axis=1, ascending=False).mean().sort_values()
+    assert found.ranks["method"].tolist() == ranks.index.tolist() and found.n_data_sets == 9
+    np.testing.assert_allclose(found.ranks["rank"], ranks)
+    other = metrics.friedman(-frame, larger_is_better=False)
+    pd.testing.assert_frame_equal(found.ranks, other.ranks)
+
+
+@pytest.mark.parametrize("methods, q", [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
+def test_the_critical_difference_is_the_published_one(methods, q):
+    found = metrics.friedman(np.random.default_rng(1).random((12, methods)))
+    assert found.critical_difference == pytest.approx(q * np.sqrt(methods * (methods + 1) / 72), rel=5e-4)
+
+
+def test_pairs_are_apart_by_the_critical_difference():
+    found = metrics.friedman(table(seed=2, n=30), alpha=0.1)
+    rank = found.ranks.set_index("method")["rank"]
+    for a in rank.index:
+        for b in rank.index:
+            apart = abs(rank[a] - rank[b]) > found.critical_difference
+            assert (found.p_values.loc[a, b] < 0.1) == apart
+
+
+def test_equal_methods_do_not_differ():
+    found = metrics.friedman(np.ones((4, 3)))
+    assert (found.statistic, found.p_value) == (0, 1) and (found.p_values == 1).all(axis=None)
+    assert found.ranks["rank"].tolist() == [2, 2, 2]
+
+
+def test_bad_tables_are_refused():
+    with pytest.raises(ValueError, match="frame has 1 data set: mean ranks need at least two"):
+        metrics.friedman([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="alpha is 5"):
+        metrics.friedman(np.eye(3), alpha=5)
+    with pytest.raises(ValueError, match="frame has nan for B on 0: leave the method or"):
+        metrics.friedman(pd.DataFrame({"A": [1.0, 2], "B": [np.nan, 1]}))
+
+
+def test_the_package_of_selections_has_the_same_wilcoxon():
+    assert selection.wilcoxon is metrics.wilcoxon

@@ -330,24 +330,8 @@ def _blocks(S):
 
 def _true_scores(Y, block):
     """Return the scores of the true labels of some rows, float64, row after row; an entry not stored counts as 0."""
-    rows, ids = _places(Y)
-    if not sp.issparse(block):
-        return block[rows, ids]
-    # Multiplying the two matrices would be wrong for infinite scores, because 0 times infinity is nan.
-    stored_rows, stored_ids = _places(block)
-    wanted, stored = rows * Y.shape[1] + ids, stored_rows * Y.shape[1] + stored_ids
-    positions = np.searchsorted(stored, wanted)
-    true_scores = np.zeros(wanted.size)
-    candidates = np.flatnonzero(positions < stored.size)
-    candidates = candidates[stored[positions[candidates]] == wanted[candidates]]
-    true_scores[candidates] = block.data[positions[candidates]]
-    return true_scores
-
-
-def _places(matrix):
-    """Return the row and the column of each entry of a canonical CSR matrix, in order: two int64 arrays."""
-    ptr, ids, _ = csr_parts(matrix)
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(ptr)), ids.astype(np.int64)
+    found = block[np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)), Y.indices]
+    return found.toarray().ravel() if sp.issparse(found) else np.asarray(found).ravel()
 
 
 def _mean(values):

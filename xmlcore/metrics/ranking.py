@@ -23,10 +23,8 @@ Wydmuch, Jasinska, Kuznetsov, Busa-Fekete, Dembczynski: A no-regret generalizati
 multi-label classification. NeurIPS 2018; its library napkinXC, https://github.com/mwydmuch/napkinXC.
 """
 
-import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import ParamSpec
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,21 +35,6 @@ from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
 from xmlcore.typing import ArrayLike, Labels, Predictions
 from xmlcore.validation import check_labels, check_list, check_number
-
-P = ParamSpec("P")
-
-
-def _inv_ps_by_name(function: Callable[P, np.ndarray]) -> Callable[P, np.ndarray]:
-    """Return a measure that says how inv_ps is given where it is given by its place."""
-
-    @functools.wraps(function)
-    def checked(*given: P.args, **named: P.kwargs) -> np.ndarray:
-        places = list(given)[2:]
-        if len(places) > 1 or any(hasattr(one, "__len__") for one in places):
-            raise TypeError(f"inv_ps is given by its name: {function.__name__}(Y_true, ranking, k, inv_ps=weights)")
-        return function(*given, **named)
-
-    return checked
 
 
 def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
@@ -95,7 +78,6 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
     return values_at_k(Y_true, ranking, k, ["nDCG@k"])[0]
 
 
-@_inv_ps_by_name
 def psprecision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
@@ -107,7 +89,6 @@ def psprecision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps
     return values_at_k(Y_true, ranking, k, ["PSP@k"], inv_ps=inv_ps)[0]
 
 
-@_inv_ps_by_name
 def psrecall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
@@ -121,7 +102,6 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: A
     return values_at_k(Y_true, ranking, k, ["PSR@k"], inv_ps=inv_ps)[0]
 
 
-@_inv_ps_by_name
 def psdcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
@@ -136,7 +116,6 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: Arra
     return values_at_k(Y_true, ranking, k, ["PSDCG@k"], inv_ps=inv_ps)[0]
 
 
-@_inv_ps_by_name
 def psndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
     r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 

@@ -458,30 +458,20 @@ def _values(frame) -> np.ndarray:
     """Return the table as float64; raise ValueError or TypeError unless two or more methods have finite numbers."""
     if frame.shape[1] < 2 or frame.shape[0] == 0:
         raise ValueError(f"frame has shape {frame.shape}: a row per data set and at least two methods are needed")
-    missing = frame.isna()
-    if missing.to_numpy().any():
-        row, column = np.argwhere(missing.to_numpy())[0]
-        raise ValueError(f"frame has no value for {frame.columns[column]} on {frame.index[row]}: leave one of them out")
-    for column, method in enumerate(frame.columns):
-        values_of_method = frame.iloc[:, column]
-        not_numbers = []
-        if values_of_method.dtype.kind not in "fiub":
-            not_numbers = [i for i, value in enumerate(values_of_method) if not isinstance(value, numbers.Real)]
-        if not_numbers:
-            i = not_numbers[0]
-            raise TypeError(
-                f"frame has {values_of_method.iloc[i]!r:.200} for {method} on {frame.index[i]}, which is no real "
-                "number: give numbers, and names of data sets as index"
-            )
+    _refuse(frame, frame.isna(), "leave the method or the data set out")
+    is_number = frame.map(lambda value: isinstance(value, (numbers.Real, np.bool_)))
+    _refuse(frame, ~is_number, "which is no real number: give numbers, and names of data sets as index", TypeError)
     values = frame.to_numpy(np.float64)
-    infinite = np.argwhere(np.isinf(values))
-    if infinite.size:
-        row, column = infinite[0]
-        raise ValueError(
-            f"frame has {values[row, column]} for {frame.columns[column]} on {frame.index[row]}: infinite values "
-            "have no differences to put in order, so leave one of them out"
-        )
+    _refuse(frame, np.isinf(values), "infinite values have no order: leave the method or the data set out")
     return values
+
+
+def _refuse(frame, wrong, why, error=ValueError) -> None:
+    """Raise an error about the first value of a frame that is wrong, with its method and data set."""
+    for row, column in np.argwhere(np.asarray(wrong))[:1]:
+        value = frame.iloc[row, column]
+        value = value.item() if isinstance(value, np.generic) else value
+        raise error(f"frame has {value!r:.200} for {frame.columns[column]} on {frame.index[row]}: {why}")
 
 
 def _matrix(values):
