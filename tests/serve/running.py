@@ -1,4 +1,4 @@
-"""A real server in a process of its own."""
+"""A real server in a process of its own, and the same application on a thread, which starts in no time."""
 
 import contextlib
 import json
@@ -6,7 +6,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+
+import uvicorn
+
+from xmlcore.serve import Served, listen, make_app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,3 +46,17 @@ def served(*arguments):
     """Run ``xmlcore serve`` on a free port; yield its address."""
     with running(*arguments) as (_, url, _):
         yield url
+
+
+@contextlib.contextmanager
+def on_thread(packed):
+    """Serve a packed model on a thread; yield its address."""
+    server = uvicorn.Server(uvicorn.Config(make_app([Served("model", packed)]), log_level="error"))
+    with listen(port=0) as listening:
+        thread = threading.Thread(target=server.run, args=[[listening]])
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

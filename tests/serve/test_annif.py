@@ -14,7 +14,7 @@ FORM = "application/x-www-form-urlencoded"
 SUGGEST = "/v1/projects/animals/suggest"
 
 
-def test_suggestions_are_uris_with_words_and_scores_of_a_project_that_is_trained(client, of_texts, served):
+def test_suggestions_are_uris_with_words_and_scores(client, of_texts, served):
     answer = client.post(SUGGEST, data={"text": "a red cat", "limit": 2})
     assert answer.status_code == 200
     labels, scores = of_texts.predict_topk(["a red cat"], 2)
@@ -31,7 +31,7 @@ def test_suggestions_are_uris_with_words_and_scores_of_a_project_that_is_trained
     assert answer.status_code == 422 and "takes rows" in answer.json()["error"]
 
 
-def test_limit_and_threshold_bound_the_suggestions_and_json_is_read_as_a_form_is(client):
+def test_limit_and_threshold_bound_forms_and_json(client):
     assert len(client.post(SUGGEST, data={"text": "a red cat", "limit": "1"}).json()["results"]) == 1
     every = client.post(SUGGEST, data={"text": "a red cat"}).json()["results"]
     least = every[1]["score"]

@@ -43,7 +43,7 @@ def as_lists(packed, inputs, k):
     ]
 
 
-def test_texts_get_the_labels_of_the_model_strange_ones_too_and_what_is_none_is_refused(client, of_texts):
+def test_texts_get_the_labels_of_the_model(client, of_texts):
     found = predictions(client.post(PREDICT.format("animals"), json={"texts": TEXTS[:4], "k": 3}))
     assert found == as_lists(of_texts, TEXTS[:4], 3)
     one = predictions(client.post(PREDICT.format("animals"), json={"text": TEXTS[1]}))
@@ -64,7 +64,7 @@ def test_labels_below_a_threshold_are_left_out(client, of_texts):
         assert answer.status_code == 422 and "threshold" in answer.json()["error"]
 
 
-def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked_for(of_rows, of_texts):
+def test_decided_labels_are_answered_where_asked_for(of_rows, of_texts):
     X = np.random.default_rng(1).random((20, 4), np.float32)
     rows = [dict(zip(FEATURES, row)) for row in X.astype(float).tolist()]
     model = of_rows.model
@@ -86,7 +86,7 @@ def test_the_labels_that_the_model_decides_for_are_answered_where_they_are_asked
     assert answer.status_code == 422 and "decided must be true or false" in answer.json()["error"]
 
 
-def test_a_server_tells_whether_the_rows_it_decided_for_last_are_like_those_of_the_decision(of_rows):
+def test_a_server_tells_drift_of_the_rows_it_decided_for(of_rows):
     rng = np.random.default_rng(1)
     X = rng.random((300, 4), np.float32)
     served, place = Served("sizes", of_rows), "/v1/models/sizes"
@@ -110,7 +110,7 @@ def test_a_server_tells_whether_the_rows_it_decided_for_last_are_like_those_of_t
         del of_rows.model.rule_
 
 
-def test_rows_get_the_labels_of_the_model_by_names_and_ids_and_unknown_features_are_listed(client, of_rows):
+def test_rows_get_the_labels_of_the_model_by_names_and_ids(client, of_rows):
     X = np.random.default_rng(1).random((3, 4), np.float32)
     want = as_lists(of_rows, X, 2)
     ids = ["0", "1", "12", "3"]  # a name goes before an id: "12" is a name here
@@ -208,7 +208,7 @@ def test_health_cards_and_addresses_say_what_there_is(client, of_texts):
     assert answer.status_code == 405 and "GET is not possible" in answer.json()["error"]
 
 
-def test_a_single_model_needs_no_name_and_names_are_made_from_files_and_differ(served, of_rows, tmp_path):
+def test_a_single_model_needs_no_name(served, of_rows, tmp_path):
     client = client_of(served[1:])
     assert predictions(client.post("/predict", json={"row": {"age": 1}, "k": 1}))
     assert client.get("/card").json()["name"] == "sizes"
@@ -301,7 +301,7 @@ LARGE = [b'{"row": {"0": 1}}'.ljust(100_000), json.dumps({"rows": [{"0": 1}] * 1
 
 
 @pytest.mark.parametrize("large", LARGE, ids=["of many bytes", "for many labels"])
-def test_a_small_request_does_not_wait_for_large_ones_which_are_refused_before_small_ones_are(large):
+def test_a_small_request_does_not_wait_for_large_ones(large):
     begun, go, statuses = threading.Event(), threading.Event(), []
 
     def first_waits(progress):
@@ -382,7 +382,7 @@ def test_an_error_of_the_program_is_not_shown():
     assert answer.status_code == 500 and "secret" not in answer.text and "error" in answer.json()
 
 
-def test_answers_are_not_delayed_and_a_port_in_use_or_a_host_of_another_machine_is_said():
+def test_a_port_in_use_or_a_foreign_host_is_said():
     """asyncio switches the delay of small packets off for sockets that name their protocol."""
     with listen(port=0) as made:
         assert made.proto == socket.IPPROTO_TCP

@@ -77,7 +77,7 @@ def closed(connection):
     return True
 
 
-def test_connections_without_a_whole_request_are_ended_also_after_an_answer_and_others_are_answered(client):
+def test_connections_without_a_whole_request_are_ended(client):
     silent, slow = client(), client(get("/"))
     assert slow.recv(1000).startswith(b"HTTP/1.1 200")
     slow.sendall(b"GET / HT")
@@ -96,7 +96,7 @@ def test_an_address_has_only_so_many_connections(client):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a machine has one address of its own")
-def test_where_no_further_connection_may_be_open_one_of_the_address_with_most_gives_way(client):
+def test_the_address_with_most_connections_gives_way(client):
     def answered(address):
         """A connection that rests after its answer, which may take longer than a silent one may."""
         made = client(get("/"), address)
@@ -108,14 +108,14 @@ def test_where_no_further_connection_may_be_open_one_of_the_address_with_most_gi
     assert (sum(map(is_closed, most)), sum(map(is_closed, few))) == (1, 0)
 
 
-def test_a_request_that_takes_too_long_is_ended_meanwhile_others_are_answered(client):
+def test_a_request_that_takes_too_long_is_ended(client):
     slow = client(get("/slow"))
     time.sleep(0.2)
     assert client(get("/")).recv(1000).startswith(b"HTTP/1.1 200")
     assert closed(slow)
 
 
-def test_bodies_that_do_not_arrive_shut_out_neither_small_requests_nor_for_ever_large_ones():
+def test_bodies_that_do_not_arrive_shut_nobody_out():
     class Request:
         def __init__(self, size):
             self.headers, self.size, self.whole = {}, size, asyncio.Event()
