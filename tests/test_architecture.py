@@ -135,7 +135,7 @@ def picture():
     return boxes, arrows
 
 
-def test_the_table_of_what_to_change_names_files_and_what_stands_in_them():
+def test_the_table_of_what_to_change_names_what_is_there():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Where to change what")[1]
     named = re.findall(r"(?:`(\w+)` (?:and `(\w+)` )?of )?`([\w./]+[./]\w*)`", text.split("\n## ")[0])
     assert len(named) > 20
@@ -156,7 +156,7 @@ def reached(arrows, start):
     return boxes
 
 
-def test_imports_follow_the_arrows_of_the_picture_and_each_arrow_is_needed():
+def test_imports_follow_the_arrows_of_the_picture():
     boxes, arrows = picture()
     paths = [path for path in [*modules("xmlcore"), *modules("pages")] if path.parent.name != "main"]
     own = {path: part_of_xmlcore(path) if path.is_relative_to(ROOT / "xmlcore") else "pages" for path in paths}
@@ -365,7 +365,7 @@ def test_kernels_import_only_numpy_numba_and_each_other():
     assert not offences(kernels, foreign)
 
 
-def test_kernels_are_compiled_by_the_one_decorator_and_never_parallel():
+def test_kernels_have_one_decorator_and_are_never_parallel():
     found = []
     for path in modules("xmlcore/_kernels"):
         for node in nodes(path):

@@ -1,7 +1,8 @@
-"""The archive format: what is written is read, and a file that is damaged or hostile is refused before it does harm."""
+"""Files are written whole or not at all; archives are read as they were, and refused before they do harm."""
 
 import io
 import json
+import os
 import pickle
 import zipfile
 
@@ -21,6 +22,7 @@ from tests.archiving import (
     zipped,
 )
 from xmlcore import archives
+from xmlcore.atomic import atomic_write
 
 
 class ThingError(ValueError):
@@ -50,7 +52,7 @@ def read(content):
         return archive.about, archive.json("a/value.json"), archive.arrays("a/arrays.npz")
 
 
-def test_what_is_written_is_read_and_the_same_content_makes_the_same_bytes(content, tmp_path, monkeypatch):
+def test_the_same_content_makes_the_same_bytes(content, tmp_path, monkeypatch):
     about, value, arrays = read(content)
     assert about == {"score": None, "count": 3} and value == {"names": ["x", "é"], "inf": None}
     assert (
@@ -65,7 +67,7 @@ def test_what_is_written_is_read_and_the_same_content_makes_the_same_bytes(conte
     assert not path.exists()
 
 
-def test_zeros_that_would_unpack_to_many_times_the_archive_are_neither_written_nor_read(monkeypatch):
+def test_zeros_beyond_the_archives_size_are_refused(monkeypatch):
     def write():
         with archives.writing(made := io.BytesIO(), USE, {}) as archive:
             archive.json("a/value.json", [])
@@ -221,7 +223,7 @@ def test_arrays_are_read_as_they_are(tmp_path):
     assert np.isnan(arrays["x"][1]) and arrays["s"].tolist() == ["é", "bb"]
 
 
-def test_a_small_file_does_not_become_millions_of_lists_or_much_json(content):
+def test_a_small_file_does_not_become_millions_of_lists(content):
     lists = replaced(content, "a/value.json", b"[" + b"[]," * 2_000_000 + b"[]]")
     with pytest.raises(ThingError, match=r"more than 2,000,000 lists in a/value.json"):
         read(lists)
@@ -229,3 +231,27 @@ def test_a_small_file_does_not_become_millions_of_lists_or_much_json(content):
     assert len(texts) < 100_000
     with pytest.raises(ThingError, match="unpacks to 21,"):
         read(texts)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    for name in ("pipe", "link", "."):
+        with pytest.raises(FileExistsError, match="is there and is no file: give the name of a file"):
+            with atomic_write(tmp_path / name):
+                pytest.fail("it gave a file")
+    assert pipe.is_fifo() and sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+def test_a_file_is_replaced_and_stays_after_an_error(tmp_path):
+    path = tmp_path / "a"
+    for content in (b"one", b"two"):
+        with atomic_write(path) as file:
+            file.write(content)
+        assert path.read_bytes() == content
+    with pytest.raises(ZeroDivisionError), atomic_write(path) as file:
+        file.write(b"half")
+        raise ZeroDivisionError
+    assert path.read_bytes() == b"two" and os.listdir(tmp_path) == ["a"]

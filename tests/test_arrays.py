@@ -16,7 +16,7 @@ def rows_of(features, n_features, seed=0):
 
 
 @pytest.mark.parametrize("n_features", [12, 40_000])  # counted by feature, and by sorting
-def test_features_that_occur_are_ordered_by_frequency_and_equal_ones_by_id(n_features):
+def test_features_are_ordered_by_frequency_then_id(n_features):
     X = rows_of([0, 3, 4, 7, 8, 11], n_features)
     counts = {f: int((X[:, [f]] != 0).sum()) for f in (0, 3, 4, 7, 8, 11)}
     X = sp.csr_array(sp.vstack([X, *[rows_of([11], n_features)[:0]]]))
@@ -80,7 +80,7 @@ def test_the_largest_values_are_by_size_then_by_id_and_never_0(form):
     assert largest_values(x, 2) == [(5, 5.0), (1, -2.0)]
 
 
-def test_the_largest_values_are_of_one_row_and_of_at_least_one_feature():
+def test_the_largest_values_need_one_row_and_a_count():
     with pytest.raises(ValueError, match="x has 2 rows: one row is needed"):
         largest_values(np.eye(2))
     with pytest.raises(ValueError, match="n must be at least 1"):

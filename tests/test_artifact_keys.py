@@ -39,7 +39,7 @@ def test_unserialisable_parameter_is_a_clear_error(bad):
         artifact_key("train", {}, {"deep": [0, bad]})
 
 
-def test_true_and_1_are_different_and_large_whole_floats_are_not_rounded():
+def test_keys_tell_true_from_1_and_keep_large_floats():
     def key(value):
         return artifact_key("train", {}, {"x": value})
 

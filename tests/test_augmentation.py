@@ -20,7 +20,7 @@ def problem(n=60, D=12, L=7, seed=0):
 
 
 @pytest.mark.parametrize("ratio, copies", [(0.25, 15), (1.0, 60), (1.51, 91), (2.0, 120), (0.01, 1)])
-def test_noisy_copies_follow_the_clean_rows_and_each_row_is_copied_equally_often(ratio, copies):
+def test_noisy_copies_follow_the_clean_rows(ratio, copies):
     X, Y = problem()
     both = augment(X, Y, GaussianNoise(0.05), ratio)
     assert both.X.shape == (60 + copies, 12) and both.X.dtype == np.float32 and both.Y.dtype == bool
@@ -43,12 +43,12 @@ def test_copies_of_one_row_differ_and_depend_on_the_seed():
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_the_estimate_of_memory_counts_all_values_of_dense_copies():
+def test_the_memory_of_dense_copies_counts_all_values():
     assert augmented_bytes(1000, 500, 20_000, 1.0, "nonzero") == 6 * 8 * 40_000
     assert augmented_bytes(1000, 500, 20_000, 0.5, "all") == 6 * 8 * (20_000 + 500 * 500)
 
 
-def test_noise_in_training_is_not_the_noise_of_a_test_with_the_same_seed():
+def test_noise_in_training_is_not_that_of_a_test():
     X, Y = problem(200)
     for seed in (0, 5):
         trained = augment(X, Y, GaussianNoise(0.05), 1.0, seed).X[200:].toarray() - X.toarray()
@@ -56,7 +56,7 @@ def test_noise_in_training_is_not_the_noise_of_a_test_with_the_same_seed():
         assert abs(np.corrcoef(trained.ravel(), tested.ravel())[0, 1]) < 0.1
 
 
-def test_a_ratio_without_copies_and_copies_beyond_memory_are_refused_with_a_remedy(monkeypatch):
+def test_too_few_or_too_many_copies_are_refused(monkeypatch):
     X, Y = problem()
     with pytest.raises(ValueError, match="0.001 of 60 rows gives no copy"):
         ExtendedPLT(augment_ratio=0.001).fit_for_adversarial_examples(X, Y)

@@ -59,7 +59,7 @@ def test_an_error_in_a_called_function_reaches_python():
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_garbage_collection_is_as_before_after_compiling_and_after_a_failure(on):
+def test_compiling_leaves_garbage_collection_as_before(on):
     was_on = gc.isenabled()
     (gc.enable if on else gc.disable)()
     try:
@@ -72,7 +72,7 @@ def test_garbage_collection_is_as_before_after_compiling_and_after_a_failure(on)
         (gc.enable if was_on else gc.disable)()
 
 
-def test_with_a_version_of_numba_that_was_not_tried_numba_compiles(monkeypatch):
+def test_an_untried_version_of_numba_compiles_itself(monkeypatch):
     monkeypatch.setattr(_jit, "IS_TRIED", False)
     add_two, add_one = pair()
     assert type(add_two) is type(add_one) is CPUDispatcher

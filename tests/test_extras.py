@@ -90,7 +90,7 @@ missing(lambda: running.run(None), "uvicorn", "pip install 'xmlcore[serve]'")
 """
 
 
-def test_the_library_works_without_the_optional_packages_and_says_which_extra_brings_them(tmp_path):
+def test_the_library_works_without_optional_packages(tmp_path):
     done = subprocess.run([sys.executable, "-c", WITHOUT, tmp_path], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -105,7 +105,7 @@ def test_the_command_without_click_says_what_to_install():
     ]
 
 
-def test_a_part_whose_package_a_finder_refuses_to_find_is_not_there(monkeypatch):
+def test_a_part_that_a_finder_refuses_is_not_there(monkeypatch):
     def refuses(name):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
@@ -113,7 +113,7 @@ def test_a_part_whose_package_a_finder_refuses_to_find_is_not_there(monkeypatch)
     assert not extras.is_there("figures") and extras.is_there("metrics")
 
 
-def test_a_package_that_is_installed_but_lacks_another_is_not_called_missing(tmp_path, monkeypatch):
+def test_a_half_installed_package_is_not_called_missing(tmp_path, monkeypatch):
     (tmp_path / "half_installed.py").write_text("import not_installed_anywhere\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_installed_anywhere") as raised:

@@ -178,7 +178,7 @@ def test_further_labels_that_do_not_fit_the_model_are_refused(Y, names, label_na
         read_more_labels(Y, 2, names, label_names)
 
 
-def test_lists_are_refused_for_a_model_whose_names_are_numbers_other_than_the_ids():
+def test_lists_are_refused_where_names_are_other_numbers():
     with pytest.raises(ValueError, match="could hold names or ids. Give a binary matrix"):
         labels_of_model([[10], [20]], [10, 20, 30])
     assert labels_of_model([[1], [2]], [0, 1, 2]) == [[1], [2]]  # names and ids are the same

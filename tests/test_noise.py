@@ -49,7 +49,7 @@ def kinds(X):
 
 
 @pytest.mark.parametrize("d", [1, 2, 7, 40])
-def test_noise_is_what_box_and_muller_make_of_the_documented_bits(d):
+def test_noise_is_box_and_mullers_of_the_documented_bits(d):
     ids = [0, 5, 2**40]
     found = normals(3, d, seed=123, rows=ids)
     expected = [[naive.noise.normal_of(123, i, f) for f in range(d)] for i in ids]
@@ -143,7 +143,7 @@ def test_words_change_as_the_twin_says(drop, swap, insert, rate):
         assert dict(zip(changed[[i]].indices.tolist(), changed[[i]].data.tolist())) == expected
 
 
-def test_words_are_dropped_and_swapped_at_the_rate_and_a_swap_keeps_the_values_of_a_row():
+def test_words_are_dropped_and_swapped_at_the_rate():
     X, reference = rows_of_words(200, 2000, density=0.02), rows_of_words(50, 2000, seed=1, density=0.02)
     kept = WordNoise(0.3, swap=False, insert=False).apply(X, seed=1)
     swapped = WordNoise(0.3, drop=False, insert=False, reference=reference).apply(X, seed=1)
@@ -153,7 +153,7 @@ def test_words_are_dropped_and_swapped_at_the_rate_and_a_swap_keeps_the_values_o
     assert all(sorted(swapped[[i]].data) == sorted(X[[i]].data) for i in range(200))
 
 
-def test_inserted_words_are_as_many_as_the_rate_says_and_look_like_the_reference():
+def test_inserted_words_look_like_the_reference():
     rng = np.random.default_rng(0)
     frequency = np.array([0.9, 0.5, 0.2, 0.05])
     words = rng.random((500, 4)) < frequency
@@ -182,7 +182,7 @@ def test_a_row_that_has_every_word_is_not_swapped_and_gets_none():
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_row_gets_the_same_alone_in_any_order_and_on_any_number_of_threads(number, monkeypatch):
+def test_a_rows_noise_does_not_depend_on_order_or_threads(number, monkeypatch):
     X = rows_of_words(40, 60)
     change = kinds(X)[number]
     whole = change.apply(X, seed=8, n_jobs=1)
@@ -196,7 +196,7 @@ def test_a_row_gets_the_same_alone_in_any_order_and_on_any_number_of_threads(num
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_data_may_be_dense_empty_or_without_rows_and_is_never_changed(number):
+def test_data_may_be_empty_and_is_never_changed(number):
     X = rows_of_words(8, 10)
     change = kinds(X)[number]
     before = X.copy()
@@ -235,7 +235,7 @@ def test_invalid_arguments_raise_errors_that_name_them(make, error, message):
         make()
 
 
-def test_noise_on_all_of_very_many_features_is_refused_before_memory_is_taken(monkeypatch):
+def test_noise_beyond_memory_is_refused_at_once(monkeypatch):
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
     few = sp.csr_array(([1.0], [2], [0, 1]), shape=(1, 2**31 - 1))
     with pytest.raises(MemoryError, match="GaussianNoise would need about 17.2 GB .*2,147,483,647 features of 1 row"):

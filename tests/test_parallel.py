@@ -86,7 +86,7 @@ class Stop(BaseException):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kind", [Stop, RuntimeError])
-def test_an_exception_from_progress_is_raised_and_no_further_task_starts(kind, n_jobs):
+def test_an_exception_from_progress_stops_the_tasks(kind, n_jobs):
     started = []
 
     def task(i):
@@ -119,7 +119,7 @@ def test_an_exception_from_the_first_progress_starts_nothing():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_exception_in_a_task_is_raised_and_no_further_task_starts(n_jobs):
+def test_an_exception_in_a_task_stops_the_others(n_jobs):
     started = []
 
     def task(i):

@@ -100,7 +100,7 @@ def test_a_share_is_a_part_or_a_count():
     assert share.type_text == "float in (0, 1] or int, at least 1"
 
 
-def test_parameters_that_are_passed_on_are_listed_with_the_argument_that_takes_them():
+def test_parameters_that_are_passed_on_are_listed():
     class Base:
         """Base."""
 

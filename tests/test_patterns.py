@@ -18,7 +18,7 @@ from xmlcore.experiment.sharing import bundles
 from xmlcore.models import packed
 
 ROOT = Path(__file__).parent.parent
-FEW, MANY, QUICK = 500, 8_000, 0.02  # repetitions; seconds of the processor in which a linear pattern is through
+FEW, MANY, QUICK = 250, 4_000, 0.01  # repetitions; seconds of the processor in which a linear pattern is through
 ANCHORED = {"match", "fullmatch"}
 WAYS = {"compile", "search", "sub", "subn", "split", "findall", "finditer", *ANCHORED}
 OF_PANDAS = {"contains", "count", "extract", "extractall", "findall", "replace", "split", "rsplit", *ANCHORED}

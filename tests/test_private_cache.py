@@ -50,7 +50,7 @@ def test_a_folder_of_an_early_version_is_made_private():
 
 
 @pytest.mark.parametrize("place", [".", "artifacts/runs", f"artifacts/runs/{KEY}/{store.VALUE}"])
-def test_a_folder_in_which_others_can_write_is_refused_with_a_remedy(place):
+def test_a_folder_open_to_others_is_refused_with_a_remedy(place):
     store.save("runs", KEY, 1)
     cache_root().chmod(0o755)
     (cache_root() / place).chmod(0o777)
@@ -60,7 +60,7 @@ def test_a_folder_in_which_others_can_write_is_refused_with_a_remedy(place):
     assert "is not safe" in store.trouble()
 
 
-def test_a_folder_without_results_is_made_private_whatever_its_mode():
+def test_a_folder_without_results_is_made_private():
     cache_root().mkdir()
     (cache_root() / ".gitkeep").touch()
     cache_root().chmod(0o777)  # as a checkout made it
@@ -112,7 +112,7 @@ def test_compiled_code_is_not_read_where_others_can_write(tmp_path, inside):
     assert f"other users can write to {(folder / inside).resolve()}" in said and f"chmod -R go-w {folder}" in said
 
 
-def test_a_cache_folder_that_is_refused_is_not_used_for_compiled_code_either(tmp_path):
+def test_a_refused_cache_folder_holds_no_compiled_code(tmp_path):
     store.save("runs", KEY, 1)
     cache_root().chmod(0o777)
     where, said = kernel_folder(tmp_path, XMLCORE_CACHE=str(cache_root()), XMLCORE_KERNEL_CACHE="")
@@ -128,7 +128,7 @@ def test_compiled_code_of_another_user_is_not_read(tmp_path):
     assert where != folder and f"other users can write to {folder}" in said
 
 
-def test_a_new_folder_for_compiled_code_is_written_by_its_user_only_whatever_the_umask(tmp_path):
+def test_a_new_folder_for_code_is_written_by_its_user_only(tmp_path):
     source = KERNELS.replace("import sys", "import os; os.umask(0)\nimport sys")
     environ = os.environ | {"XMLCORE_KERNEL_CACHE": str(tmp_path / "new")}
     subprocess.run([sys.executable, "-c", source], cwd=PROJECT, env=environ, check=True)

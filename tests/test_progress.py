@@ -25,7 +25,7 @@ def test_fractions_of_a_part_lie_between_its_start_and_end():
     assert [detail for *_, detail in reports] == ["3 of 7"] * 3
 
 
-def test_a_phase_is_replaced_and_a_detail_is_put_before_that_of_the_part():
+def test_a_phase_and_a_detail_of_a_part_are_put_in():
     reports, report = collected(phase="Comparing", detail="seed 1")
     report("Training", 0.5, "3 of 7")
     report("Training", 0.5)
@@ -71,7 +71,7 @@ def bars(monkeypatch):
     return made
 
 
-def test_phases_of_one_work_share_a_bar_and_a_phase_that_starts_anew_gets_another(monkeypatch):
+def test_phases_of_one_work_share_a_bar(monkeypatch):
     made, bar = bars(monkeypatch), to_progress("bar")
     for report in [
         ("Clustering", 0.0), ("Clustering", 0.2, "2 of 4"), ("Training", 0.5), ("Training", 0.4), ("Training", 1.0),
@@ -93,7 +93,7 @@ def test_phases_of_one_work_share_a_bar_and_a_phase_that_starts_anew_gets_anothe
     ([("first", 1.0), ("unnamed", 0.5), ("unnamed", 1.0)], [0.2, 0.6, 1.0]),
     ([("first", 1.0), ("second", 1.0), ("first", 0.0)], [0.2, 0.5, 0.5]),
 ], ids=["all", "one is left out", "one without a share", "one comes twice"])  # fmt: skip
-def test_phases_of_one_work_go_on_where_the_phase_before_has_ended(reports, reached):
+def test_phases_go_on_where_the_one_before_has_ended(reports, reached):
     found = []
     report = of_phases(lambda phase, fraction, detail: found.append(fraction), {"first": 2, "second": 3, "third": 5})
     for phase, fraction in reports:

@@ -16,11 +16,11 @@ RANKING = Ranking(
 
 
 @pytest.mark.parametrize("names", [NAMES, tuple(NAMES), np.array(NAMES), pd.Series(NAMES, index=[7, 8, 9])])
-def test_names_have_the_shape_of_the_labels_and_none_where_a_row_has_no_label(names):
+def test_names_have_the_shape_of_the_labels(names):
     assert RANKING.names(names).tolist() == [["sea", "law"], ["art", None], [None, None]]
 
 
-def test_too_few_names_are_an_error_that_says_which_label_has_none():
+def test_too_few_names_are_an_error():
     for use in (RANKING.names, RANKING.to_frame):
         with pytest.raises(ValueError, match="label_names has 2 names, but the ranking has the label 2"):
             use(NAMES[:2])
@@ -42,7 +42,7 @@ def test_names_without_an_order_of_ids_are_refused(names):
             use(names)
 
 
-def test_a_frame_has_a_line_for_each_label_and_none_for_a_row_without():
+def test_a_frame_has_a_line_for_each_label():
     frame = RANKING.to_frame(NAMES, row_names=["a", "b", "c"])
     assert frame.to_dict("list") == {
         "row": [0, 0, 1], "name": ["a", "a", "b"], "rank": [1, 2, 1], "label": [2, 0, 1],

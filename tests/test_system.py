@@ -24,12 +24,12 @@ def installed(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
-def test_a_checkout_keeps_its_generated_files_in_its_folder_cache(monkeypatch):
+def test_a_checkout_keeps_its_files_in_its_folder_cache(monkeypatch):
     monkeypatch.delenv(system.CACHE_VARIABLE)
     assert cache_root() == ROOT / "cache"
 
 
-def test_the_variable_names_the_cache_folder_which_need_not_exist(tmp_path, monkeypatch):
+def test_the_variable_names_the_cache_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(system.CACHE_VARIABLE, "some/../folder")
     assert cache_root() == (tmp_path / "folder").resolve() and not cache_root().exists()
@@ -69,7 +69,7 @@ def only_below(writable):
     return lambda path, mode: Path(path).is_relative_to(writable)
 
 
-def test_without_a_home_folder_files_go_to_the_temporary_files_which_is_said_once(installed, temporary, monkeypatch):
+def test_without_a_home_folder_files_are_temporary(installed, temporary, monkeypatch):
     def nobody():
         raise RuntimeError("Could not determine home directory.")
 
@@ -83,7 +83,7 @@ def test_without_a_home_folder_files_go_to_the_temporary_files_which_is_said_onc
         cache_root()
 
 
-def test_a_home_folder_that_cannot_be_written_to_is_left_for_the_temporary_files(installed, temporary, monkeypatch):
+def test_a_read_only_home_is_left_for_temporary_files(installed, temporary, monkeypatch):
     installed.mkdir()
     monkeypatch.setattr(os, "access", only_below(temporary))
     with pytest.warns(RuntimeWarning, match=f"nothing can be written to {installed}/.cache/xmlcore"):
@@ -92,7 +92,7 @@ def test_a_home_folder_that_cannot_be_written_to_is_left_for_the_temporary_files
     assert cache_root() == installed / ".cache" / "xmlcore"
 
 
-def test_a_checkout_that_cannot_be_written_to_is_read_for_kernels_only(temporary, tmp_path, monkeypatch):
+def test_a_read_only_checkout_is_read_for_kernels_only(temporary, tmp_path, monkeypatch):
     monkeypatch.delenv(system.CACHE_VARIABLE)
     monkeypatch.delenv(system.KERNEL_CACHE_VARIABLE)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -110,7 +110,7 @@ def test_a_checkout_that_cannot_be_written_to_is_read_for_kernels_only(temporary
     assert kernel_cache_root() == tmp_path / "home" / ".cache" / "xmlcore" / "numba"
 
 
-def test_compiled_kernels_are_in_the_cache_folder_unless_their_variable_names_another(tmp_path, monkeypatch):
+def test_a_variable_names_the_folder_of_compiled_kernels(tmp_path, monkeypatch):
     monkeypatch.setenv(system.CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(system.KERNEL_CACHE_VARIABLE, str(tmp_path / "shared"))
     assert kernel_cache_root() == (tmp_path / "shared").resolve()
@@ -217,7 +217,7 @@ assert Threads().fit([]).n_threads_ == min(3, system.usable_cores())
 
 
 @pytest.mark.slow
-def test_a_fit_in_a_process_of_a_grid_search_starts_one_thread_unless_told():
+def test_a_fit_in_a_grid_search_starts_one_thread():
     done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
 
@@ -269,11 +269,11 @@ def control_groups(root, own, groups):
     ("4:memory:/\n", {"memory": (OF_V1, 2**63 - 4096, GB, 0)}, None),
     ("", {}, None),
 ])  # fmt: skip
-def test_the_memory_of_a_container_is_read_in_both_versions_with_the_groups_that_it_is_in(tmp_path, own, groups, found):
+def test_the_memory_of_a_container_is_read_in_both_versions(tmp_path, own, groups, found):
     assert control_groups(tmp_path, own, groups) == found
 
 
-def test_free_memory_is_what_the_limit_of_a_container_leaves_if_that_is_less(monkeypatch):
+def test_free_memory_is_what_a_container_leaves(monkeypatch):
     monkeypatch.setattr(system, "memory_of_control_groups", lambda: (1 << 20, 1 << 10))
     assert free_bytes() == 1 << 10
     monkeypatch.setattr(system, "memory_of_control_groups", lambda: (1 << 60, 1 << 59))
@@ -281,13 +281,13 @@ def test_free_memory_is_what_the_limit_of_a_container_leaves_if_that_is_less(mon
 
 
 @pytest.mark.parametrize(("load", "leaving", "slower"), [(0.5, 0, 1.0), (2.0, 0, 3.0), (3.0, 1, 3.0), (1.0, 1, 1.0)])
-def test_work_takes_longer_beside_what_runs_but_for_what_gives_way(monkeypatch, load, leaving, slower):
+def test_work_takes_longer_beside_other_work(monkeypatch, load, leaving, slower):
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     monkeypatch.setattr(os, "getloadavg", lambda: (4 * load, 0.0, 0.0), raising=False)
     assert system.slowdown(leaving=4 * leaving) == slower
 
 
-def test_where_the_system_does_not_tell_the_load_work_takes_no_longer(monkeypatch):
+def test_without_a_known_load_work_takes_no_longer(monkeypatch):
     monkeypatch.setattr(os, "getloadavg", lambda: open("/no/such/file"), raising=False)
     assert system.slowdown() == 1.0
     monkeypatch.delattr(os, "getloadavg")  # Windows
@@ -295,7 +295,7 @@ def test_where_the_system_does_not_tell_the_load_work_takes_no_longer(monkeypatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system limits a process so")
-def test_what_a_limited_process_takes_too_much_of_is_an_error_and_the_limits_end():
+def test_a_limited_process_gets_an_error_and_limits_end():
     code = """
 import numpy as np, time
 from xmlcore.system import limited

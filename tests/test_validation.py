@@ -46,7 +46,7 @@ def test_features_of_every_form_become_the_same_canonical_rows(form):
     assert np.array_equal(found.toarray(), DENSE.astype(np.float32)) and found.nnz == 3
 
 
-def test_duplicates_are_summed_zeros_dropped_columns_sorted_and_the_input_kept():
+def test_rows_are_made_canonical_and_the_input_kept():
     given = sp.csr_array((np.array([1.0, 2.0, 0.0, 4.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), shape=(1, 3))
     before = [array.copy() for array in (given.data, given.indices, given.indptr)]
     found = check_features(given)
@@ -54,13 +54,15 @@ def test_duplicates_are_summed_zeros_dropped_columns_sorted_and_the_input_kept()
     assert all(np.array_equal(a, b) for a, b in zip(before, (given.data, given.indices, given.indptr)))
 
 
-def test_a_vector_is_one_row_and_whole_numbers_and_bools_are_values():
+def test_a_vector_is_one_row_and_bools_are_values():
     assert check_features([1, 0, 2]).toarray().tolist() == [[1.0, 0.0, 2.0]]
+    for form in (np.array([[3, 0]], np.int16), sp.coo_array(np.array([[3, 0]])), sp.csr_array(np.array([[3, 0]]))):
+        assert check_features(form).toarray().tolist() == [[3.0, 0.0]]
     assert check_features(np.array([[True, False]])).toarray().tolist() == [[1.0, 0.0]]
     assert check_features(np.zeros((0, 4))).shape == (0, 4)
 
 
-def test_messages_name_matrix_model_and_place_also_of_more_columns_than_int32_can_number():
+def test_messages_name_matrix_model_and_place():
     with pytest.raises(ValueError, match=r"rows has 3 features, but PLT is expecting 5 features as input"):
         check_features(DENSE, 5, name="rows", model="PLT")
     with pytest.raises(ValueError, match="2 value.*first is nan at row 1, column 0"):
@@ -97,7 +99,7 @@ def test_labels_of_every_form_become_the_same_canonical_rows(form):
     assert np.array_equal(found.toarray(), LABELS) and found.data.all() and found.nnz == 3
 
 
-def test_lists_are_as_wide_as_their_largest_id_unless_the_width_is_given():
+def test_lists_are_as_wide_as_their_largest_id():
     assert check_labels([[0], [4]]).shape == (2, 5) and check_labels([[0], [4]], n_labels=9).shape == (2, 9)
     assert check_labels([[], []], n_labels=2).nnz == 0
 
@@ -189,14 +191,14 @@ def test_diagonals_without_their_offsets_are_refused():
 
 
 @pytest.mark.parametrize("row", [[[1, 2]], [[1], [2]], [1, [2]], [np.array([1, 2])], [()]])
-def test_lists_of_labels_in_lists_and_of_different_shapes_are_refused_and_not_flattened(row):
+def test_nested_lists_of_labels_are_refused(row):
     with pytest.raises(TypeError, match="row 1 is .*lists in a list: give one list of label ids per row"):
         check_labels([[0], row])
     with pytest.raises(ValueError, match="different shapes: give a binary matrix"):
         check_labels([[0, 1], np.zeros((1, 2))])
 
 
-def test_parts_of_a_matrix_have_the_types_of_kernels_and_are_not_copied_without_need():
+def test_parts_of_a_matrix_have_the_types_of_kernels():
     X = check_features(DENSE)
     ptr, indices, data = csr_parts(X)
     assert (
@@ -210,7 +212,7 @@ def test_parts_of_a_matrix_have_the_types_of_kernels_and_are_not_copied_without_
 # Names, numbers, rows, fitted estimators ------------------------------------------------------------------------------
 
 
-def test_names_of_features_are_those_of_a_frame_whose_names_are_strings():
+def test_names_of_features_are_those_of_a_frame():
     frame = pd.DataFrame(DENSE, columns=["a", "b", "c"])
     assert feature_names(frame).tolist() == ["a", "b", "c"] and feature_names(frame).dtype == object
     for nameless in (DENSE, sp.csr_array(DENSE), DENSE.tolist(), pd.DataFrame(DENSE), pd.DataFrame()):
@@ -323,7 +325,7 @@ def test_dense_rows_become_sparse_part_by_part(monkeypatch):
         check_features(np.ma.masked_invalid(X))
 
 
-def test_a_frame_with_a_missing_value_or_another_type_is_refused_by_row_and_column():
+def test_a_frame_with_a_bad_value_is_refused_by_its_place():
     missing = pd.DataFrame({"a": [1.0, 2.0], "b": pd.array([True, None], dtype="boolean")})
     with pytest.raises(ValueError, match="not finite .* nan at row 1, column 1"):
         check_features(missing)

@@ -45,7 +45,7 @@ def test_it_says_that_nothing_was_kept_but_compiles_to_the_end(quick, monkeypatc
     assert "Nothing can be kept" in said.out and "no lasting effect" in said.err and "XMLCORE_CACHE" in said.err
 
 
-def test_its_status_says_that_code_was_kept_elsewhere_than_it_should_be(quick, tmp_path, monkeypatch, capsys):
+def test_its_status_says_that_code_was_kept_elsewhere(quick, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(_jit, "NAMED_FOLDER", tmp_path / "read-only")
     assert warm_up.main(["--jobs", "1"]) == 1
     assert "read-only does not have all kernels" in capsys.readouterr().err

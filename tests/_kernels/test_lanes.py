@@ -77,7 +77,7 @@ def test_a_scaled_row_is_added_at_its_place():
 @pytest.mark.parametrize(
     "add, n_rows, n_lanes", [(add_rows, lanes.TILE_ROWS, 16), (add_one_row, 1, 16), (add_one_row_wide, 1, lanes.WIDE)]
 )
-def test_a_tile_adds_products_in_the_order_of_columns_and_nothing_beside(add, n_rows, n_lanes):
+def test_a_tile_adds_products_in_the_order_of_columns(add, n_rows, n_lanes):
     rng_ = np.random.default_rng(n_lanes)
     rows, out = rng_.standard_normal((9, 50), np.float32), rng_.standard_normal(n_rows * 90 + 7, np.float32)
     weights = rng_.standard_normal((40, 83), np.float32)

@@ -70,7 +70,7 @@ def test_the_objective_stays_within_its_bounds(M, lambdas):
     assert objective_of([list(range(M))] * 8, labels, M, lambdas) == pytest.approx(multiway * (M - 1))
 
 
-def test_the_objective_is_least_exactly_where_the_split_is_balanced_and_pure():
+def test_the_objective_is_least_for_balanced_pure_splits():
     """Lemma 1, over all splits of four rows with a label each, two of each label."""
     labels, best = [[0], [0], [1], [1]], []
     ways = [[0], [1], [0, 1]]

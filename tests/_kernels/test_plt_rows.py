@@ -1,13 +1,16 @@
-"""Rows in columns, and the index of columns, do what their plain-Python twins do."""
+"""Rows in columns, margins and clusters of labels are those of the plain-Python twins."""
 
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _kernels.plt_problems import sparse_rows
 
-from xmlcore._kernels import plt_index, plt_rows
-from xmlcore.arrays import columns_of
-from xmlcore.validation import csr_parts
+from xmlcore._kernels import lanes, plt_clusters, plt_index, plt_margins, plt_rows, plt_tree
+from xmlcore.arrays import columns_of, read_only
+from xmlcore.models.plt.building import build_tree, label_representations
+from xmlcore.models.plt.saving import DTYPES
+from xmlcore.validation import check_labels, csr_parts
 
 
 @pytest.mark.parametrize("n_columns", [0, 1, 5, 300, 4000])
@@ -91,3 +94,129 @@ def test_rows_with_a_quarter_of_all_columns_are_dense(n_features, unit):
     rest.sort_indices()
     for found, expected in zip((ptr, taken, values), plt_rows.take_rows(*csr_parts(rest), 0, 5, *columns, unit)):
         np.testing.assert_array_equal(found, expected)
+
+
+def tree_of_groups(groups, seed):
+    """Columns, and arrays as far as margins need them, for groups of (children, columns, share of weights, dense)."""
+    rng_ = np.random.default_rng(seed)
+    most = 60 + max(n_columns for _, n_columns, _, _ in groups)
+    arrays = {name: [] for name in ("columns", "dense", "entry_ptr", "entry_child", "entry_value")}
+    ptrs = {name: [0] for name in ("column_ptr", "dense_ptr", "sparse_ptr", "entry_at")}
+    for size, n_columns, share, is_dense in groups:
+        width = size if size <= 4 else -(-size // 16) * 16
+        weights = rng_.standard_normal((n_columns, size), np.float32) * (rng_.random((n_columns, size)) < share)
+        arrays["columns"].append(np.sort(rng_.choice(most, n_columns, replace=False)))
+        column, child = np.nonzero(weights)
+        arrays["dense"].append(np.pad(weights, [(0, 0), (0, width - size)]).ravel() if is_dense else [])
+        arrays["entry_child"].append([] if is_dense else child)
+        arrays["entry_value"].append([] if is_dense else weights[column, child])
+        arrays["entry_ptr"].append([] if is_dense else np.searchsorted(column, np.arange(n_columns + 1)))
+        for ptr, name in zip(ptrs, ("columns", "dense", "entry_child", "entry_ptr")):
+            ptrs[ptr].append(ptrs[ptr][-1] + len(arrays[name][-1]))
+    sizes = np.array([size for size, *_ in groups], np.int32)
+    n, firsts = 1 + int(sizes.sum()), 1 + np.cumsum(sizes) - sizes
+    empty = np.zeros(0, np.int64)
+    joined = {name: np.concatenate(parts).astype(DTYPES[name]) for name, parts in arrays.items()}
+    return most, read_only(
+        plt_tree.TreeArrays(
+            **joined,
+            **{name: np.array(ptr, np.int64) for name, ptr in ptrs.items()},
+            parent=np.zeros(n, np.int32),
+            label=np.zeros(n, np.int32),
+            bias=rng_.standard_normal(n, np.float32),
+            group_ptr=empty,
+            group_first=firsts.astype(np.int32),
+            group_size=sizes,
+            index_shift=np.zeros(0, np.int32),
+            index_at=empty,
+            index=np.zeros(0, np.uint32),
+            depth=np.zeros(n, np.int32),
+            root_group=-1,
+        )  # fmt: skip
+    )
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, plt_margins.DENSE_ROWS])
+@pytest.mark.parametrize("share, is_dense", [(1.0, True), (0.1, True), (0.1, False)])
+def test_margins_are_the_same_bits_alone_and_beside_others(n_rows, share, is_dense):
+    shapes = [(1, 7), (2, 1100), (3, 20), (4, 1), (5, 2049), (16, 0), (17, 600), (64, 257), (80, 300), (128, 129)]
+    groups = [(size, n_columns, share, is_dense) for size, n_columns in [*shapes, (256, 70)]]
+    n_columns, tree = tree_of_groups(groups, n_rows)
+    rng_ = np.random.default_rng(n_rows)
+    dense = rng_.standard_normal((9, n_columns), np.float32) * (rng_.random((9, n_columns)) < 0.9)
+    scratch = rng_.standard_normal(plt_margins.UNFOLDED, np.float32)
+    for g, (size, _, _, _) in enumerate(groups):
+        places = rng_.integers(0, 9, 3 + plt_margins.DENSE_ROWS)
+        wanted, out = (
+            places[3 : 3 + n_rows].copy(),
+            np.full((plt_margins.DENSE_ROWS, plt_margins.MARGINS), np.nan, np.float32),
+        )
+        assert plt_margins.dense_row_margins(tree, g, dense, places, 3, 3 + n_rows, out.ravel(), scratch) == size
+        for i in {0, n_rows - 1}:
+            np.testing.assert_array_equal(out[i, :size], naive.plt_margins.dense_row_margins(tree, g, dense[wanted[i]]))
+            assert (out[i, size : plt_tree.padded_size(size)] == -np.inf).all()
+        tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
+        assert np.isnan(out[tiles:]).all()
+
+
+def test_normalise_rows_leaves_empty_rows_alone():
+    X = sparse_rows(12, 9, 0)
+    X = sp.csr_array(sp.vstack([X, sp.csr_array((1, 9), dtype=np.float32)], format="csr"))
+    expected = naive.plt_clusters.normalise_rows(X.toarray().astype(float))
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    np.testing.assert_allclose(X.toarray(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n, k", [(7, 2), (10, 3), (5, 5), (31, 4)])
+def test_assignment_is_balanced_and_takes_the_surest_first(n, k):
+    similarity = np.random.default_rng(n).random((n, k)).astype(np.float32)
+    capacity = np.array([n // k + (c < n % k) for c in range(k)])
+    clusters = np.empty(n, np.int32)
+    plt_clusters.assign_balanced(similarity, capacity, clusters)
+    assert clusters.tolist() == naive.plt_clusters.assign_balanced(similarity.tolist(), capacity.tolist())
+    assert np.bincount(clusters, minlength=k).tolist() == capacity.tolist()
+
+
+def test_two_clusters_get_the_best_balanced_split_there_is():
+    from itertools import combinations
+
+    similarity = np.random.default_rng(5).random((8, 2)).astype(np.float32)
+    clusters = np.empty(8, np.int32)
+    plt_clusters.assign_balanced(similarity, np.array([4, 4]), clusters)
+    best = max(
+        sum(similarity[i, 0] if i in first else similarity[i, 1] for i in range(8))
+        for first in combinations(range(8), 4)
+    )
+    assert similarity[np.arange(8), clusters].sum() == pytest.approx(best)
+
+
+@pytest.mark.parametrize("n_clusters, seed", [(2, 0), (2, 1), (3, 2), (5, 3)])
+def test_split_labels(n_clusters, seed):
+    representations = sparse_rows(23, 15, seed)
+    representations = sp.csr_array(sp.vstack([representations, sp.csr_array((2, 15), dtype=np.float32)], format="csr"))
+    plt_clusters.normalise_rows(csr_parts(representations)[0], representations.data)
+    labels = np.setdiff1d(np.arange(25), [3, 8]).astype(np.int32)
+    found = plt_clusters.split_labels(
+        *csr_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
+    )
+    dense = representations.toarray().astype(float)
+    assert found.tolist() == naive.plt_clusters.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)
+
+
+def test_a_labels_representation_is_its_rows_mean_direction():
+    X = sp.csr_array(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32))
+    found = label_representations(X, check_labels([[0, 1], [0], [1]], n_labels=3))
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(found.toarray(), [[half, half, 0], [half, 0, half], [0, 0, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_clustering_finds_groups_of_labels_wherever_it_starts(seed):
+    rng_ = np.random.default_rng(seed)
+    group = rng_.permutation(np.repeat([0, 1], 20))
+    own = np.where(group[:, None] == [0, 1], 1.0, 0.0)  # what the group shares, and noise of the label's own
+    rows = np.hstack([own, 0.8 * rng_.random((40, 30))]).astype(np.float32)
+    plt_clusters.normalise_rows(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
+    tree = build_tree("kmeans", 40, 2, 20, seed, sp.csr_array(rows))
+    halves = [set(group[tree.label[tree.parent == v]]) for v in (1, 2)]
+    assert sorted(map(sorted, halves)) == [[0], [1]]

@@ -1,12 +1,14 @@
-"""Training of siblings does what its plain-Python twin does."""
+"""Training of the nodes of label trees does what its plain-Python twins do."""
 
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _kernels.plt_problems import sparse_rows
+from numba import njit
 
-from xmlcore._kernels import plt_clusters, plt_training, plt_tree
+from xmlcore._kernels import plt_clusters, plt_descent, plt_newton, plt_training, plt_tree
+from xmlcore._kernels.lanes import LANES
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.building import build_tree
 from xmlcore.validation import check_labels, csr_parts
@@ -100,7 +102,7 @@ def test_siblings_stop_at_the_tolerance_and_skip_rows_on_the_way(loss, n_childre
     np.testing.assert_allclose(weights, expected, atol=0.2)
 
 
-def test_skipping_rows_ends_as_near_to_the_optimum_as_visiting_all():
+def test_skipping_rows_ends_as_near_to_the_optimum():
     X = sparse_rows(200, 30, 5, density=0.2)
     plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(2).random((200, 7)) < 0.3
@@ -111,7 +113,7 @@ def test_skipping_rows_ends_as_near_to_the_optimum_as_visiting_all():
 
 @pytest.mark.parametrize("n_children", [1, 3])
 @pytest.mark.parametrize("seed", range(6))
-def test_rows_that_do_not_converge_do_not_keep_the_others_skipped(seed, n_children):
+def test_rows_that_do_not_converge_keep_no_others_skipped(seed, n_children):
     X = sparse_rows(30, 5, seed, density=0.5)
     plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(seed).random((30, n_children)) < 0.4
@@ -122,7 +124,7 @@ def test_rows_that_do_not_converge_do_not_keep_the_others_skipped(seed, n_childr
 
 
 @pytest.mark.parametrize("max_epochs", range(1, 30))
-def test_a_descent_that_was_cut_short_does_not_report_convergence(max_epochs):
+def test_a_descent_cut_short_reports_no_convergence(max_epochs):
     X = sparse_rows(60, 12, 1, density=0.4)
     plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(4).random((60, 2)) < 0.4
@@ -194,3 +196,128 @@ def test_node_rows_and_marks():
             plt_training.mark_rows(np.array(found[v], np.int32), child_rows, marks, c, size, np.float32(1))
         members = [set(rows) for rows in expected[first : first + size]]
         assert marks.reshape(-1, size).tolist() == [[float(i in m) for m in members] for i in found[v]]
+
+
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
+@pytest.mark.parametrize("n_children", [1, 3, 16])
+@pytest.mark.parametrize("max_epochs", [1, 4])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_weights_and_visits_are_those_of_the_twin(loss, n_children, max_epochs, weighed):
+    X = sparse_rows(25, 10, n_children, density=0.4)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    targets = np.random.default_rng(1).random((25, n_children)) < 0.4
+    features, local = plt_training.gather_rows(*csr_parts(X), np.arange(25, dtype=np.int32), 10)
+    lanes = 1 if n_children == 1 else LANES
+    signs, used = np.full((25, lanes), -0.0, np.float32), np.zeros(LANES, np.float32)
+    signs[:, :n_children][targets] = 0.0
+    used[:n_children] = 1
+    weights = np.zeros((features.size + 1) * lanes, np.float32)
+    never = -1.0  # a tolerance that nothing reaches, so that no row is skipped, which rounding would decide
+    settings = plt_training.DescentSettings(
+        LOSS_NUMBERS[loss], np.float32(2), np.float32(never), max_epochs, np.float32(0), 9
+    )
+    of_row, boost = np.full(25, 2, np.float32), np.ones(LANES, np.float32)
+    if weighed:
+        of_row[:], boost[::2] = np.linspace(0.5, 4, 25), 3
+    costs = plt_descent.Costs(of_row, boost, weighed)
+    visits, violation = plt_descent.descend(
+        local, weights, lanes * features.size, signs.ravel(), used, costs, settings, 5
+    )
+    C = of_row[:, None] * np.where(targets, boost[:n_children], 1.0)
+    expected, n_visits, worst = naive.plt_descent.descend(
+        X.toarray()[:, features], targets.astype(float), loss, C, never, max_epochs, 9, 5
+    )
+    assert visits == n_visits == 25 * max_epochs
+    assert violation == pytest.approx(worst, abs=1e-3)
+    weights = weights.reshape(-1, lanes)
+    np.testing.assert_allclose(weights[:, :n_children], expected, atol=0.01)  # both stop near a row's root
+    assert used[:n_children].all() and np.abs(expected).max() > 0.3
+    assert not weights[:, n_children:].any(), "an empty lane has weights"
+
+
+@njit
+def begin_logistic(dual, margins, step, low, high, last, used, C, q):
+    return plt_newton.begin_logistic(0, dual, margins, step, low, high, last, used, C, q)
+
+
+@njit
+def go_on_logistic(dual, z, step, low, high, last, C, q):
+    return plt_newton.go_on_logistic(0, dual, z, step, low, high, last, C, q)
+
+
+@njit
+def end_logistic(dual, step):
+    return plt_newton.end_logistic(0, dual, step)
+
+
+@njit
+def hinge_step(dual, margins, step, used, half, inverse):
+    return plt_newton.hinge_step(0, dual, margins, step, used, half, inverse)
+
+
+def sixteen(values):
+    return np.resize(np.asarray(values, np.float32), 16)
+
+
+def test_sigmoids_are_right_to_float32_rounding():
+    margins = np.concatenate([np.linspace(-90, 90, 2001), [0, 1e-6, -1e-6]]).astype(np.float32)
+    expected = [naive.plt_newton.sigmoid(float(m)) for m in margins]
+    np.testing.assert_allclose([plt_newton.sigmoid(m) for m in margins], expected, rtol=6e-6)
+    low, high, step, last = (sixteen(0) for _ in range(4))
+    found = []
+    for first in range(
+        0, margins.size, 16
+    ):  # with a = 0, y = -1, C = 1, the distance from the optimum is sigmoid(margin)
+        z = sixteen(margins[first : first + 16])
+        begin_logistic(sixteen(-0.0), z, step, low, high, last, sixteen(1), np.float32(1), np.float32(1))
+        found += (high - low).tolist()
+    np.testing.assert_allclose(found[: margins.size], expected, rtol=6e-6)
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e2, 1e4])
+def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
+    rng_ = np.random.default_rng(0)
+    n, q = 512, 2.0
+    y = rng_.choice([-1.0, 1.0], n)
+    z = (20 * rng_.standard_normal(n)).astype(np.float32)
+    a = (C * rng_.choice([0.0, 1.0, 1e-4, 0.5], n)).astype(np.float32)
+    at_zero = a - C * np.array([naive.plt_newton.sigmoid(-m) for m in z])
+    slope = np.array([1 + C * q * naive.plt_newton.sigmoid(-m) * naive.plt_newton.sigmoid(m) for m in z])
+    alone = np.array(
+        [
+            plt_newton.solve_logistic(-z[i], a[i], np.float32(at_zero[i]), np.float32(-at_zero[i] / slope[i]), C, q)
+            for i in range(n)
+        ]
+    )
+    together = []
+    for i in range(0, n, 16):
+        margins, dual = y[i : i + 16] * z[i : i + 16], np.copysign(a[i : i + 16], y[i : i + 16])
+        margins, dual, before = margins.astype(np.float32), dual.astype(np.float32), a[i : i + 16]
+        step, low, high, last = (sixteen(0) for _ in range(4))
+        move = begin_logistic(dual, margins, step, low, high, last, sixteen(1), np.float32(C), np.float32(q))
+        np.testing.assert_allclose(high - low, np.abs(at_zero[i : i + 16]), atol=1e-5 * C)
+        steps = 0
+        while move > plt_newton.SETTLED and steps < plt_newton.MOST_STEPS:
+            move = go_on_logistic(dual, margins, step, low, high, last, np.float32(C), np.float32(q))
+            steps += 1
+        together += step.tolist()
+        end_logistic(dual, step)
+        np.testing.assert_allclose(np.abs(dual), before + step * y[i : i + 16], rtol=1e-5, atol=1e-6 * C)
+    for s in (alone, np.array(together)):
+        s = np.maximum(s, -a)
+        wanted = C * np.array([naive.plt_newton.sigmoid(-m) for m in z + q * s])
+        assert np.abs(a + s - wanted).max() <= (1 + C * q / 4) * plt_newton.SETTLED / q  # slope times step
+
+
+def test_a_hinge_visit_is_the_exact_minimum():
+    rng_ = np.random.default_rng(1)
+    C, q = 0.7, 1.8
+    y, margins = rng_.choice([-1.0, 1.0], 16), 3 * rng_.standard_normal(16)
+    a = rng_.choice([0.0, 0.4, 2.0], 16)
+    dual, step, used = np.copysign(a, y).astype(np.float32), sixteen(0), sixteen(1)
+    half = np.float32(0.5 / C)
+    away = hinge_step(dual, margins.astype(np.float32), step, used, half, np.float32(1 / (q + half)))
+    expected, distances = naive.plt_newton.hinge_steps(margins, a, (y + 1) / 2, q, C)
+    np.testing.assert_allclose(step, y * expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(dual, np.copysign(a + expected, y), rtol=1e-5, atol=1e-6)
+    assert away == pytest.approx(max(distances) / C, rel=1e-5)

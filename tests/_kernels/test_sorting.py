@@ -1,10 +1,68 @@
-"""Sorting and selection do what their plain-Python twins do."""
+"""Digits, random numbers, sorting, selection and shares of rows are those of the plain-Python twins."""
 
 import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from xmlcore._kernels import digits, k_best, rng
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.sorting import nth_smallest, sort_in_place, stable_order
+from xmlcore._kernels.stratify import distribute
+from xmlcore.validation import csr_parts
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("filled, size", [(0, 0), (0, 4), (3, 3), (3, 8), (5, 5), (5, 12)])
+def test_the_filled_entries_are_copied(dtype, filled, size):
+    array = np.arange(1, 6).astype(dtype)
+    copy = enlarged(array, np.int64(filled), size)
+    expected = naive.arrays.enlarged(array.tolist(), filled, size)
+    assert copy.dtype == dtype and copy.size == len(expected)
+    assert copy[:filled].tolist() == expected[:filled]
+    copy[:] = 0
+    np.testing.assert_array_equal(array, np.arange(1, 6))
+
+
+@kernel
+def read_everywhere(text, counts, values):
+    """Read the digits from each place on that eight bytes follow."""
+    for at in range(counts.size):
+        counts[at], values[at] = digits.read_digits(text, at)
+
+
+def test_digits_are_read_from_every_place_of_any_text():
+    rng = np.random.default_rng(0)
+    letters = np.frombuffer(b"0123456789" * 6 + bytes(range(256)), np.uint8)
+    text = np.concatenate(
+        [rng.choice(letters, 5000), np.frombuffer(b"99999999 00000000.00000001:12345678/9", np.uint8)]
+    )
+    counts, values = np.zeros((2, text.size - 8), np.int64)
+    read_everywhere(text, counts, values)
+    expected = [naive.digits.read_digits(text.tobytes(), at) for at in range(counts.size)]
+    assert list(zip(counts.tolist(), values.tolist())) == expected
+    assert set(counts) == set(range(9))
+
+
+@pytest.mark.parametrize("seed, number", [(0, 0), (1, 7), (2**32 - 1, 123456)])
+def test_random_streams_are_the_documented_generator(seed, number):
+    assert int(rng.stream(seed, number)) == naive.rng.stream(seed, number)
+    assert rng.permutation(50, seed, number).tolist() == naive.rng.permutation(50, seed, number)
+
+
+def test_streams_of_one_seed_differ():
+    orders = {tuple(rng.permutation(20, 3, number).tolist()) for number in range(50)}
+    assert len(orders) == 50
+
+
+def test_shuffle_favours_no_order():
+    counts = np.zeros((4, 4))
+    for number in range(4000):
+        for place, value in enumerate(rng.permutation(4, 0, number)):
+            counts[place, value] += 1
+    assert np.abs(counts / 4000 - 0.25).max() < 0.03  # five standard errors
+
 
 SIZES = (1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 1000)
 
@@ -44,3 +102,63 @@ def test_the_nth_smallest_value_is_that_of_the_sorted_ones(size, n_values):
         values = values.astype(np.float32)
         for n in {0, size // 3, size // 2, size - 1}:
             assert nth_smallest(values.copy(), n) == naive.sorting.nth_smallest(values.tolist(), n)
+
+
+def pairs_with_ties(n, seed):
+    """(score, id) pairs in random order: few different scores, each id once."""
+    rng = np.random.default_rng(seed)
+    return list(zip((rng.integers(0, 4, n) / 4).tolist(), rng.permutation(n).tolist()))
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_offered_one_by_one_are_the_k_best(k, seed):
+    pairs = pairs_with_ties(30, seed)
+    scores, labels, count = np.full((3, k), -7.0), np.full((3, k), -7, np.int32), 0
+    for n, (score, label) in enumerate(pairs, 1):
+        count = k_best.offer(scores, labels, 1, count, k, score, np.int32(label))
+        expected = naive.k_best.k_best(pairs[:n], k)
+        assert count == len(expected)
+        assert list(zip(scores[1, :count].tolist(), labels[1, :count].tolist())) == expected
+    assert (scores[[0, 2]] == -7).all() and (labels[[0, 2]] == -7).all(), "other rows were changed"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_heap_gives_its_nodes_in_order(seed):
+    rng = np.random.default_rng(100 + seed)
+    scores, nodes, size = np.empty(50), np.empty(50, np.int32), 0
+    inside, waiting = [], pairs_with_ties(50, seed)
+    while inside or waiting:
+        if waiting and (not inside or rng.random() < 0.6):
+            score, node = waiting.pop()
+            size = k_best.heap_push(scores, nodes, size, score, np.int32(node))
+            inside.append((score, node))
+        else:
+            top = naive.k_best.in_order(inside)[0]
+            assert (scores[0], nodes[0]) == top
+            size = k_best.heap_pop(scores, nodes, size)
+            inside.remove(top)
+        assert size == len(inside)
+
+
+def test_equal_scores_are_in_the_order_of_labels():
+    assert k_best.better(0.5, 3, 0.5, 4) and not k_best.better(0.5, 4, 0.5, 3)
+    assert k_best.better(0.6, 4, 0.5, 3) and not k_best.better(0.5, 3, 0.5, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shares", [(0.8, 0.2), (0.25, 0.25, 0.5), (0.25,) * 4])
+def test_rows_are_distributed_as_by_the_twin(seed, shares):
+    rng = np.random.default_rng(seed)
+    dense = rng.random((50, 8)) < rng.uniform(0.02, 0.5, 8)
+    Y, order = sp.csr_array(dense), rng.permutation(50)
+    by_label, ties = Y[order].tocsc(), rng.integers(0, 2**40, 50)
+    found = distribute(
+        *csr_parts(Y)[:2],
+        by_label.indptr.astype(np.int64),
+        order[by_label.indices].astype(np.int32),
+        np.array(shares),
+        ties,
+    )
+    rows = [set(np.flatnonzero(row).tolist()) for row in dense]
+    assert found.tolist() == naive.stratify.distribute(rows, 8, order.tolist(), list(shares), ties.tolist())

@@ -133,7 +133,7 @@ def test_no_class_but_those_of_models_is_looked_up(named, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["PLT", "LdSM", "DoubleSampling", "OneVsRest"])
-def test_parameters_set_after_fit_change_neither_predictions_nor_what_is_saved(name, tmp_path):
+def test_parameters_set_after_fit_change_nothing(name, tmp_path):
     X, Y = problem()
     model = MODELS[name].__class__(**MODELS[name].get_params()).fit(X, Y)
     expected = model.predict_topk(X).scores

@@ -1,12 +1,17 @@
 """Input that cannot be is refused with a message that says where; input that is only unusual is taken."""
 
+import os
 import re
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract.estimators import assert_same, case_of_rows, each_of_rows, fitted, model_of_rows, problem, results
+from contract.estimators import CASES, assert_same, case_of_rows, each_of_rows, fitted, model_of_rows, problem, results
+from contract.fuzzing import fit_and_predict, measure
 
 (N_ROWS, N_FEATURES), N_LABELS = problem()[0].shape, problem()[1].shape[1]
 
@@ -138,7 +143,7 @@ def test_a_bad_k_or_threshold_is_refused(case):
 
 
 @each_of_rows
-def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeypatch):
+def test_rankings_beyond_memory_are_refused(case, monkeypatch):
     estimator, X = fitted(case), problem()[0]
     if not case.predicts:
         pytest.skip("it has no rankings")
@@ -150,7 +155,7 @@ def test_more_labels_for_each_row_than_fit_into_memory_are_refused(case, monkeyp
 
 
 @each_of_rows
-def test_more_labels_than_fit_into_memory_are_refused_before_anything_is_made(case, monkeypatch):
+def test_labels_beyond_memory_are_refused_at_once(case, monkeypatch):
     X, many = problem()[0], 2**31 - 1
     ids = np.arange(N_ROWS) % N_LABELS
     ids[-1] = many - 1
@@ -184,7 +189,7 @@ def test_labels_of_no_row_are_refused_by_models(case):
 
 @case_of_rows
 @pytest.mark.filterwarnings("ignore")
-def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_taken(case):
+def test_empty_rows_and_unused_labels_are_taken(case):
     X, Y = problem()[0].copy(), problem()[1].copy()
     X[[0, 5]] = 0
     Y[7] = False
@@ -200,7 +205,7 @@ def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_t
 
 
 @model_of_rows
-def test_models_that_leave_out_rows_without_labels_warn_and_count_them(case):
+def test_rows_without_labels_are_left_out_and_counted(case):
     if not hasattr(fitted(case), "n_unlabelled_"):
         pytest.skip("it learns from them that there may be no label")
     X, Y = problem()
@@ -239,10 +244,60 @@ def test_negative_values_are_taken_or_refused_by_name(case):
 
 
 @each_of_rows
-def test_labels_that_may_be_ids_or_a_matrix_are_refused_in_every_size(case):
+def test_ambiguous_labels_are_refused_in_every_size(case):
     X = np.eye(4)
     for size in (2, 3, 4):
         nested = np.eye(4, dtype=int)[:, :size]
         nested[:, 0] = 1 - nested[:, 1]
         with pytest.raises(ValueError, match=r"numpy\.array\("):
             case.make().fit(X, nested.tolist())
+
+
+FEW, FEW_MEASURES = 25, 300
+MANY = int(os.environ.get("XMLCORE_FUZZ_FILES", 0))  # hostile matrices of each estimator, and for measures
+ROOT = Path(__file__).resolve().parents[2]
+CODE = f"""
+import faulthandler, sys
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
+faulthandler.enable()
+from contract.estimators import CASES
+from contract.fuzzing import fit_and_predict, measure
+
+which, first, count = map(int, sys.argv[1:])
+done = 0
+for seed in range(first, first + count):
+    print(seed, flush=True)
+    done += measure(seed) if which < 0 else fit_and_predict(CASES[which], seed)
+assert 0 < done < count
+"""
+
+
+@case_of_rows
+def test_hostile_matrices_are_refused_or_harmless(case):
+    done = sum(fit_and_predict(case, seed) for seed in range(FEW))
+    assert 0 < done < FEW
+
+
+def test_a_few_hostile_rankings_are_refused_or_measured():
+    done = sum(measure(seed) for seed in range(FEW_MEASURES))
+    assert 0 < done < FEW_MEASURES
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200 + MANY)
+@pytest.mark.skipif(not MANY, reason="XMLCORE_FUZZ_FILES does not say how many")
+@pytest.mark.parametrize(
+    "which", range(-1, len(CASES)), ids=lambda which: CASES[which].id if which >= 0 else "measures"
+)
+def test_many_hostile_matrices_crash_nothing(which):
+    command = [sys.executable, "-c", CODE, str(which), "1000", str(MANY)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    seeds = run.stdout.split()
+    assert run.returncode == 0, f"case {seeds[-1] if seeds else None}: {run.stderr[-3000:]}"
+
+
+def test_values_that_once_failed_do_so_no_more():
+    """The seeds of cases that were found: NaN in the features of pairs, infinite scores, labels of type float16."""
+    for case in CASES:
+        for seed in (22, 1305):
+            fit_and_predict(case, seed)

@@ -55,7 +55,7 @@ def after_interrupts(make, state, given, seed):
 @each_of_rows
 @pytest.mark.timeout(60 + MOMENTS)
 @pytest.mark.filterwarnings("ignore")
-def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):
+def test_an_estimator_is_old_or_new_after_an_interrupt(case):
     X, Y = case.problem()
     other = X[:, :-3].copy(), Y[:, :-1].copy()
     states = {X.shape[1]: (X, results(fitted(case)))}
@@ -68,7 +68,7 @@ def test_an_estimator_is_wholly_old_or_wholly_new_after_an_interrupt(case):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("make", [TextVectorizer, lambda: TextClassifier(OneVsRest(), TextVectorizer(min_df=1))])
-def test_what_learns_from_texts_is_wholly_old_or_wholly_new_after_an_interrupt(make):
+def test_texts_leave_old_or_new_after_an_interrupt(make):
     texts, labels = ["a cat and a dog", "a dog", "no cat", "two dogs"] * 20, [["cat"], ["dog"], [], ["dog"]] * 20
     given = (texts, labels) if make is not TextVectorizer else (texts,)
     old, new = make().fit(*(part[:40] for part in given)), make().fit(*given)
@@ -80,7 +80,7 @@ def test_what_learns_from_texts_is_wholly_old_or_wholly_new_after_an_interrupt(m
         assert fitted_names and found.keys() == expected.keys() and (all(is_old) or not any(is_old))
 
 
-def test_an_interrupt_while_a_kernel_runs_is_raised_when_it_has_returned():
+def test_an_interrupt_in_a_kernel_is_raised_after_it():
     rng = np.random.default_rng(0)
     X = sp.random_array((20_000, 500), density=0.1, rng=rng, format="csr", dtype=np.float32)
     columns = np.arange(500, dtype=np.int32)
@@ -100,7 +100,7 @@ def test_an_interrupt_while_a_kernel_runs_is_raised_when_it_has_returned():
 
 
 @pytest.mark.parametrize("swallowing", ["a destructor", "another error"])
-def test_an_interrupt_that_is_swallowed_is_raised_when_the_fit_ends(swallowing):
+def test_a_swallowed_interrupt_is_raised_when_the_fit_ends(swallowing):
     model = PLT(max_leaf_labels=2).fit(*problem())
     before = dict(vars(model))
 
@@ -116,7 +116,7 @@ def test_an_interrupt_that_is_swallowed_is_raised_when_the_fit_ends(swallowing):
     assert swallowing == "a destructor" or vars(model) == before
 
 
-def test_a_program_that_handles_interrupts_itself_keeps_its_handler():
+def test_a_programs_own_handler_of_interrupts_stays():
     came = []
     handler = signal.signal(signal.SIGINT, lambda *_: came.append(1))
     try:
@@ -127,7 +127,7 @@ def test_a_program_that_handles_interrupts_itself_keeps_its_handler():
         signal.signal(signal.SIGINT, handler)
 
 
-def test_a_fit_that_fails_keeps_what_it_had_and_another_thread_never_sees_half_of_a_model():
+def test_no_thread_sees_half_of_a_model():
     X, Y = problem()
     narrow = X[:, :-3].copy()
     model, seen, stop = PLT(max_leaf_labels=2).fit(X, Y), set(), threading.Event()

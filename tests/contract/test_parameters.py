@@ -116,7 +116,7 @@ def test_values_that_the_table_includes_are_accepted(cls, parameter):
 
 
 @every_class
-def test_the_docstring_describes_the_parameters_in_the_order_of_the_signature(cls):
+def test_docstrings_have_parameters_in_order_of_signature(cls):
     doc, table = inspect.getdoc(cls), {parameter.name: parameter for parameter in cls.PARAMETERS}
     entries = [line.lstrip(" *") for line in doc.splitlines() if " : " in line and ", default " in line]
     names = [entry.split(" : ")[0] for entry in entries]
@@ -145,7 +145,7 @@ def test_what_a_form_offers_is_accepted_by_the_estimator(name):
             described_as.check(None)
 
 
-def test_what_a_form_offers_of_training_with_noise_is_accepted_and_0_is_without_noise():
+def test_what_a_form_offers_of_noise_is_accepted():
     table = {parameter.name: parameter for parameter in AdversarialTraining.PARAMETERS}
     for offered, name in zip(NOISE, ("sigma", "augment_ratio", "noise_support"), strict=True):
         assert offered.label == table[name].label and offered.help.startswith(table[name].help)
@@ -174,7 +174,7 @@ def test_get_params_set_params_repr_and_clone_belong_together(case):
 
 
 @every_class
-def test_an_unknown_parameter_names_those_there_are_and_nothing_is_set(cls):
+def test_an_unknown_parameter_is_named_and_nothing_is_set(cls):
     estimator = cls()
     if cls._further_params:
         pytest.skip("it has the parameters of another estimator, too, which fit checks")

@@ -26,7 +26,7 @@ def test_the_recommended_settings_are_the_defaults(cls):
 
 
 @every_class
-def test_an_unknown_name_is_refused_and_those_there_are_are_named(cls):
+def test_an_unknown_preset_is_refused(cls):
     with pytest.raises(ValueError, match=f"{cls.__name__} has no settings named 'none such': it has recommended"):
         cls.preset("none such")
 

@@ -70,7 +70,7 @@ def test_threads_blas_threads_and_hash_seeds_change_no_bit(expected):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_instructions_of_another_processor_change_only_the_rounding_of_models_that_rest_on_products(expected):
+def test_another_processor_changes_only_roundings_of_products(expected):
     other = found_in(3, OPENBLAS_NUM_THREADS="2", OPENBLAS_CORETYPE="Nehalem")
     for name, (digest, values) in expected.items():
         if name in BY_PRODUCTS:
@@ -79,7 +79,7 @@ def test_instructions_of_another_processor_change_only_the_rounding_of_models_th
             assert other[name][0] == digest, name
 
 
-def test_the_library_of_products_has_one_thread_in_a_block_and_as_many_as_before_after_it():
+def test_blas_has_one_thread_within_a_block():
     def threads():
         return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 

@@ -8,20 +8,15 @@ import pytest
 import scipy.sparse as sp
 from contract.estimators import assert_same, dense, each_of_rows, each_once, every_case, every_model, fitted, results
 
+# What tests/test_validation.py shows to be the same to ``check_features`` and ``check_labels`` is not repeated for all.
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
     "csr_array that cannot be written to": lambda X: read_only(sp.csr_array(X)),
     "csc_array": sp.csc_array,
-    "csc_matrix": sp.csc_matrix,
-    "coo_array": sp.coo_array,
-    "lil_matrix": sp.lil_matrix,
     "dense float64": np.array,
     "dense float32": lambda X: X.astype(np.float32),
-    "dense int16": lambda X: X.astype(np.int16),
     "columns in order": np.asfortranarray,
-    "lists": lambda X: X.tolist(),
     "table": pd.DataFrame,
-    "sparse int64": lambda X: sp.csr_array(X.astype(np.int64)),
     "indices of 64 bits": lambda X: with_wide_indices(sp.csr_array(X)),
     "unsorted with duplicates and zeros": lambda X: untidy(X),
 }
@@ -31,13 +26,10 @@ FORMS_OF_Y = {
     "unsorted sets and arrays": lambda Y: [
         set(np.flatnonzero(row).tolist()) if i % 2 else np.flatnonzero(row)[::-1] for i, row in enumerate(Y)
     ],
-    "dense int8": lambda Y: Y.astype(np.int8),
     "dense float64": lambda Y: Y.astype(float),
     "csr_array that cannot be written to": lambda Y: read_only(sp.csr_array(Y)),
     "csc_matrix": sp.csc_matrix,
-    "coo_array of float32": lambda Y: sp.coo_array(Y.astype(np.float32)),
     "table": pd.DataFrame,
-    "Series of lists": lambda Y: pd.Series([np.flatnonzero(row).tolist() for row in Y]),
 }
 
 
@@ -72,7 +64,7 @@ def test_the_number_of_workers_changes_no_bit(case):
         pytest.skip("it has one worker")
     X, Y = case.problem()
     expected = results(fitted(case))
-    for n_jobs in (1, 2, 4):
+    for n_jobs in (1, 4):
         assert_same(results(case.make(n_jobs=n_jobs).fit(X, Y)), expected)
 
 
@@ -126,7 +118,7 @@ def parts(matrix):
 
 
 @every_case
-def test_a_row_is_predicted_alone_as_among_others_and_in_any_order(case):
+def test_a_row_is_predicted_alone_as_among_others(case):
     X, _ = case.problem()
     model, expected = fitted(case), results(fitted(case))
     of_rows = [name for name in expected if not name.endswith("_")]

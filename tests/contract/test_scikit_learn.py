@@ -88,7 +88,9 @@ if HAS_EXPECTED_FAILURES:
 
     @pytest.mark.filterwarnings("ignore")
     @checks_of(are_related=False)
-    def test_scikit_learns_check_passes(estimator, check):
+    def test_scikit_learns_check_passes(estimator, check, request):
+        if request.node.get_closest_marker("xfail"):
+            pytest.xfail("it does not pass, as docs/scikit_learn.md says")  # at once
         check(estimator)
 
     @pytest.mark.slow
@@ -105,7 +107,7 @@ def test_the_documentation_lists_the_checks_that_do_not_pass():
     assert max(len(failing) for _, failing in CHECKED) <= 8
 
 
-def test_dense_probabilities_are_as_scikit_learn_expects_them_of_several_labels():
+def test_dense_probabilities_pass_scikit_learns_check():
     check_classifiers_multilabel_output_format_predict_proba("DenseOutput", DenseOutput())
 
 
@@ -192,7 +194,7 @@ def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
 
 
 @each_model_once
-def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
+def test_its_score_is_the_precision_at_1_in_every_form(case):
     X, Y = case.problem()
     model = fitted(case)
     X, Y = X[:20], Y[:20]
@@ -299,7 +301,7 @@ def test_measures_of_sets_of_labels_take_sparse_predictions(measure):
     assert sparse.tolist() == dense_.tolist() and (sparse > 0).all()
 
 
-def test_measures_of_rankings_of_labels_take_the_decision_function():
+def test_measures_of_rankings_take_the_decision_function():
     X, Y = problem()
     for measure in ("average_precision", "roc_auc"):
         how = {"cv": 2, "scoring": measure, "error_score": "raise"}
@@ -307,7 +309,7 @@ def test_measures_of_rankings_of_labels_take_the_decision_function():
         assert found.tolist() == dense_.tolist()
 
 
-def test_measures_of_probabilities_take_dense_predictions_of_any_model():
+def test_measures_of_probabilities_take_dense_predictions():
     X, Y = problem()
     measures = ["average_precision", "roc_auc_ovr", "neg_log_loss", "neg_brier_score"]
     known = [measure for measure in measures if measure != "neg_brier_score" or VERSION >= (1, 7)]

@@ -98,7 +98,7 @@ def in_project(file):
 
 
 @pytest.mark.parametrize("title", RECIPES)
-def test_a_recipe_touches_few_files_and_says_which_tests_must_pass(title):
+def test_a_recipe_touches_few_files_and_names_tests(title):
     pieces, commands = RECIPES[title]
     assert len({file for file, *_ in pieces if not file.startswith("tests/")}) <= MOST_FILES
     assert commands

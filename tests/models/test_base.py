@@ -30,7 +30,7 @@ print(*sorted(sys.modules))
 """
 
 
-def test_training_predicting_saving_and_loading_leave_the_heavy_packages_alone(tmp_path):
+def test_models_leave_the_heavy_packages_alone(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", USE, str(tmp_path / "m")], cwd=ROOT, capture_output=True, text=True, timeout=300
     )

@@ -55,7 +55,7 @@ def test_classifiers_are_scikit_learns_on_rows_of_length_1(loss, C):
             np.testing.assert_allclose(peer.predict_proba(unit)[:, 1], expected)
 
 
-def test_labels_of_no_row_are_never_probable_and_labels_of_all_rows_always_are():
+def test_labels_of_no_row_and_of_all_rows_are_certain():
     X, Y = problem()
     Y[:, 2], Y[:, 4] = False, True
     model = OneVsRest().fit(X, Y)
@@ -69,7 +69,7 @@ def test_labels_of_no_row_are_never_probable_and_labels_of_all_rows_always_are()
     assert log_proba.tolist() == [-np.inf, 0.0] and gradient.nnz == 0
 
 
-def test_the_ranking_is_that_of_all_probabilities_with_ties_by_id(fitted):
+def test_the_ranking_is_by_probability_and_id(fitted):
     X, _ = problem(seed=1)
     proba = fitted.predict_proba(X).toarray()
     ranking = fitted.predict_topk(X, 9)
@@ -112,7 +112,7 @@ def test_rows_are_predicted_alike_in_batches_and_scaled(fitted, monkeypatch):
     np.testing.assert_allclose(fitted.predict_topk(8 * X.toarray(), 3).scores, whole.scores)
 
 
-def test_a_feature_of_no_training_row_counts_to_the_length_and_no_more():
+def test_an_unknown_feature_counts_to_the_length_only():
     X, Y = problem()
     model = OneVsRest().fit(sp.csr_array(sp.hstack([X, sp.csr_array((80, 1))])), Y)
     row = np.zeros((1, 21), np.float32)
@@ -152,7 +152,7 @@ def test_gradient_is_that_of_finite_differences(fitted):
     assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
 
 
-def test_C_is_chosen_by_trials_on_training_rows_whatever_the_number_of_threads(tmp_path):
+def test_C_is_chosen_by_trials_on_any_number_of_threads(tmp_path):
     data = make_synthetic(n_train=900, n_test=1, n_features=120, n_labels=30, features_per_row=12, labels_per_row=2)
     X, Y = data.X_train, data.Y_train
     chosen = OneVsRest(n_jobs=1).fit(X[:700], Y[:700])

@@ -77,7 +77,7 @@ def test_saving_replaces_a_file_and_leaves_a_folder(model, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["folder", "m.zip"]
 
 
-def test_the_readme_says_how_to_load_it_and_nothing_in_it_is_markup(content):
+def test_the_readme_says_how_to_load_it_without_markup(content):
     text = members(content)["README.md"].decode()
     assert text.startswith("# A \\| model") and 'load_model("model.zip")' in text and "xmlcore serve" in text
     measures = [{"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}, {"measure": "R@k", "k": 3}, 7]
@@ -191,7 +191,7 @@ def test_ids_without_a_label_or_feature_have_no_name():
                 name(2)
 
 
-def test_rows_with_the_names_of_the_packed_features_are_taken_without_a_warning_and_other_names_refused(model, rows):
+def test_rows_need_the_names_of_the_packed_features(model, rows):
     packed_model = PackedModel(model, feature_names=FEATURES)  # the model was fitted without names
     named = pd.DataFrame(rows, columns=FEATURES)
     with warnings.catch_warnings(action="error"):

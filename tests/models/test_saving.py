@@ -1,17 +1,22 @@
-"""Files of saved models: damaged ones are refused, and what could not be loaded is not saved."""
+"""Saved models are read as they were and in little memory; damaged files and other versions are refused."""
 
+import json
 import mmap
 import os
+import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from contract.estimators import problem
 
 from tests.archiving import members, zipped
-from xmlcore import PLT, load_model
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, TextClassifier, __version__, load_model
 from xmlcore.models import ModelFormatError, read_packed, saving
+from xmlcore.models.packed import PackedModel
 
 
 def patch_directory(offset, value):
@@ -77,7 +82,7 @@ def fitted():
 
 
 @pytest.mark.parametrize("damage", list(DAMAGES))
-def test_a_damaged_file_is_a_format_error_whatever_its_parser_raises(fitted, tmp_path, damage):
+def test_a_damaged_file_is_a_format_error(fitted, tmp_path, damage):
     folder = fitted.save(tmp_path / "model")
     before = [(folder / name).read_bytes() for name in ("params.json", "arrays.npz")]
     DAMAGES[damage](folder)
@@ -157,3 +162,47 @@ def base_of(array):
     while getattr(array, "base", None) is not None:
         array = array.base
     return array
+
+
+ALWAYS = 3_000_000  # bytes, beside 1.1 times the model
+LINEAR = {"C": 1.0, "normalize": "l2", "weight_threshold": 0.0, "max_iter": 1, "n_jobs": 1}
+TREE = PLT(**LINEAR, n_estimators=1, max_leaf_labels=20, arity=8)
+# Each with the number of rows, features, labels and values of a row of which it is made, for 10 to 25 MB.
+MODELS = [
+    (OneVsRest(**LINEAR), (200, 5_000, 150, 600)),
+    (TREE, (500, 10_000, 200, 600)),
+    (TextClassifier(model=TREE), (600, 10_000, 250, 600)),
+    (LdSM(n_estimators=3, n_epochs=1, n_jobs=1, max_nodes=41), (500, 20_000, 300, 2_000)),
+    (DoubleSampling(n_jobs=1, n_candidates=2), (400, 80_000, 300, 2_500)),
+]
+
+
+@pytest.mark.parametrize("model, sizes", MODELS, ids=[type(model).__name__ for model, _ in MODELS])
+def test_loading_takes_at_most_a_tenth_more_than_the_model(model, sizes, tmp_path):
+    n, n_features, n_labels, n_values = sizes
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, n_features), density=n_values / n_features, rng=rng, format="csr", dtype=np.float32)
+    if isinstance(model, TextClassifier):
+        X = [" ".join(f"w{column}" for column in X[[i]].indices) for i in range(n)]
+    with warnings.catch_warnings(action="ignore"):  # of training that is cut short
+        model.fit(X, [[int(label)] for label in rng.integers(0, n_labels, n)])
+    size = model.size()["model_bytes"]
+    assert 8e6 < size < 4e7
+    for path in (model.save(tmp_path / "folder"), PackedModel(model).save(tmp_path / "packed.zip")):
+        load_model(path)  # what is imported and compiled is not the model's
+        tracemalloc.start()
+        loaded = load_model(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert loaded.n_labels_ == model.n_labels_ and peak <= 1.1 * size + ALWAYS, path.name
+
+
+@pytest.mark.parametrize("version, todo", [(4, "update xmlcore"), (2, "Make it again"), ("x", "Make it again")])
+def test_a_model_of_another_version_is_refused(version, todo, tmp_path):
+    folder = PLT(n_jobs=1).fit(np.eye(4), [[0], [1], [2], [0, 2]]).save(tmp_path / "m")
+    written = json.loads((folder / "params.json").read_text(encoding="utf-8"))
+    assert written["xmlcore"] == __version__
+    (folder / "params.json").write_text(json.dumps(written | {"format": version, "xmlcore": "7.1"}))
+    message = rf"version {version!r} .* xmlcore 7\.1, .* {__version__} reads 3.*{todo}"
+    with pytest.raises(ModelFormatError, match=message):
+        load_model(folder)

@@ -208,7 +208,7 @@ def test_further_texts_are_learnt_as_the_model_learns_rows():
         TextClassifier().partial_fit(texts, label_lists)
 
 
-def test_scikit_learns_measures_take_a_matrix_or_a_class_for_each_text():
+def test_scikit_learns_measures_take_predictions_of_texts():
     texts, label_lists = some_texts()
     Y = np.array([[name in row for name in sorted(TOPICS)] for row in label_lists])
     for measure in ("f1_micro", "average_precision"):

@@ -76,7 +76,7 @@ def test_mypy_passes_scripts_and_finds_mistakes(scripts, tmp_path):
     assert_only_the_mistakes({(name, int(line)): message for name, line, message in errors}, scripts)
 
 
-def test_every_public_function_says_the_types_of_its_parameters_and_of_its_result():
+def test_every_public_function_is_typed():
     functions = public_functions()
     assert len(functions) > 450
     lacking = []

@@ -26,7 +26,7 @@ def test_candidates_are_the_nearest_centroids(distance, weighting):
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
-def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over_all(distance):
+def test_few_postings_give_the_candidates_of_a_full_pass(distance):
     """Rows of one or two rare terms leave most classes untouched: those come by their own length and id."""
     random = np.random.default_rng(0)
     n_classes = 300
@@ -55,9 +55,9 @@ def many_classes(distance, weighting):
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
-def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(distance, weighting):
+def test_skipping_frequent_terms_finds_the_same_candidates(distance, weighting):
     model, X, ids = many_classes(distance, weighting)
-    index, new = model.ranker_.index, sp.csr_array(X[::100])
+    index, new = model.ranker_.index, sp.csr_array(X[::150])
     x = model._rows(new)
     room, q = ds_nearest.scratch(3100), 9
     scores, found, pruned = np.empty(q), np.empty(q, np.int32), 0
@@ -106,7 +106,7 @@ def tree_problem(n=90):
     return problem(n=n, n_classes=20, n_terms=40, most=2, skip=(3, 11))
 
 
-def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
+def test_candidates_from_a_tree_are_its_best_classes_with_rows():
     X, _, labels = tree_problem()
     model = paper(X, binary(labels, 20), candidates_from="plt", features="extended")
     tree = model.ranker_.tree
@@ -125,7 +125,7 @@ def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
     np.testing.assert_allclose(features[:, 2:, -1], np.log(np.maximum(proba, np.exp(-20))), rtol=1e-4, atol=1e-5)
 
 
-def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
+def test_rows_for_tree_and_centroids_have_the_same_weights():
     X, _, labels = tree_problem()
     for weighting in ("tfidf", "counts"):
         model = paper(X, binary(labels, 20), candidates_from="plt", weighting=weighting)
@@ -135,7 +135,7 @@ def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
         np.testing.assert_allclose(found, dense / dense.max(axis=1, keepdims=True), rtol=1e-6)
 
 
-def test_each_cross_fitted_tree_is_trained_without_the_rows_of_its_fold(monkeypatch):
+def test_a_cross_fitted_tree_does_not_see_its_fold(monkeypatch):
     X, _, labels = tree_problem()
     seen = []
     monkeypatch.setattr(candidates, "_train", lambda X, Y, *rest: seen.append((X, Y)) or object())

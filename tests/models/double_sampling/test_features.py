@@ -39,7 +39,7 @@ def test_every_feature_has_a_meaning_in_one_sentence():
     assert tuple(features.MEANINGS) == names and len(names) == 17
 
 
-def test_features_of_class_minus_1_are_nan_and_a_class_without_rows_has_those_of_an_empty_class():
+def test_features_of_no_class_and_of_a_class_without_rows():
     X, rows, labels = problem(skip=(2,))
     model = paper(X, binary(labels))
     found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])

@@ -53,7 +53,7 @@ def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
     assert model.empirical_risk_ == pytest.approx(risk_of_twin(model, sample, rows, labels, extended=True), abs=1e-9)
 
 
-def test_pairs_have_the_log_probability_of_the_tree_without_the_row(monkeypatch):
+def test_pairs_have_log_probabilities_of_trees_without_the_row(monkeypatch):
     X, _, labels = problem(n=90, n_classes=20, n_terms=40, most=2, skip=(3, 11))
     params = {"candidates_from": "plt", "features": "extended", "n_adversarial": 4}
     _, (data, sample, pairs, signs) = recorded(monkeypatch, X, binary(labels, 20), **params)

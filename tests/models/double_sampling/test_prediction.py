@@ -10,7 +10,7 @@ from xmlcore.models.double_sampling import estimator, learning, prediction, samp
 
 
 @pytest.mark.parametrize("params", [{}, *EXTENSIONS], ids=str)
-def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params):
+def test_f_is_weights_times_features_and_orders_the_ranking(params):
     X, _, labels = problem(most=2)
     model = paper(X, binary(labels), n_candidates=4, **params)
     ranking = model.predict_topk(X, k=4)
@@ -35,7 +35,7 @@ def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, fea
         np.testing.assert_allclose(ranking.scores[i], shares / shares.sum(), rtol=1e-4)
 
 
-def test_predict_returns_one_class_for_multi_class_data_and_else_the_classes_of_at_least_half_the_share():
+def test_predict_returns_one_class_or_those_of_half_the_share():
     X, _, labels = problem()
     model = paper(X, binary(labels))
     assert model.multiclass_ and np.array_equal(model.predict(X).indices, model.predict_topk(X, 1).labels.ravel())
@@ -56,7 +56,7 @@ def test_probabilities_are_shares_of_the_candidates():
         assert np.array_equal(row[own[:4]], scores[:4]) and np.count_nonzero(row) <= 4
 
 
-def test_features_that_no_training_row_had_and_rows_without_any_do_not_matter():
+def test_unknown_features_and_empty_rows_do_not_matter():
     X, _, labels = problem()
     wide = np.hstack([X[:, :7], np.zeros((40, 1)), X[:, 7:]])
     model = paper(wide, binary(labels))

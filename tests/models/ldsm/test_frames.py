@@ -68,7 +68,7 @@ def test_levels_below_a_node(tree):
     assert frames.below(tree, top, 0).tolist() == [top]
 
 
-def test_nodes_are_placed_by_depth_and_each_end_of_a_branch_has_its_own_line(tree):
+def test_nodes_are_placed_by_depth_and_branch(tree):
     frame = frames.layout(tree, frames.below(tree, 0, 3)).set_index("node")
     assert frame["x"].tolist() == tree.depth[frame.index].tolist()
     ends = frame[~frame.index.isin(frame["parent"])]
@@ -81,7 +81,7 @@ def test_nodes_are_placed_by_depth_and_each_end_of_a_branch_has_its_own_line(tre
     assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
 
 
-def test_the_path_of_a_row_is_drawn_with_the_siblings_of_its_nodes(model, tree):
+def test_the_path_of_a_row_is_drawn_with_siblings(model, tree):
     applied = model.apply(model.X)
     several = [i for i in range(model.X.shape[0]) if applied.of(i, 0).size > 1]
     for row in [0, *several[:2]]:
@@ -106,7 +106,7 @@ def test_nodes_and_labels_that_do_not_exist_are_refused(tree, number):
         frames.rows_with_label(tree, number)
 
 
-def test_a_drawing_names_the_label_that_rises_most_and_the_sum_that_makes_j(model, tree):
+def test_a_drawing_names_the_label_that_rises_most_and_j(model, tree):
     frame = frames.drawing_frame(tree, frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS)
     whole = frames.nodes_frame(tree)
     known = frames.drawing_frame(tree, frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS, all_nodes=whole)
@@ -164,7 +164,7 @@ def test_a_leaf_has_neither_training_nor_features(model, tree):
         frames.features_of_node(model, 0, leaf)
 
 
-def test_the_table_of_a_nodes_labels_has_the_shares_sent_to_each_child(tree):
+def test_labels_of_a_node_have_the_shares_sent_to_each_child(tree):
     frame = frames.labels_of_node(tree, 0, lambda j: f"topic {j}")
     assert frame["rows"].tolist() == sorted(counts(tree, 0)[counts(tree, 0) > 0], reverse=True)
     for row in frame.to_dict("records"):
@@ -200,7 +200,7 @@ def rare(model):
     return [int(order[0]), int(order[len(order) // 2]), int(order[-1])]
 
 
-def test_leaves_of_a_label_hold_all_its_rows_and_rank_it_among_their_labels(model, tree):
+def test_leaves_of_a_label_hold_all_its_rows(model, tree):
     for label in rare(model):
         frame = frames.leaves_of_label(tree, label, lambda j: f"topic {j}")
         leaves = [v for v in range(tree.parent.size) if tree.children[v, 0] < 0 and counts(tree, v)[label]]
@@ -216,7 +216,7 @@ def test_leaves_of_a_label_hold_all_its_rows_and_rank_it_among_their_labels(mode
             assert row["name_1"] == f"topic {own.argmax()}" and row["share_1"] == own.max() / row["rows"]
 
 
-def test_nodes_of_a_label_are_those_that_its_rows_reach_and_their_siblings(model, tree):
+def test_nodes_of_a_label_are_those_its_rows_reach_and_siblings(model, tree):
     for label in rare(model):
         reached = {v for v in range(tree.parent.size) if counts(tree, v)[label]}
         around = set(frames.with_siblings(tree, list(reached)))
@@ -224,7 +224,7 @@ def test_nodes_of_a_label_are_those_that_its_rows_reach_and_their_siblings(model
         assert set(frames.nodes_of_label(tree, label, len(around) - 1)) == reached or reached == around
 
 
-def test_when_not_all_fit_the_nodes_with_most_rows_of_the_label_are_connected(model, tree):
+def test_of_many_nodes_those_with_most_rows_are_connected(model, tree):
     label = rare(model)[-1]
     count = frames.rows_with_label(tree, label)
     reached = np.flatnonzero(count)
@@ -240,7 +240,7 @@ def test_when_not_all_fit_the_nodes_with_most_rows_of_the_label_are_connected(mo
         assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
 
 
-def test_a_drawing_of_a_label_has_the_share_of_its_rows_at_each_node(model, tree):
+def test_a_drawing_of_a_label_has_its_share_at_each_node(model, tree):
     label = rare(model)[-1]
     nodes = frames.nodes_of_label(tree, label)
     frame = frames.drawing_frame(tree, nodes, lambda j: f"t{j}", WEIGHTS, label=label).set_index("node")
@@ -318,7 +318,7 @@ def test_the_features_of_a_node_send_rows_to_its_children(model):
         assert ends == sorted(leaves.of(row, t).tolist())
 
 
-def test_the_margins_of_the_way_to_each_leaf_send_the_row_there_and_are_those_of_explanations(model):
+def test_margins_of_a_way_are_those_of_explanations(model):
     from xmlcore import explain
 
     leaves, passed = model.apply(model.X[:6]), 0
@@ -337,7 +337,7 @@ def test_the_margins_of_the_way_to_each_leaf_send_the_row_there_and_are_those_of
     assert passed > 50
 
 
-def test_features_of_a_step_speak_for_the_child_taken_the_clearest_first(model):
+def test_features_of_a_step_speak_for_the_child_taken(model):
     x = model.X[[3]].toarray()
     leaf = int(model.apply(x).of(0, 0)[0])
     for step in frames.steps_frame(model, 0, x, leaf, k=2).itertuples():

@@ -62,7 +62,7 @@ def test_rows_learnt_in_parts_give_the_model_of_all_at_once():
     np.testing.assert_array_equal(in_parts.predict_topk(X).scores, at_once.predict_topk(X).scores)
 
 
-def test_the_means_for_reranking_are_those_of_all_rows_also_in_new_features():
+def test_means_for_reranking_are_those_of_all_rows():
     X, Y = problem()
     cut = sp.csr_array(X[:300].multiply(np.arange(40) < 36))
     model = LdSM(**PARAMS, rerank_beta=0.5).fit(cut, Y[:300]).partial_fit(X[300:], Y[300:])

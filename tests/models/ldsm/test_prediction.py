@@ -75,7 +75,7 @@ def test_reranking_mixes_shares_with_nearness_to_the_labels_mean(space, monkeypa
         assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_searching_a_mean_and_reading_it_whole_give_the_same_distance():
+def test_searching_a_mean_gives_the_distance_of_reading_it():
     random = np.random.default_rng(0)
     X = sp.random_array((30, 400), density=0.3, rng=random, format="csr", dtype=np.float32)
     labels = [[i % 3] for i in range(30)]

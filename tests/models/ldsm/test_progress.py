@@ -73,7 +73,7 @@ ENDLESS = 100_000  # epochs: a test that waits for all of them times out
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_training_stops_within_a_large_node_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
+def test_training_stops_within_a_large_node(one_large_node, n_jobs, monkeypatch):
     X, Y, model = one_large_node
     before, trees, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, [], []
     begin = progress.TreeGrowth.begin

@@ -45,7 +45,7 @@ def same_model(a, b, X):
     return same_scores(a.predict_topk(X, 5), b.predict_topk(X, 5))
 
 
-def test_what_was_chosen_trains_the_same_model_without_trials_and_is_saved(data, fitted, tmp_path):
+def test_chosen_settings_train_the_same_model_without_trials(data, fitted, tmp_path):
     loaded = load_model(fitted.save(tmp_path / "model"))
     assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
     assert set(fitted.settings_) == set(NAMES) and "auto" not in fitted.settings_.values()
@@ -58,7 +58,7 @@ def test_what_was_chosen_trains_the_same_model_without_trials_and_is_saved(data,
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs, monkeypatch):
+def test_the_choice_depends_on_the_seed_alone(data, n_jobs, monkeypatch):
     expected = PLT(random_state=3, n_jobs=1).fit(data.X_train, data.Y_train)
     monkeypatch.setattr(time, "perf_counter", iter(range(10**6)).__next__)
     other = PLT(random_state=3, n_jobs=n_jobs).fit(data.X_train, data.Y_train)
@@ -70,7 +70,7 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
     assert len(firsts) > 1  # each seed draws another sample
 
 
-def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
+def test_trials_are_measured_on_other_rows_than_trained_on(data, fitted):
     table = fitted.chosen_
     assert len(table) == 4 and (table["rows"] == 225).all() and (table["seconds"] > 0).all()
     order = np.random.default_rng([0, STREAM]).permutation(900)
@@ -85,7 +85,7 @@ def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted
     np.testing.assert_allclose(table["score"], ratios.mean(axis=1))
 
 
-def test_with_several_levels_scaling_and_C_are_tried_with_all_rows_of_some_labels(many_labels):
+def test_with_levels_trials_have_all_rows_of_some_labels(many_labels):
     X, Y = many_labels
     model = PLT(arity=4, max_leaf_labels=20).fit(X, Y)
     few = model.chosen_[model.chosen_["labels"] < 300]
@@ -105,7 +105,7 @@ def test_with_several_levels_scaling_and_C_are_tried_with_all_rows_of_some_label
     assert model.settings_["normalize"] == best["normalize"] and 0.25 < model.settings_["C"] / best["C"] < 4
 
 
-def test_labels_are_drawn_with_all_their_rows_unless_common_ones_are_most_of_all(many_labels):
+def test_labels_are_drawn_with_all_their_rows(many_labels):
     X, Y = many_labels
     counts = np.bincount(Y.indices, minlength=300)
     label_weights = np.arange(300.0)
@@ -155,7 +155,7 @@ def test_fast_tries_nothing(data):
     assert PLT(quality="fast").choose(data.X_train.toarray() + 1, data.Y_train).settings["normalize"] != "idf"
 
 
-def test_best_has_three_trees_that_take_turns_where_there_are_levels(data, tmp_path):
+def test_best_has_three_trees_where_there_are_levels(data, tmp_path):
     X, Y = data.X_train, data.Y_train
     best = PLT(quality="best", max_leaf_labels=8).fit(X, Y)
     turns = best.settings_["normalize"].split("+")
@@ -209,7 +209,7 @@ def test_shapes_that_are_tried(fixed, sizes, expected):
     assert [(shape["arity"], shape["max_leaf_labels"]) for shape in shapes] == expected
 
 
-def test_where_one_level_costs_too_much_shapes_of_affordable_cost_are_tried():
+def test_affordable_shapes_are_tried_where_one_level_is_dear():
     data = Sizes(490_449, 100_000, 5.4)
     costs = [relative_cost(data, *shape.values()) for shape in possible_shapes(EVERY_AUTO, data)]
     assert len(costs) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
@@ -265,7 +265,7 @@ def test_trials_that_say_nothing_leave_C_where_it_is_published():
     assert PLT().choose(X, [list(range(40))] * 800).settings["C"] == 1.0
 
 
-def test_a_scaling_is_not_chosen_by_a_C_that_was_better_by_chance():
+def test_a_scaling_is_not_chosen_by_chance():
     scores = {"l2": {0.25: 0.9, 1.0: 1.1, 4.0: 1.05}, "standardize": {0.25: 0.9, 1.0: 1.0, 4.0: 1.2}}
     rule = RULE._replace(C_power=0.0)
     for error, expected in ((0.15, "l2"), (0.05, "standardize")):
@@ -354,14 +354,14 @@ def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
     ("corel5k", PLT(), (34.9, 27.2, 22.4)),
     ("bibtex", PLT.preset("napkinxc"), (63.3, 39.0, 28.6)),
 ])  # fmt: skip
-def test_defaults_are_as_precise_as_the_best_library_and_its_settings_as_it_is(real_data, name, model, expected):
+def test_defaults_are_as_precise_as_the_best_library(real_data, name, model, expected):
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
     model.fit(data.X_train, data.Y_train)
     precision = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
     assert (precision >= np.array(expected) - 0.3).all(), precision
 
 
-def test_a_tree_of_one_level_is_trained_without_clustering_its_labels(data, monkeypatch):
+def test_one_level_needs_no_clustering(data, monkeypatch):
     def fit(max_leaf_labels):
         model = PLT(arity=2, max_leaf_labels=max_leaf_labels, C=1.0, loss="squared_hinge")
         return model.fit(data.X_train, data.Y_train)

@@ -23,7 +23,7 @@ def test_the_requested_workers_are_used(monkeypatch):
     assert len(threads) > 3 and set(threads) == {3}
 
 
-def test_another_seed_or_place_in_an_ensemble_is_another_tree_and_none_is_fresh():
+def test_another_seed_or_place_is_another_tree():
     X, Y, _, _ = problem()
     models = [PLT(max_leaf_labels=4, random_state=s).fit(X, Y) for s in (0, 1, None, None)]
     labels = [tuple(m.trees_[0].label) for m in models]
@@ -31,7 +31,7 @@ def test_another_seed_or_place_in_an_ensemble_is_another_tree_and_none_is_fresh(
     assert len(set(labels)) == 6
 
 
-def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():
+def test_unused_and_universal_labels_are_certain():
     X, Y, X_test, _ = problem()
     Y = Y.toarray()
     Y[:, 3] = False
@@ -41,7 +41,7 @@ def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():
     assert (proba[:, 8] == 1).all()
 
 
-def test_rows_without_labels_teach_the_root_that_there_may_be_none():
+def test_rows_without_labels_teach_the_root():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((50, 5)) * [1, 1, 1, 0, 0], rng.random((50, 5)) * [0, 0, 0, 1, 1]])
     Y = [[0], [1]] * 25 + [[]] * 50
@@ -55,7 +55,7 @@ def test_rows_without_labels_teach_the_root_that_there_may_be_none():
     "loss, C",
     [("logistic", 0.01), ("logistic", 10.0), ("logistic", 300.0), ("squared_hinge", 0.1), ("squared_hinge", 3.0)],
 )
-def test_node_classifiers_below_the_root_are_those_of_one_vs_rest(loss, C):
+def test_node_classifiers_are_those_of_one_vs_rest(loss, C):
     X, Y, _, _ = problem()
     some = np.flatnonzero(np.diff(Y.indptr))  # so that the root's children see all rows
     params = {"loss": loss, "C": C, "weight_threshold": 0.0, "tol": 1e-6 if C < 100 else 1e-5, "max_iter": 5000}
@@ -119,7 +119,7 @@ def test_unfinished_training_warns_with_the_depth():
         PLT(max_leaf_labels=4, max_iter=1000).fit(X, Y)
 
 
-def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
+def test_unknown_features_count_to_the_length_only():
     X, Y, X_test, _ = problem()
     wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))
     model = PLT(loss="logistic").fit(wide, Y)

@@ -26,7 +26,7 @@ def test_without_noise_it_is_a_plt(rows):
     np.testing.assert_array_equal(ours.label_counts_, Y.sum(axis=0))
 
 
-def test_noisy_copies_count_for_the_model_and_not_for_the_label_counts(rows):
+def test_noisy_copies_do_not_change_label_counts(rows):
     X, Y = rows
     model = ExtendedPLT(sigma=0.3, augment_ratio=1.5).fit_for_adversarial_examples(X, Y)
     assert model.n_augmented_ == 120
@@ -66,7 +66,7 @@ def test_rows_are_worked_through_in_blocks_without_a_difference(monkeypatch, row
                 assert parts[k][sigma][measure] == whole[k][sigma][measure]
 
 
-def test_the_evaluation_can_be_stopped_and_refuses_what_it_cannot_measure(rows):
+def test_the_evaluation_stops_and_refuses_bad_arguments(rows):
     X, Y = rows
     model = ExtendedPLT().fit(X, Y)
     with pytest.raises(Cancelled):

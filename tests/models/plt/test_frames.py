@@ -52,7 +52,7 @@ def rows_of(tree, Y):
     return [Y.toarray()[:, sorted(labels)].any(axis=1) for labels in labels_of(tree)]
 
 
-def test_nodes_have_their_labels_their_rows_and_the_most_frequent_labels_first(fitted):
+def test_nodes_have_rows_and_labels_most_frequent_first(fitted):
     model, Y, _, _ = fitted
     tree, frame = model.trees_[0], frames.nodes_frame(model.trees_[0], Y)
     counts = Y.toarray().sum(axis=0)
@@ -65,7 +65,7 @@ def test_nodes_have_their_labels_their_rows_and_the_most_frequent_labels_first(f
         assert [line.label_1, line.label_2, line.label_3] == best + [-1] * (3 - len(best))
 
 
-def test_labels_of_a_node_are_sorted_by_frequency_and_name_the_child_that_has_them(fitted):
+def test_labels_of_a_node_name_the_child_that_has_them(fitted):
     model, Y, _, _ = fitted
     tree, counts = model.trees_[0], Y.toarray().sum(axis=0)
     for node, labels in enumerate(labels_of(tree)):
@@ -88,7 +88,7 @@ def test_labels_without_rows_have_nodes_without_rows():
     assert frame["label_1"].tolist() == [2, 0, 2, 0, 1]
 
 
-def test_quality_of_nodes_is_measured_on_the_rows_with_a_label_below_the_parent(fitted):
+def test_quality_is_measured_on_rows_below_the_parent(fitted):
     model, _, X, Y = fitted
     tree, nodes, reach = model.trees_[0], model.linear_nodes(), rows_of(model.trees_[0], Y)
     said = []
@@ -116,7 +116,7 @@ def test_quality_of_nodes_is_measured_on_the_rows_with_a_label_below_the_parent(
     assert work == found["measured"].sum()
 
 
-def test_quality_does_not_depend_on_how_many_margins_are_in_memory_at_a_time(fitted, monkeypatch):
+def test_quality_does_not_depend_on_margins_at_once(fitted, monkeypatch):
     model, _, X, Y = fitted
     whole = frames.quality_frame(model.linear_nodes(), model.trees_[0], X, Y)
     monkeypatch.setattr("xmlcore.models.plt.frames.quality.MARGINS_AT_ONCE", 40)
@@ -184,7 +184,7 @@ def test_nodes_that_do_not_exist_are_refused(fitted):
         frames.features_of_node(fitted[0].linear_nodes(), -1)
 
 
-def test_children_share_the_width_of_their_parent_those_with_most_rows_first(nodes_of_tree):
+def test_children_share_the_width_of_their_parent(nodes_of_tree):
     tree, nodes = nodes_of_tree
     laid = frames.layout_frame(tree, nodes)
     assert len(laid) == laid.attrs["total"] == tree.n_nodes and laid["start"].iloc[0] == 0
@@ -197,7 +197,7 @@ def test_children_share_the_width_of_their_parent_those_with_most_rows_first(nod
         assert tree.label[v] >= 0 or place == laid["start"].iloc[v] + nodes["n_labels"].iloc[v]
 
 
-def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(nodes_of_tree):
+def test_a_part_of_the_layout_lies_below_its_top(nodes_of_tree):
     tree, nodes = nodes_of_tree
     whole = frames.layout_frame(tree, nodes)
     for top in (1, tree.n_nodes // 3, tree.n_nodes - 1):
@@ -210,7 +210,7 @@ def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(nodes
     assert here["node"].tolist() == frames.children_of(tree, 0).tolist()
 
 
-def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_before_its_child(nodes_of_tree):
+def test_nodes_with_fewest_labels_are_left_out_first(nodes_of_tree):
     tree, nodes = nodes_of_tree
     drawn = frames.layout_frame(tree, nodes, most=9)
     assert len(drawn) == 9 and drawn.attrs["total"] == tree.n_nodes
@@ -220,7 +220,7 @@ def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_b
     assert all((n, rows) <= (kept["n_labels"], kept["rows"]) for n, rows in zip(left["n_labels"], left["rows"]))
 
 
-def test_nodes_that_are_always_drawn_come_before_those_with_more_labels(nodes_of_tree):
+def test_nodes_that_are_always_drawn_come_first(nodes_of_tree):
     tree, nodes = nodes_of_tree
     path = frames.path_to(tree, tree.n_nodes - 1)
     rare = set(path) - set(frames.layout_frame(tree, nodes, most=9)["node"])

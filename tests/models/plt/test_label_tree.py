@@ -84,7 +84,7 @@ def huffman(counts, arity):
     return build_tree("huffman", len(counts), arity, 100, 0, frequencies=np.array(counts))
 
 
-def test_huffman_breaks_ties_by_label_and_gives_equal_labels_equal_depths():
+def test_huffman_breaks_ties_by_label():
     assert huffman([3] * 8, 2).depth.tolist() == [0] + [1] * 2 + [2] * 4 + [3] * 8
     tree = huffman([1, 1, 1, 1, 5], 2)
     assert naive.plt_shapes.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
@@ -92,7 +92,7 @@ def test_huffman_breaks_ties_by_label_and_gives_equal_labels_equal_depths():
 
 
 @pytest.mark.parametrize("arity", [2, 5])
-def test_a_huffman_model_counts_training_rows_and_predicts_exactly(arity):
+def test_a_huffman_model_predicts_exactly(arity):
     X, Y = problem()
     model = PLT(tree="huffman", arity=arity, max_leaf_labels=1000).fit(X, Y)
     counts = Y.toarray().sum(axis=0)
@@ -251,7 +251,7 @@ def test_from_nested_is_what_it_looks_like():
     ([0, 2**70], r"at \[1\] cannot be a label"),
     (3, "a nested tree is a list"),
 ])  # fmt: skip
-def test_nested_lists_that_are_no_tree_are_refused_with_the_place(groups, message):
+def test_nested_lists_that_are_no_tree_are_refused(groups, message):
     with pytest.raises((ValueError, TypeError), match=message):
         LabelTree.from_nested(groups)
 
@@ -330,7 +330,7 @@ def test_trees_that_cannot_differ_are_warned_of():
 
 
 @pytest.mark.parametrize("cls", [PLT, ExtendedPLT])
-def test_where_the_chosen_shape_has_one_level_one_tree_is_trained_and_that_is_said(cls):
+def test_one_level_trains_one_tree_and_says_so(cls):
     X, Y = problem()
     with pytest.warns(UserWarning, match="1 tree is trained in place of n_estimators=3.*smaller max_leaf_labels"):
         model = cls(n_estimators=3).fit(X, Y)
@@ -387,7 +387,7 @@ def test_a_model_collapses_the_tree_of_any_strategy(tree, max_leaf_labels):
     check_exact(wide, X)
 
 
-def test_a_saved_model_keeps_a_users_tree_and_can_be_fitted_again(tmp_path):
+def test_a_saved_model_keeps_a_users_tree(tmp_path):
     X, Y = problem()
     tree = LabelTree.from_parents(*random_tree(30, 2))
     model = PLT(tree=tree, collapse_layers=1, max_leaf_labels=1).fit(X, Y)
@@ -401,7 +401,7 @@ def test_a_saved_model_keeps_a_users_tree_and_can_be_fitted_again(tmp_path):
     assert again.tree == tree
 
 
-def test_warming_up_compiles_the_clustering_of_any_arity_and_takes_any_tree(monkeypatch):
+def test_warming_up_covers_any_arity_and_tree(monkeypatch):
     split, calls = building.split_labels, []
     monkeypatch.setattr(building, "split_labels", lambda *args: calls.append(args) or split(*args))
     warm_up(PLT(arity=256))

@@ -26,7 +26,7 @@ def data(seed, n=60, D=30, L=14, unlabelled=False):
     return X, sp.csr_array(Y)
 
 
-def test_every_kept_weight_is_there_once_and_a_tree_or_label_that_is_not_there_is_refused():
+def test_every_kept_weight_is_there_once():
     X, Y = data(1)
     model = PLT(max_leaf_labels=3).fit(X, Y)
     assert model.linear_nodes().weights.nnz == model.n_weights_
@@ -68,7 +68,7 @@ def test_gradient_is_that_of_finite_differences(loss, n_estimators, unlabelled):
         np.testing.assert_allclose(gradient[[i]].toarray()[0], expected, rtol=1e-5, atol=1e-5 * abs(expected).max())
 
 
-def test_gradient_stores_only_features_of_the_path_and_of_the_row():
+def test_gradients_store_features_of_path_and_row_only():
     X, Y = data(4, D=60)
     model = PLT(max_leaf_labels=2, weight_threshold=2.0).fit(X, Y)
     nodes = model.linear_nodes()
@@ -82,7 +82,7 @@ def test_gradient_stores_only_features_of_the_path_and_of_the_row():
     assert gradient.nnz < 0.9 * 60 * 60
 
 
-def test_rows_of_zeros_and_factors_that_are_fixed_have_gradient_zero():
+def test_zero_rows_and_fixed_factors_have_gradient_zero():
     X, Y = data(6)
     Y = Y.tolil()
     Y[:, 2] = False  # no row has label 2: a factor of 0 at its leaf, or above
@@ -96,7 +96,7 @@ def test_rows_of_zeros_and_factors_that_are_fixed_have_gradient_zero():
     assert np.isfinite(model.log_proba_gradient(X, np.where(labels == 2, 0, labels))[1].data).all()
 
 
-def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
+def test_linear_nodes_are_made_once_and_dropped_by_fit():
     X, Y = data(7)
     model = PLT(max_leaf_labels=2).fit(X, Y)
     before = len(pickle.dumps(model))

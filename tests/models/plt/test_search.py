@@ -14,7 +14,7 @@ from xmlcore.models.plt import search
 from xmlcore.validation import csr_parts
 
 
-def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
+def test_impossible_labels_are_ranked_by_id():
     Y = np.zeros((6, 2000), bool)
     Y[:, 1500] = [1, 0, 1, 0, 1, 0]
     Y[:, 7] = [0, 1, 0, 1, 0, 1]
@@ -81,7 +81,7 @@ MIXED_PARAMS = [
 
 
 @pytest.mark.parametrize("params", MIXED_PARAMS)
-def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(monkeypatch, mixed, params):
+def test_a_rows_result_does_not_depend_on_its_neighbours(monkeypatch, mixed, params):
     X, Y, rows = mixed
     model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
     assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
@@ -121,7 +121,7 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
         np.testing.assert_allclose(every[[label for label, _ in expected]], np.exp([s for _, s in expected]), rtol=1e-4)
 
 
-def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_ones(monkeypatch, mixed):
+def test_which_rows_are_searched_together(monkeypatch, mixed):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
     n_dense = int((model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
