@@ -94,7 +94,7 @@ def test_wreck_in_the_way_is_replaced():
     assert os.listdir(kind_folder()) == [KEY]
 
 
-def test_own_facts_cannot_be_overwritten_and_bad_facts_fail_before_the_work():
+def test_bad_facts_fail_before_the_work():
     with pytest.raises(ValueError, match="'bytes'"), store.writing("runs", KEY, bytes=1):
         pytest.fail("the block must not run")
     with pytest.raises(TypeError, match="cannot be kept"), store.writing("runs", KEY, thing=object()):
@@ -132,7 +132,7 @@ def scramble_value(path):
     ],
     ids=["cut", "scrambled", "no value", "no record", "bad record", "deep record", "wrong record"],
 )
-def test_a_damaged_artifact_is_not_there_is_left_by_readers_and_can_be_made_again(harm):
+def test_a_damaged_artifact_can_be_made_again(harm):
     harm(store.save("runs", KEY, {"x": np.arange(100)}))
     with pytest.raises(store.DamagedArtifactError, match="make it again"):
         store.load("runs", KEY)
@@ -227,7 +227,7 @@ def test_deleted_artifact_is_gone_whole():
     assert os.listdir(kind_folder()) == []
 
 
-def test_leftovers_older_than_a_day_are_removed_by_the_next_writer():
+def test_the_next_writer_removes_leftovers_older_than_a_day():
     kind_folder().mkdir(parents=True)
     long_ago = time.time() - 2 * store.STALE_SECONDS
     for name in (".tmp-old", ".tmp-young", ".tmp-old-but-growing", ".old-left"):
@@ -270,7 +270,7 @@ def test_two_processes_writing_the_same_keys_at_once():
     assert sorted(os.listdir(kind_folder())) == [f"{i:08x}" for i in range(40)]
 
 
-def test_threads_writing_deleting_and_reading_one_key_never_see_half_of_it():
+def test_threads_never_see_half_of_an_artifact():
     def work(seed):
         for step in range(30):
             if (seed + step) % 5 == 0:

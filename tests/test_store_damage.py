@@ -27,7 +27,7 @@ def test_each_of_100_flipped_bits_of_an_object_is_found():
         assert not store.exists("runs", KEY)
 
 
-def test_a_flipped_bit_of_a_file_beside_the_object_is_found_and_nothing_is_removed():
+def test_a_flipped_bit_beside_the_object_is_found():
     with store.writing("runs", KEY) as path:
         store.write_value(path, VALUE)
         (path / "model").mkdir()
@@ -40,7 +40,7 @@ def test_a_flipped_bit_of_a_file_beside_the_object_is_found_and_nothing_is_remov
 
 
 @pytest.mark.parametrize("record", [True, False], ids=["record whole", "record damaged"])
-def test_a_damaged_upload_is_said_to_be_damaged_and_never_removed_or_changed(record):
+def test_a_damaged_upload_is_never_removed_or_changed(record):
     path = store.save("datasets", KEY, VALUE, again=False)
     file = path / (store.VALUE if record else store.META)
     flip(file, 100) if record else file.write_text("{")
@@ -51,7 +51,7 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_never_removed_or_changed(rec
         assert file.read_bytes() == before and store.damaged("datasets", KEY)
 
 
-def test_a_record_that_is_nested_too_deeply_is_passed_over_where_all_are_read():
+def test_a_record_nested_too_deeply_is_passed_over():
     store.save("runs", KEY, VALUE)
     aside = store.folder("runs", KEY).parent / store.set_aside("runs", KEY)
     for path in (aside, store.save("runs", KEY, VALUE)):
@@ -62,7 +62,7 @@ def test_a_record_that_is_nested_too_deeply_is_passed_over_where_all_are_read():
 @pytest.mark.parametrize(
     "wrong", [{"bytes": -1}, {"bytes": {"a": 1}}, {"bytes": float("inf")}, {"n_labels": -1}, {"n_train": True}]
 )
-def test_a_record_with_a_size_that_cannot_be_is_passed_over_where_all_are_read(wrong):
+def test_a_record_with_an_impossible_size_is_passed_over(wrong):
     sizes = dict.fromkeys(("n_train", "n_test", "n_features", "n_labels"), 1)
     record = store.save("datasets", KEY, VALUE, **sizes) / store.META
     assert store.inventory().artifacts

@@ -34,7 +34,7 @@ def kept(kind="runs"):
     return {int(one["key"], 16) for one in store.entries(kind)}
 
 
-def test_dependents_are_all_that_was_computed_from_an_artifact_nearest_first():
+def test_dependents_are_all_computed_from_an_artifact():
     data = made("datasets", 1)
     other = made("datasets", 2, inputs={"dataset": data}, again=True)  # split from it: a data set of its own
     run = made("runs", 3, inputs={"dataset": data})
@@ -57,7 +57,7 @@ def test_usage_counts_bytes_by_kind():
     assert found["by_kind"]["runs"] > 30_000 and found["pinned_bytes"] == found["by_kind"]["datasets"]
 
 
-def test_what_was_used_longest_ago_is_removed_until_the_bound_holds(caplog):
+def test_results_used_longest_ago_are_removed_first(caplog):
     for number, days in ((1, 3), (2, 40), (3, 50), (4, 1)):
         made("runs", number, days)
     with caplog.at_level(logging.WARNING, "xmlcore.store"):
@@ -69,7 +69,7 @@ def test_what_was_used_longest_ago_is_removed_until_the_bound_holds(caplog):
     assert store.make_room(most=25_000, now=NOW) is None
 
 
-def test_uploads_pinned_and_needed_artifacts_and_their_inputs_are_never_removed():
+def test_uploads_and_pinned_results_are_never_removed():
     upload = made("datasets", 1, 90)
     catalog = made("datasets", 2, 90, again=True, inputs={})
     made("datasets", 3, 90, again=True, inputs={})
@@ -89,7 +89,7 @@ def test_what_was_used_in_the_last_ten_minutes_stays():
     assert store.make_room(most=0, now=NOW + 3600).count == 1
 
 
-def test_a_disk_that_other_programs_fill_costs_no_result_of_the_last_month(monkeypatch):
+def test_a_disk_filled_by_others_costs_no_recent_result(monkeypatch):
     monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 0)
     for number, days in ((1, 1), (2, 29), (3, 31)):
         made("runs", number, days)
@@ -99,7 +99,7 @@ def test_a_disk_that_other_programs_fill_costs_no_result_of_the_last_month(monke
     assert store.make_room(now=NOW).count == 2 and kept() == set()
 
 
-def test_an_input_counts_as_used_when_something_computed_from_it_is():
+def test_an_input_is_used_when_what_comes_of_it_is():
     data = made("datasets", 1, 90, again=True, inputs={})
     made("runs", 2, 5, inputs={"dataset": data})
     made("runs", 3, 20)
@@ -121,7 +121,7 @@ def test_reading_is_recorded_as_use_once_in_each_hour(monkeypatch):
     assert file.stat().st_mtime > time.time() - 60 and file.read_bytes() == record
 
 
-def test_the_bound_is_the_variable_else_what_was_set_else_half_of_the_disk_or_20_gb(monkeypatch):
+def test_the_bound_is_the_variable_or_set_or_by_the_disk(monkeypatch):
     monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 30_000_000_000)
     assert store.bound(taken=2_000_000_000) == 16_000_000_000
     monkeypatch.setattr("xmlcore.store.limit.free_on_disk", lambda: 300_000_000_000)
@@ -152,7 +152,7 @@ def test_what_was_set_aside_can_be_put_back_until_it_is_removed():
         store.put_back("runs", "../../etc")
 
 
-def test_what_was_set_aside_is_so_until_it_is_put_back_made_again_or_removed():
+def test_artifacts_set_aside_can_be_put_back():
     run = made("runs", 1)
     name = store.set_aside("runs", run)
     assert store.is_aside("runs", name) and store.put_back("runs", name) and not store.is_aside("runs", name)
@@ -192,7 +192,7 @@ def full(*args, **kwargs):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_disk_that_fills_up_while_an_artifact_is_written_is_said_and_leaves_nothing(monkeypatch):
+def test_a_disk_that_fills_up_leaves_nothing(monkeypatch):
     monkeypatch.setattr("joblib.dump", full)
     with pytest.raises(store.CannotKeepError, match="is full: .* are free"):
         store.save("runs", key(1), 1)
@@ -211,7 +211,7 @@ def test_a_full_disk_is_said_before_the_work(monkeypatch):
         store.check_room()
 
 
-def test_a_folder_that_is_gone_is_made_anew_and_one_that_cannot_be_made_is_said(tmp_path, monkeypatch):
+def test_a_folder_that_is_gone_is_made_anew(tmp_path, monkeypatch):
     assert store.trouble() is None
     cache_root().rmdir()
     assert store.trouble() is None and cache_root().is_dir()
@@ -221,7 +221,7 @@ def test_a_folder_that_is_gone_is_made_anew_and_one_that_cannot_be_made_is_said(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount")
-def test_on_a_real_disk_that_is_full_nothing_half_written_is_found_and_it_recovers(tmp_path, monkeypatch):
+def test_nothing_is_half_written_on_a_disk_that_is_full(tmp_path, monkeypatch):
     import subprocess
 
     disk = tmp_path / "disk"

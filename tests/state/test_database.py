@@ -23,7 +23,7 @@ for number in range(int(sys.argv[1])):
 """
 
 
-def test_rows_are_written_read_removed_and_the_newest_of_a_group_kept():
+def test_rows_are_written_read_and_removed():
     state = database()
     assert state.get("pins", "a") is None and state.rows("pins") == [] and not state.remove("pins", "a")
     for key in ("a/1", "a/2", "b%/3", "b/_"):
@@ -97,7 +97,7 @@ def damaged(state, start):
     return content
 
 
-def test_what_a_killed_process_left_while_it_made_the_file_is_not_waited_for():
+def test_a_killed_maker_of_the_file_is_not_waited_for():
     left = cache_root() / f".{FILE}-aside"
     left.mkdir(parents=True)
     os.utime(left, (time.time() - 60,) * 2)
@@ -121,7 +121,7 @@ def test_a_damaged_file_is_set_aside_said_once_and_begun_anew(at):
     assert aside.read_bytes() == content and state.get("notices", "damaged") == aside.name
 
 
-def test_reading_makes_no_cache_folder_and_a_file_that_is_deleted_while_it_is_in_use_is_made_again():
+def test_a_file_that_is_deleted_in_use_is_made_again():
     assert database().get("settings", "a") is None and not cache_root().exists()
     database().put("settings", "a", 1)
     (cache_root() / FILE).unlink()  # without the file "-wal", which belonged to it
@@ -130,7 +130,7 @@ def test_reading_makes_no_cache_folder_and_a_file_that_is_deleted_while_it_is_in
     assert database().get("settings", "a") == 2
 
 
-def test_a_full_disk_is_an_error_of_the_system_and_nothing_is_lost():
+def test_a_full_disk_is_a_system_error_and_loses_nothing():
     state = database()
     state.put("settings", "a", 1)
     state._idle[0][1].execute("PRAGMA max_page_count = 1")
@@ -179,7 +179,7 @@ def test_rows_beside_a_damaged_page_are_kept_with_their_times():
     assert len(state.rows("workspaces")) > 480 and state.written("workspaces").items() < before.items()
 
 
-def test_what_only_the_write_ahead_file_has_and_a_file_that_was_cut_short_are_read():
+def test_rows_of_a_cut_file_and_of_its_log_are_read():
     state = database()
     damaged(state, None)
     state.put("pins", "runs/ab/me", True)  # in the file "-wal" as long as the connection is open
@@ -198,7 +198,7 @@ def test_an_empty_file_is_a_damaged_one(used):
     assert state.get("settings", "a") is None and state.has("notices", "damaged")
 
 
-def test_a_full_disk_before_there_is_a_file_leaves_none_and_is_an_error_of_the_system(monkeypatch):
+def test_a_full_disk_before_there_is_a_file_leaves_none(monkeypatch):
     def full(connection):
         connection.execute("PRAGMA max_page_count = 2")
         prepare(state, connection)
@@ -216,7 +216,7 @@ def test_a_folder_in_place_of_the_file_is_said_with_what_to_do():
         database().get("settings", "a")
 
 
-def test_a_later_version_makes_its_tables_in_a_file_that_is_there_and_a_lost_table_is_made_again(monkeypatch):
+def test_a_later_version_makes_its_tables(monkeypatch):
     database().put("settings", "a", 1)
     monkeypatch.setattr(sqlite, "VERSION", sqlite.VERSION + 1)
     monkeypatch.setattr(sqlite, "TABLES", (*TABLES, "notes"))
@@ -259,7 +259,7 @@ def test_rows_that_were_lost_are_noticed_and_said(gone, caplog):
     assert Database(file).has("notices", "lost") == (len(caplog.records) == 1) == bool(gone)  # it is said once
 
 
-def test_rows_are_kept_where_the_write_ahead_file_is_removed_from_a_process():
+def test_rows_survive_the_loss_of_the_write_ahead_file():
     state = database()
     for number in range(50):
         state.put("pins", str(number), number)

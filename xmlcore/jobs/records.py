@@ -17,7 +17,7 @@ from pathlib import Path
 
 from xmlcore.jobs.job import utc
 from xmlcore.state import database
-from xmlcore.state.processes import runs, this_process
+from xmlcore.state.holders import runs, this_process
 
 TABLE = "jobs"
 MOST_RECORDS = 500

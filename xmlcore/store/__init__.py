@@ -42,15 +42,6 @@ from xmlcore.store.artifacts import (
     write_value,
     writing,
 )
-from xmlcore.store.errors import (
-    CannotKeepError,
-    ChangedBytesError,
-    DamagedArtifactError,
-    DamagedUploadError,
-    MissingArtifactError,
-    StoreError,
-    UnreadableArtifactError,
-)
 from xmlcore.store.kept import Artifact, Inventory, dependents, inventory, pin, unpin
 from xmlcore.store.limit import Removal, bound, make_room, parse_size, removals, set_bound, usage
 from xmlcore.store.places import DAMAGED, META, VALUE, folder
@@ -66,7 +57,18 @@ from xmlcore.store.removing import (
     remove_stale,
     set_aside,
 )
-from xmlcore.store.room import check_room, free_on_disk, trouble
+from xmlcore.store.room import (
+    CannotKeepError,
+    ChangedBytesError,
+    DamagedArtifactError,
+    DamagedUploadError,
+    MissingArtifactError,
+    StoreError,
+    UnreadableArtifactError,
+    check_room,
+    free_on_disk,
+    trouble,
+)
 from xmlcore.system import cache_root
 
 __all__ = [

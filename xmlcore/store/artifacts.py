@@ -13,15 +13,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from xmlcore.store import files
-from xmlcore.store.errors import (
-    ChangedBytesError,
-    DamagedArtifactError,
-    DamagedUploadError,
-    MissingArtifactError,
-    StoreError,
-    UnreadableArtifactError,
-)
 from xmlcore.store.places import (
     DAMAGED,
     DELETING,
@@ -29,14 +20,26 @@ from xmlcore.store.places import (
     VALUE,
     WRITING,
     can_be_made_again,
+    crc,
+    facts,
     folder,
+    force_to_disk,
     is_there,
     kind_folder,
     paths,
     read_record,
+    sync,
 )
 from xmlcore.store.removing import remove, remove_stale, taken_away
-from xmlcore.store.room import explained
+from xmlcore.store.room import (
+    ChangedBytesError,
+    DamagedArtifactError,
+    DamagedUploadError,
+    MissingArtifactError,
+    StoreError,
+    UnreadableArtifactError,
+    explained,
+)
 from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
@@ -71,12 +74,8 @@ def _careful(read, kind, key):
         except StoreError:
             raise
         except (FileNotFoundError, NotADirectoryError) as error:
-            if not path.exists():
-                if left and any(path.parent.glob(f"{DELETING}{key}-*")):  # it is being replaced, or deleted
-                    time.sleep(REPLACING)
-                    continue
-                raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
-            reason = f"no {Path(error.filename or path).name}"
+            if not (reason := _what_is_missing(path, error, left)):
+                continue
         except (MemoryError, OSError):  # the artifact is not the cause
             raise
         except Exception as error:
@@ -88,15 +87,31 @@ def _careful(read, kind, key):
                 ) from None
         if before is not None and before == _version(path):
             break
+    raise _marked(path, reason) from None
+
+
+def _what_is_missing(path, error, left) -> str:
+    """Return which file is missing; nothing if it may be there in a moment, as the artifact is being replaced."""
+    if path.exists():
+        return f"no {Path(error.filename or path).name}"
+    if not left or not any(path.parent.glob(f"{DELETING}{path.name}-*")):
+        raise MissingArtifactError(f"nothing is stored as {path.parent.name}/{path.name}; make it first") from None
+    time.sleep(REPLACING)
+    return ""
+
+
+def _marked(path, reason) -> DamagedArtifactError:
+    """Mark an artifact as damaged, and return what to raise."""
     with contextlib.suppress(OSError):
         (path / DAMAGED).touch(mode=0o600)
         os.utime(path.parent)  # a change that changes() sees
-    if not can_be_made_again(path):
-        raise DamagedUploadError(
-            f"the stored {kind}/{key} is damaged ({reason}). It cannot be made again, so it is left as it is: "
-            "save the same content again, or restore its folder from a backup"
-        ) from None
-    raise DamagedArtifactError(f"the stored {kind}/{key} is damaged ({reason}); make it again") from None
+    damage = f"the stored {path.parent.name}/{path.name} is damaged ({reason})"
+    if can_be_made_again(path):
+        return DamagedArtifactError(f"{damage}; make it again")
+    return DamagedUploadError(
+        f"{damage}. It cannot be made again, so it is left as it is: save the same content again, or restore its "
+        "folder from a backup"
+    )
 
 
 def _version(path) -> tuple | None:
@@ -106,16 +121,7 @@ def _version(path) -> tuple | None:
 
 
 def damaged(kind: str, key: str) -> bool:
-    """Return whether an artifact was found to be damaged when it was read last.
-
-    Parameters
-    ----------
-    kind, key : str
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an artifact was found to be damaged when it was read last."""
     return (folder(kind, key) / DAMAGED).is_file()
 
 
@@ -193,7 +199,7 @@ def verify(kind: str, key: str) -> None:
     """
     path = folder(kind, key)
     for name, written in _careful(read_record, kind, key).get("files", {}).items():
-        if files.facts(path / name) != written:
+        if facts(path / name) != written:
             raise ChangedBytesError(f"{name} has other bytes than were written")
     used(kind, key)
 
@@ -225,7 +231,7 @@ def _read_value(path):
     if file is None:
         raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
     # Compared first: changed bytes may be read as another object.
-    if files.crc(file) != read_record(path)["value_crc"]:
+    if crc(file) != read_record(path)["value_crc"]:
         raise ChangedBytesError(f"{file.name} has other bytes than were written")
     return joblib.load(file)
 
@@ -287,7 +293,7 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
         (path / META).write_text(text, encoding="utf-8")
         private_files(path)
-        files.force_to_disk(path)
+        force_to_disk(path)
         with taken_away(target) if replace else contextlib.nullcontext():  # so it is gone for two renamings only
             _publish(path, target)
     except OSError as error:
@@ -303,13 +309,13 @@ def _value_facts(file) -> dict:
     """Return size in bytes and CRC-32 of the file of an object, None for both if there is no file."""
     if not file.is_file():
         return {"value_bytes": None, "value_crc": None}
-    return dict(zip(("value_bytes", "value_crc"), files.facts(file)))
+    return dict(zip(("value_bytes", "value_crc"), facts(file)))
 
 
 def _other_facts(path) -> dict:
     """Return size in bytes and CRC-32 of each file in a folder but the object's, by its path in the folder."""
     found = sorted(file for file in path.rglob("*") if file.is_file() and file != path / VALUE)
-    return {file.relative_to(path).as_posix(): files.facts(file) for file in found}
+    return {file.relative_to(path).as_posix(): facts(file) for file in found}
 
 
 def _publish(path, target):
@@ -317,7 +323,7 @@ def _publish(path, target):
     for attempt in range(10):
         try:
             os.rename(path, target)
-            files.sync(target.parent)
+            sync(target.parent)
             return
         except OSError:
             if attempt == 9 or not path.is_dir():

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from xmlcore.state import database
 from xmlcore.store import places
-from xmlcore.store.errors import MissingArtifactError
+from xmlcore.store.room import MissingArtifactError
 from xmlcore.system import cache_root
 
 

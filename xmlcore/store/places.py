@@ -1,8 +1,9 @@
-"""Where artifacts are, and their records."""
+"""Where artifacts are, their records, and their files: checksums, and writing through to the disk."""
 
 import json
 import os
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ DATASETS = "datasets"  # kind of artifacts that are taken for uploads when their
 COUNTS = frozenset(("n_train", "n_test", "n_features", "n_labels"))  # sizes that the record of a data set has
 # How folders are called that are being written, being deleted, and deleted but kept for a while; no key begins so.
 WRITING, DELETING, ASIDE = HIDDEN = (".tmp-", ".old-", ".aside-")
+BLOCK = 1 << 20  # bytes of a file that are read at a time
 KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 KEY = re.compile(r"[0-9a-f]{8,128}")
 
@@ -81,3 +83,34 @@ def paths(kind: str) -> list[Path]:
         return [parent / name for name in os.listdir(parent) if KEY.fullmatch(name)]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def crc(file) -> int:
+    found = 0
+    with open(file, "rb") as stream:
+        while block := stream.read(BLOCK):
+            found = zlib.crc32(block, found)
+    return found
+
+
+def facts(file) -> list[int]:
+    return [Path(file).stat().st_size, crc(file)]
+
+
+def force_to_disk(path) -> None:
+    """Make sure that all files and folders in a folder are on the disk, so that they survive a loss of power."""
+    for inner, _, names in os.walk(path, topdown=False):
+        for name in names:
+            sync(Path(inner) / name)
+        sync(Path(inner))
+
+
+def sync(path) -> None:
+    """Make sure that one file, or the list of files of one folder, is on the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows cannot open a folder
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

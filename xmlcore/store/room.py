@@ -1,4 +1,4 @@
-"""Whether results can be kept: room on the disk, and a folder that can be written to."""
+"""What the store raises; and whether results can be kept: room on the disk, and a folder that can be written to."""
 
 import contextlib
 import errno
@@ -7,13 +7,44 @@ import shutil
 from pathlib import Path
 
 from xmlcore import wording
-from xmlcore.store.errors import CannotKeepError
 from xmlcore.system import CACHE_VARIABLE, UnsafeCacheError, cache_root, make_private, secure_cache
 from xmlcore.validation import check_count
 
 LEAST_FREE = 50_000_000  # bytes that must be free on the disk before work begins
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REMEDY = "Free some, for example by deleting results that are not needed"
+
+
+class StoreError(KeyError):
+    """An artifact cannot be read."""
+
+    def __str__(self):
+        """Return the message without quotation marks, which ``KeyError`` would add."""
+        return str(self.args[0]) if self.args else ""
+
+
+class MissingArtifactError(StoreError):
+    """Nothing is stored under this key."""
+
+
+class DamagedArtifactError(StoreError):
+    """The artifact is damaged. It stays until it is made again."""
+
+
+class DamagedUploadError(DamagedArtifactError):
+    """The artifact is damaged and cannot be made again. It has not been removed or changed."""
+
+
+class UnreadableArtifactError(StoreError):
+    """The artifact is whole, but this version of the program cannot read it. It has not been removed."""
+
+
+class ChangedBytesError(ValueError):
+    """A file has other bytes than were written."""
+
+
+class CannotKeepError(OSError):
+    """A result cannot be written: the disk is full, or the folder cannot be written to."""
 
 
 def trouble(least_free: int = LEAST_FREE) -> str | None:
