@@ -280,20 +280,6 @@ def test_free_memory_is_what_a_container_leaves(monkeypatch):
     assert free_bytes() < 1 << 59
 
 
-@pytest.mark.parametrize(("load", "leaving", "slower"), [(0.5, 0, 1.0), (2.0, 0, 3.0), (3.0, 1, 3.0), (1.0, 1, 1.0)])
-def test_work_takes_longer_beside_other_work(monkeypatch, load, leaving, slower):
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    monkeypatch.setattr(os, "getloadavg", lambda: (4 * load, 0.0, 0.0), raising=False)
-    assert system.slowdown(leaving=4 * leaving) == slower
-
-
-def test_without_a_known_load_work_takes_no_longer(monkeypatch):
-    monkeypatch.setattr(os, "getloadavg", lambda: open("/no/such/file"), raising=False)
-    assert system.slowdown() == 1.0
-    monkeypatch.delattr(os, "getloadavg")  # Windows
-    assert system.slowdown() == 1.0
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system limits a process so")
 def test_a_limited_process_gets_an_error_and_limits_end():
     code = """

@@ -23,7 +23,6 @@ _MEMORY_FILES = {  # by kind of control group, "" for version 2: limit, use, and
     "": ("memory.max", "memory.current", "inactive_file"),
     "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
 }
-BUSY = 0.75  # share of the processors in use from which on new work is expected to wait for them
 OTHERS = 0o077  # bits of a file's mode that say what other users may do
 _OURS = ("artifacts", "data", "given", "jobs", "numba")  # folders of the cache that we make
 _RUN = ("artifacts", "numba")  # those with pickles, which run code when they are read
@@ -298,18 +297,6 @@ def _jobs_of_joblib() -> int:
     if n_jobs is not None:
         return n_jobs
     return 1 if (backend.nesting_level or 0) > 0 else -1
-
-
-def slowdown(leaving: int = 0) -> float:
-    """Return how many times as long work takes beside what the processors do now; 1 where they are free or unknown.
-
-    ``leaving`` is how many of the threads that run now will have ended when the work begins.
-    """
-    try:
-        load = (os.getloadavg()[0] - leaving) / (os.cpu_count() or 1)
-    except (AttributeError, OSError):
-        return 1.0
-    return 1.0 + load if load > BUSY else 1.0
 
 
 def usable_cores() -> int:

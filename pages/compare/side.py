@@ -231,7 +231,7 @@ def _buckets(keys, names, compared, file_name) -> None:
             figures.differences(frame, f"{title}, better or worse than {first}", compared),
             frame,
             f"{file_name}-{format.file_name(title)}-of-buckets-at-{k}",
-            answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame, "bucket")),
+            answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame)),
             key="compare.buckets.differences",
             of=keys,
         )

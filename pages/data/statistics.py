@@ -6,7 +6,7 @@ from pages.shared import server, tasks
 from xmlcore import datasets, experiment
 
 AT_ONCE = 50_000_000  # bytes; a larger data set is described by a worker, which starts unasked
-EXAMINED_AT_ONCE = 3.0  # seconds; a data set whose examination takes longer is examined by a worker
+EXAMINED_AT_ONCE = 20_000_000  # values; a data set with more is examined by a worker
 
 
 def description(fingerprint):
@@ -25,7 +25,7 @@ def description(fingerprint):
 
 def examination(fingerprint):
     """Return the examination of a data set, or None; then a button that starts it, or its progress, is shown."""
-    if _seconds(fingerprint) < EXAMINED_AT_ONCE:
+    if _values(fingerprint) < EXAMINED_AT_ONCE:
         return _examination(fingerprint)
     result = tasks.ready(_task(fingerprint), button="Examine the data")
     return None if result is None else result.examination
@@ -33,7 +33,7 @@ def examination(fingerprint):
 
 def known(fingerprint):
     """Return the examination of a data set that :func:`examination` has returned, without drawing anything."""
-    at_once = _seconds(fingerprint) < EXAMINED_AT_ONCE
+    at_once = _values(fingerprint) < EXAMINED_AT_ONCE
     return _examination(fingerprint) if at_once else server.loaded(_task(fingerprint)).examination
 
 
@@ -41,9 +41,9 @@ def _task(fingerprint):
     return experiment.task("examine", {"dataset": fingerprint})
 
 
-@server.shared()
-def _seconds(fingerprint):
-    return experiment.examining_seconds(server.dataset(fingerprint))
+def _values(fingerprint):
+    estimate = server.estimated(_task(fingerprint))
+    return 0 if estimate is None else estimate.values
 
 
 @server.shared("Examining the data set")

@@ -15,7 +15,7 @@ from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import explain, figures
-from xmlcore.experiment.twins import twins
+from xmlcore.experiment.kept_runs import twins
 
 MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
 LEGEND = 34  # letters of a label in the legend

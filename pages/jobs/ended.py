@@ -13,7 +13,7 @@ from pages.shared.figures import charts
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, store
-from xmlcore.jobs import parts
+from xmlcore.jobs import parts_of
 from xmlcore.jobs.job import WORDS
 
 MOST = 100  # lines of the table
@@ -129,7 +129,7 @@ def listed() -> list:
     titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
     again = {record["id"] for record in jobs.interrupted()}
     every = queue.jobs(mine)
-    of_others = parts.of(every)
+    of_others = parts_of(every)
     ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
     pairs = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
     pairs += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]

@@ -174,7 +174,7 @@ def show_log(log: list, place=st) -> None:
 def _facts(job, record):
     facts = [f"{format.seconds(job.elapsed)} so far"] if job.elapsed >= 1 else []
     # A training of a sweep has no record.
-    left = jobs.time_left(job, jobs.expected_now(job), record.get("kind", "train"))
+    left = jobs.time_left(job, job.plan.seconds, record.get("kind", "train"))
     facts += [left] if left else _expected(job)
     if job.memory:
         facts.append(f"{format.size(job.memory)} of memory")
@@ -186,7 +186,7 @@ def _facts(job, record):
 
 
 def _expected(job) -> list:
-    seconds = jobs.expected_now(job)
+    seconds = job.plan.seconds
     return [] if seconds is None else [f"expected {format.roughly(seconds)}"]
 
 

@@ -11,9 +11,8 @@ from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
-from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.kept_runs import twins
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
-from xmlcore.experiment.twins import twins
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
 
 MOST_REPEATS = 50
@@ -211,16 +210,15 @@ def _choose_settings(data, fingerprint, runs, kind):
             kind, levels, options, n_repeats, int(n_rows), data.n_test, data.Y_test.nnz > 0, transferred, tree
         )
 
-    def seconds(n_rows):
+    def values(n_rows):
         wanted = settings(n_rows)
-        pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
-        return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=None)
+        return max((wanted.task(record).work().values for record in wanted.alike(runs)), default=None)
 
     n_rows = fields.sample(
         1,
         data.n_test,
         f"robustness.rows {scope} {options.get('support', '')}",
-        seconds,
+        values,
         tasks.AUTOMATIC_BELOW,
         SAMPLES,
         place=right,

@@ -11,7 +11,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import robustness
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
-from xmlcore.experiment.twins import trained_with_noise
+from xmlcore.experiment.kept_runs import trained_with_noise
 
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
 SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
@@ -34,9 +34,8 @@ def show(ready, runs, measured) -> None:
     kept = key in {r["key"] for r in past} or task.exists()
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
-        seconds = server.estimated_seconds(task) or 0.0
         actions.button(
-            "Show the twin" if kept else f"Train the twin ({tasks.takes(seconds, task)})",
+            "Show the twin" if kept else f"Train the twin{tasks.time_in_brackets(task, False)}",
             key="robustness.twin.train",
             on_click=_train,
             args=(fingerprint, task, key, chosen),

@@ -113,11 +113,11 @@ def number(label: str, low, high, key: str, value, take, *, place=st, **settings
     place.number_input(label, min_value=low, max_value=high, key=key, on_change=typed, **settings)
 
 
-def sample(low: int, n_rows: int, key: str, seconds, most_seconds: float, samples, **settings) -> int:
-    """Return a number of rows: first all if that is quick, else the largest quick sample, also if estimates change."""
+def sample(low: int, n_rows: int, key: str, values, most_values: float, samples, **settings) -> int:
+    """Return a number of rows: first all if so few values are read, else the largest sample of which they are."""
     first = n_rows
-    if key not in workspace.get("widgets") and seconds(n_rows) is not None:  # there is something to estimate
-        quick = (n for n in (n_rows, *samples) if n <= n_rows and seconds(n) <= most_seconds)
+    if key not in workspace.get("widgets") and values(n_rows) is not None:
+        quick = (n for n in (n_rows, *samples) if n <= n_rows and values(n) <= most_values)
         first = next(quick, min(n_rows, samples[-1]))
         workspace.remember(key, first)
     return whole(f"Rows, up to {n_rows:,}", low, n_rows, key, first, **settings)

@@ -7,7 +7,6 @@ seconds since 1970; at most 0 if nobody asked for it).
 """
 
 import time
-from dataclasses import replace
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.task import LAST_STEP
-from xmlcore.jobs import parts
+from xmlcore.jobs import parts_of
 from xmlcore.jobs.records import ACTIVE
 from xmlcore.models.compiling import COMPILING
 
@@ -46,7 +45,7 @@ def own() -> list:
     listed = active()
     ids = {job.id for job in listed}
     every = job_queue.queue().jobs(workspace.token())
-    of_others = parts.of(every)
+    of_others = parts_of(every)
     waiting_parts = {job.id for job in every if job.id in of_others and job.state == "queued"}
     others = [job for job in every if job.active and job.id not in ids | waiting_parts]
     return listed + others[::-1]
@@ -158,17 +157,6 @@ def waiting(job) -> str:
     return job.words + place
 
 
-def expected_now(job) -> float | None:
-    """Return how long a job is expected to take, on a machine as busy as this one; None if not known.
-
-    Compiling is part of it while the job waits.
-    """
-    if job.plan.seconds is None:
-        return None
-    runs, compiling = job.state == "running", job.plan.compiling
-    return (max(job.plan.seconds - compiling, 1.0) + (not runs) * compiling) * job_queue.slowdown(own=runs)
-
-
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
     # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
@@ -207,7 +195,7 @@ def _doing(job, record, compact) -> str:
     text = doing(job, short=compact)
     if compact or job.cancelling or job.elapsed < 1:
         return text
-    left = time_left(job, expected_now(job), record.get("kind", ""))
+    left = time_left(job, job.plan.seconds, record.get("kind", ""))
     return f"{text}, {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
 
 
@@ -286,12 +274,6 @@ def _name(job_id):
     return workspace.token(), job_id
 
 
-def expected(task) -> experiment.Estimate | None:
-    """Return the estimate of a task with the compiling that it waits for now; None if it is not known."""
-    estimate, compiling = server.estimated(task), job_queue.compiling_seconds(task)
-    return estimate and replace(estimate, seconds=estimate.seconds + compiling, compiling=compiling)
-
-
 def submit(
     task,
     fingerprint: str,
@@ -314,7 +296,7 @@ def submit(
         return False
     owner, records = workspace.token(), job_queue.job_records()
     try:
-        queue, more = job_queue.queue(), {"again": again, "estimate": expected(task), "unasked": unasked}
+        queue, more = job_queue.queue(), {"again": again, "estimate": server.estimated(task), "unasked": unasked}
         job = experiment.submit(queue, task, owner=owner, title=title, **more)
     except OSError as error:  # the disk is full, or the cache cannot be written to
         if not unasked:

@@ -72,13 +72,13 @@ def _result(kind, key):
 
 
 def estimated_seconds(task) -> float | None:
-    """Return how long a task is expected to take; None when its data set or run cannot be read."""
+    """Return how long a task took here before, in proportion; None when that is not known."""
     estimate = estimated(task)
     return None if estimate is None else estimate.seconds
 
 
 def estimated(task) -> experiment.Estimate | None:
-    """Return the time and memory that a task is expected to take; None when its data set or run cannot be read."""
+    """Return what is known of a task before it runs; None when its data set or run cannot be read."""
     try:
         return _estimated(json.dumps(task.to_record(), sort_keys=True), times.changed())
     except (store.StoreError, OSError):

@@ -45,11 +45,10 @@ def folds_methods() -> bool:
 
 def _automatic():
     """Show what is computed before anybody asks for it."""
-    short = f"what takes less than {tasks.AUTOMATIC_BELOW:.0f}\u00a0s"
-    options, default = {False: "Nothing", True: f"{short[0].upper()}{short[1:]}"}, False
+    options, default = {False: "Nothing", True: "Short tasks"}, False
     if limits.first_results():
         default = "first"
-        options = {False: "Nothing", default: f"First results on {DEFAULT_DATASET}", True: f"These, and {short}"}
+        options = {False: "Nothing", default: f"First results on {DEFAULT_DATASET}", True: "These, and short tasks"}
     fields.choice(
         "Computed in the background",
         options,
@@ -57,7 +56,7 @@ def _automatic():
         default,
         help=f"So that no page is empty on a first visit, models are trained and measured on {DEFAULT_DATASET} with "
         "default settings while no other job waits or runs. *Nothing* turns that off. A result that you stop or "
-        "delete does not come back.  \n*What takes less …*: a page starts it when you open it.",
+        "delete does not come back.  \n*Short tasks*: a page starts them when you open it.",
     )
 
 

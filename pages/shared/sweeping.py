@@ -12,7 +12,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, jobs, server
+from pages.shared import actions, format, fragments, server
 from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -53,7 +53,7 @@ def start(task) -> None:
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
-    estimate = jobs.expected(task)
+    estimate = server.estimated(task)
     record |= {"stopped": False, "seconds": estimate and estimate.seconds}
 
     def add(data):
@@ -204,9 +204,10 @@ def time_left(record: dict, plan) -> str:
     running = [job for job in trainings(record) if job.state == "running"]
     try:
         task = task_of(record)
-        busy = job_queue.slowdown(own=len(running))
-        left = (task.seconds_left(plan) + job_queue.compiling_seconds(task)) * busy
+        left = task.seconds_left(plan)
     except (store.StoreError, OSError):  # its data set is gone
+        return ""
+    if left is None:
         return ""
     left -= sum(job.elapsed for job in running) / max(len(running), 1)
     return f", about {format.roughly(max(left, 1.0))} left"

@@ -7,6 +7,7 @@ results of several tasks that are drawn together.
 import contextlib
 import math
 import time
+from operator import itemgetter
 
 import streamlit as st
 
@@ -16,29 +17,32 @@ from pages.shared.workspaces import dataset_list, made, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import SHORT
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
-AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is short
+AUTOMATIC_BELOW = SHORT  # values; a task that reads fewer is started automatically
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
 EARLIER = "This result was made by an earlier version of the program, and may differ from today's."
 
 
-def takes(seconds: float, *tasks) -> str:
-    """Return how long jobs take that are expected to take so many seconds: ``about 20 s``."""
-    seconds, compiling = max(seconds, 1.0), max(map(job_queue.compiling_seconds, tasks or (None,)))
-    free, busy = (format.roughly(slowdown * (seconds + compiling)) for slowdown in (1.0, job_queue.slowdown()))
-    about = f"about {free}" + (", with compiling code, once" if compiling else "")
-    return about if busy == free else f"{about}, or {busy} if this machine stays as busy"
+def takes(seconds: float) -> str:
+    """Return how long jobs take that took so many seconds here before: ``about 20 s``."""
+    return f"about {format.roughly(max(seconds, 1.0))}"
 
 
 def time_in_brackets(task, unknown: bool) -> str:
     """Return how long a task takes, in brackets; nothing if the time is unknown."""
     if task.exists():  # made in another workspace, or removed from this one
         return " (at once, from a result that is kept)"
-    seconds = None if unknown else server.estimated_seconds(task)
-    return "" if seconds is None else f" ({takes(seconds, task)})"
+    return "" if unknown else _time(task)
+
+
+def _time(*tasks) -> str:
+    """Return how long tasks took here before, in brackets; nothing where that is not known of all."""
+    seconds = [server.estimated_seconds(task) for task in tasks]
+    return "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
@@ -106,9 +110,9 @@ def _result_or_start(task, automatic_below, about=""):
     running = jobs.active(key=task.key)
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
-        seconds = server.estimated_seconds(task)
+        estimate = server.estimated(task)
         started = st.session_state.setdefault("tasks.started", set())
-        if seconds is not None and seconds < automatic_below and task.key not in started:
+        if estimate is not None and estimate.values < automatic_below and task.key not in started:
             started.add(task.key)
             start(task, about=about)
             running = jobs.active(key=task.key)
@@ -133,18 +137,16 @@ def _kept(task):
 
 
 def _offer(task, button, key):
-    seconds = server.estimated_seconds(task)
-    about = "" if seconds is None else f" ({takes(seconds, task)})"
-    actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
+    actions.button(f"{button or 'Start'}{_time(task)}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(without_result, button, key, noun):
     """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
-    seconds = [server.estimated_seconds(task) for task in without_result.values()]
-    about = (
-        "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds), *without_result.values())})"
+    about = _time(*without_result.values())
+    estimates = map(server.estimated, without_result.values())
+    quickest = sorted(
+        zip((math.inf if one is None else one.values for one in estimates), without_result.items()), key=itemgetter(0)
     )
-    quickest = sorted(zip(seconds, without_result.items()), key=lambda one: math.inf if one[0] is None else one[0])
     counted = next(iter(without_result)) if len(without_result) == 1 else format.count(len(without_result), noun)
     actions.button(
         f"{button} {counted}{about}",

@@ -94,7 +94,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
         st.caption("A result of these settings is kept: it is shown at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task)
-        st.caption("" if seconds is None else f"Takes {tasks.takes(seconds, task)}.")
+        st.caption("" if seconds is None else f"Takes {tasks.takes(seconds)}.")
 
 
 def _task(fingerprint, model):

@@ -64,7 +64,7 @@ def _start(fingerprint, model, varied) -> None:
     many = [format.count(len(task.settings), "setting"), format.count(task.n_trials, "training")]
     seconds = server.estimated_seconds(task)
     if seconds is not None:
-        many.append(tasks.takes(seconds, task) if seconds else "known already")
+        many.append(tasks.takes(seconds) if seconds else "known already")
     st.caption("Tried already." if task.exists() else f"{', '.join(many)}.")
 
 

@@ -32,7 +32,7 @@ def test_defaults_are_filled_in_and_make_the_estimator(name):
 
 
 @every_entry
-def test_unknown_parameters_and_values_that_the_estimator_refuses_are_named(name):
+def test_refused_parameters_are_named(name):
     entry = EVERY[name]
     with pytest.raises(ValueError, match=f"{name} has no parameter depth, wide: it has .*{entry.parameters[0].name}"):
         entry.filled(name, {"wide": 1, "depth": 2})

@@ -47,7 +47,7 @@ def test_fals_is_compared_by_pattern_and_told_from_its_variants(words):
     assert frame["method"].nunique() == 3 and frame["pattern"].unique().tolist() == ["FALS", "FIMS"]
 
 
-def test_what_is_compared_is_kept_and_knows_what_is_varied_anyway(words):
+def test_a_comparison_ignores_what_it_varies(words):
     fingerprint = save_dataset(words)
     asked = ((None, ("ChiSquared", {"n_features": 5})), (0.1,), (0,), 40)
     key = experiment.keep(compare(fingerprint, *asked))
@@ -74,7 +74,7 @@ def test_progress_of_comparing_never_goes_back(words):
     ([("FALS", FEW)], (0.1,), (0, 2**31), "seeds must be from 0 to 2147483647, not 2147483648"),
     ([("FALS", FEW)], (0.1,), (0, -1), "seeds must be from 0 to 2147483647, not -1"),
 ])  # fmt: skip
-def test_what_cannot_be_compared_is_refused_before_anything_is_done(words, selections, shares, seeds, message):
+def test_bad_comparisons_are_refused_before_any_work(words, selections, shares, seeds, message):
     seen = []
     with pytest.raises(ValueError, match=message):
         experiment.compare_selections(words, selections, shares, seeds, progress=lambda *said: seen.append(said))
@@ -104,7 +104,7 @@ def noisy(monkeypatch):
 
 
 @pytest.mark.filterwarnings("error")
-def test_warnings_of_comparisons_are_kept_once_with_their_selection_and_seeds(words, monkeypatch):
+def test_warnings_of_comparisons_are_kept_once(words, monkeypatch):
     noisy(monkeypatch)
     selections = [None, ("ChiSquared", {}), ("FALS", FEW), ("FALS", {**FEW, "pattern": "FAMS"})]
     found = experiment.compare_selections(words, selections, (0.1,), (0, 2), n_rows=30)
@@ -113,7 +113,7 @@ def test_warnings_of_comparisons_are_kept_once_with_their_selection_and_seeds(wo
     assert experiment.selection_stability(words, "FALS", FEW, seeds=(0, 2)).warnings == [f"FALS, {one}" for one in said]
 
 
-def test_a_number_of_features_is_measured_once_and_by_its_nearest_share(words):
+def test_a_number_of_features_is_measured_once(words):
     few = Dataset("few", words.X_train[:, :3], words.Y_train, words.X_test[:, :3], words.Y_test)
     shares, seen = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), []
     found = experiment.compare_selections(
@@ -123,4 +123,4 @@ def test_a_number_of_features_is_measured_once_and_by_its_nearest_share(words):
     assert own[["share", "n_features"]].values.tolist() == [[0.3, 1], [0.7, 2]]
     fractions, said = zip(*seen)
     assert list(fractions) == sorted(fractions) and "Chi-squared, seed 0, 1 feature" in said
-    assert compare(save_dataset(few), [None], shares, (0,)).estimate().seconds > 0
+    assert compare(save_dataset(few), [None], shares, (0,)).work().values > 0

@@ -11,7 +11,7 @@ from xmlcore.progress import Cancelled
 
 @pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
 @pytest.mark.filterwarnings("ignore:.*splits separated nothing")
-def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy, model):
+def test_explanations_are_made_for_a_sample_of_test_rows(easy, model):
     key = experiment.keep(train(save_dataset(easy), model, {"n_estimators": 2} if model == "LdSM" else {}))
     fractions = []
     stored = experiment.keep(explanations(key, n_rows=12, seed=3), lambda _, fraction, *__: fractions.append(fraction))

@@ -47,13 +47,13 @@ def test_every_format_reads_back_as_the_same_matrices_and_names(easy, tmp_path, 
     assert read_dataset(train, test, **options).content_hash == data.content_hash
 
 
-def test_names_that_an_arff_file_cannot_hold_are_written_beside_it(easy):
+def test_names_that_arff_cannot_hold_are_written_beside_it(easy):
     data = named(easy, ["same name"] * easy.n_labels)
     task = kept("export", {"dataset": save_dataset(data)}, format="arff")
     assert task.load().names == ["train.arff", "test.arff", "labels.xml", "labels.txt", "features.txt"]
 
 
-def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(easy):
+def test_names_that_do_not_fit_on_a_line_are_left_out(easy):
     data = named(easy, [f"label\n{j}" for j in range(easy.n_labels)])
     task = kept("export", {"dataset": save_dataset(data)})
     assert task.load().names == ["train.txt", "test.txt", "features.txt"]

@@ -40,7 +40,7 @@ def test_few_labels_are_misses_and_a_warning_says_so(own_cache, easy):
     assert warning.startswith("60 of 60 test rows have fewer than 5 predicted labels")
 
 
-def test_what_needs_a_model_or_its_training_says_that_there_is_none(own_cache, easy, tmp_path):
+def test_tasks_that_need_a_model_say_that_it_is_missing(own_cache, easy, tmp_path):
     key = experiment.add_predictions(easy, np.zeros((60, 1), int), "other")
     for needs_it in (experiment.load_run_model, experiment.code_of, experiment.bundle, experiment.pack_run):
         with pytest.raises(store.StoreError, match="another program"):

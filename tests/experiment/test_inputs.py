@@ -6,7 +6,7 @@ from making import train
 
 from xmlcore import experiment, store
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.engine import inputs
+from xmlcore.experiment.kinds import train as inputs
 
 
 def cut_model(key):
@@ -23,7 +23,7 @@ def change_value(folder, key):
     file.write_bytes(content)
 
 
-def test_a_run_whose_model_is_damaged_stays_until_it_is_made_again(data):
+def test_a_run_with_a_damaged_model_stays_until_made_again(data):
     key = experiment.keep(train(save_dataset(data), "PLT"))
     before = experiment.load_run_model(key).predict_topk(data.X_test, 5)
     cut_model(key)

@@ -11,6 +11,7 @@ from scipy.stats import t
 from benchmarks.library.many_runs import make
 from tests.pages.small import small_data
 from xmlcore import experiment, metrics, store
+from xmlcore.experiment import kept_runs
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_a_line_has_what_the_run_has(data):
     assert line["labels"] == sets.nnz / data.n_test
 
 
-def test_the_memory_of_a_run_that_did_not_note_it_is_unknown_and_the_mean_is_of_those_that_did(small):
+def test_memory_that_was_not_noted_is_unknown(small):
     records = make(3, small)
     path = store.folder("runs", records[0]["key"]) / store.META
     facts = json.loads(path.read_text())
@@ -63,7 +64,7 @@ def test_no_predictions_are_read_and_300_runs_take_moments(small, monkeypatch):
     assert grouped["n"].sum() == 300 and set(shown.columns) == {"noise_ratio", "C"}
 
 
-def test_a_run_that_cannot_be_read_says_why_and_the_others_are_listed(small):
+def test_an_unreadable_run_is_listed_with_the_reason(small):
     keys = [record["key"] for record in make(3, small, summary=False)]
     value = store.folder("runs", keys[1]) / store.VALUE
     value.write_bytes(value.read_bytes()[:-30])
@@ -99,7 +100,7 @@ def test_only_parameters_that_differ_within_a_model_are_columns(small):
     [(1, 1.0, True), (1, True, True), (0.5, 0.5, False), (float("nan"), float("nan"), False), (0.0, -0.0, True),
      ("a", "a", False), (None, "None", True), ([1, 2], [1, 2], False), ({"a": 1}, {"a": 2}, True)],
 )  # fmt: skip
-def test_values_of_parameters_differ_if_json_writes_them_differently(one, other, differ):
+def test_parameters_differ_if_json_writes_them_so(one, other, differ):
     frame = pd.DataFrame({"model": ["PLT"] * 3, "params": [{"x": one}, {"x": one}, {"x": other}]})
     assert ("x" in experiment.parameters(frame)) == differ
 
@@ -125,3 +126,11 @@ def test_a_damaged_summary_is_made_again_from_the_run(data, damage):
     path.write_text(json.dumps(facts))
     assert experiment.runs([key]).equals(before)
     assert experiment.runs([key])["problem"].tolist() == [""]
+
+
+def test_twins_differ_by_the_noise_alone():
+    def record(key, model="PLT", **params):
+        return {"key": key, "model": model, "params": experiment.full_params(model, params)}
+
+    plain, twin = record("a", C=1.0), record("b", C=1.0, noise_sigma=0.05, noise_support="nonzero")
+    assert kept_runs.twins([plain, twin, record("c"), record("d", "LdSM")]) == [(plain, twin)]

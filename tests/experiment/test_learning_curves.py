@@ -68,7 +68,7 @@ def test_samples_have_different_numbers_of_rows():
     assert sizes_of(1000, [0.05, 0.1, 1.0]) == [50, 100, 1000] and sizes_of(100, [0.05, 0.1, 1.0]) == [10, 100]
 
 
-def test_a_learning_curve_is_measured_on_all_test_rows_and_ends_with_the_ordinary_result(easy):
+def test_a_learning_curve_ends_with_the_ordinary_result(easy):
     fingerprint = save_dataset(easy)
     params = {"max_leaf_labels": 4, "loss": "logistic", "C": 1.0, "arity": 2}
     of = {"model": "PLT", "params": params, "shares": [0.1, 0.3, 0.6, 1.0], "seeds": [0, 1]}

@@ -90,7 +90,7 @@ if what == "give":  # as when an upload is taken over
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("what", ["write", "replace", "give"])
-def test_a_process_that_is_killed_while_it_writes_leaves_what_was_there_and_nothing_half_written(what):
+def test_a_killed_writer_leaves_what_was_there(what):
     store.save("runs", "1" * 32, 5)
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", WRITER, what], cwd=root)

@@ -28,7 +28,7 @@ def named(content, name="news.csv"):
     return file
 
 
-def test_a_look_in_another_process_says_what_the_function_says_here():
+def test_another_process_says_of_a_file_what_this_one_says():
     content = b"story,topics\n" + b"".join(b"a text of number %d,x;y\n" % i for i in range(30))
     guess, notes = looks.look(guess_columns, named(content))
     assert (guess, notes) == (guess_columns(named(content)), [])
@@ -40,7 +40,7 @@ def test_a_look_in_another_process_says_what_the_function_says_here():
     assert caught.value.source == "odd.csv"
 
 
-def test_what_takes_too_long_or_ends_its_process_is_given_up_and_the_next_look_is_answered(monkeypatch):
+def test_a_look_that_takes_too_long_is_given_up(monkeypatch):
     assert looks.call(os.getpid, name="") != os.getpid()
     monkeypatch.setattr(looks, "SECONDS", 0.3)
     with pytest.raises(DatasetFormatError, match=r"slow.csv: it takes more than .* seconds to look at"):

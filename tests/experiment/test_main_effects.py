@@ -21,7 +21,7 @@ def grid(effect_a=0.0, effect_b=0.0, noise=0.01, seeds=1, seed=0, n_a=3, n_b=4):
     return pd.DataFrame(lines)
 
 
-def test_shares_and_p_are_those_of_the_analysis_of_variance_over_means_of_settings():
+def test_effects_are_those_of_analysis_of_variance():
     trials = grid(0.05, 0.01, seeds=2)
     found = main_effects(trials, ["b", "a"]).set_index("parameter")
     assert found.index.tolist() == ["a", "b"] and set(found["n_settings"]) == {12}
@@ -33,13 +33,13 @@ def test_shares_and_p_are_those_of_the_analysis_of_variance_over_means_of_settin
         assert found.loc[name, "share"] == pytest.approx(eta)
 
 
-def test_a_setting_that_changes_nothing_is_told_from_one_whose_influence_is_small():
+def test_no_influence_is_told_from_a_small_one():
     for share, why in ((0.0, SAME), (1e-6, "")):
         found = main_effects(grid(0.05, share, noise=0.0), ["b", "a"]).set_index("parameter")["why"]
         assert found.to_dict() == {"a": "", "b": why}
 
 
-def test_no_difference_is_said_of_whole_grids_only_also_where_a_value_is_none():
+def test_no_difference_is_said_of_whole_grids_only():
     drawn = {
         "C": [1, 1, 2, 3, 4, 5, 6, 7],
         "eps": [0.1, 0.2] * 4,
@@ -59,19 +59,19 @@ def test_no_difference_is_said_of_whole_grids_only_also_where_a_value_is_none():
     assert found.set_index("parameter")["why"].to_dict() == {"C": "", "beam": SAME}
 
 
-def test_the_test_of_settings_without_influence_holds_its_level_also_when_few_were_tried():
+def test_the_test_of_no_influence_holds_its_level():
     found = [main_effects(grid(noise=1.0, seed=seed, n_a=2, n_b=3), ["a", "b"]) for seed in range(200)]
     assert 0.02 < (pd.concat(found)["p"] < 0.05).mean() < 0.08
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_shares_of_two_parameters_alone_and_together_leave_nothing_over_in_a_grid(seeds):
+def test_shares_of_effects_leave_nothing_over_in_a_grid(seeds):
     trials = grid(0.03, 0.01, noise=0.05, seeds=seeds)
     alone, together = (effects(trials, ["a", "b"])["share"] for effects in (main_effects, interaction_effects))
     assert alone.min() > 0 and together.iloc[0] > 0 and alone.sum() + together.sum() == pytest.approx(1)
 
 
-def test_numbers_that_are_drawn_are_grouped_and_what_cannot_be_said_says_why():
+def test_drawn_numbers_are_grouped():
     random = np.random.default_rng(0)
     drawn = pd.DataFrame(
         {"rung": 0, "setting": range(40), "C": random.random(40), "name": [f"n{i}" for i in range(40)]}
@@ -85,7 +85,7 @@ def test_numbers_that_are_drawn_are_grouped_and_what_cannot_be_said_says_why():
     assert main_effects(drawn.assign(value=np.nan), ["C"])["why"].tolist() == [FEW]
 
 
-def test_of_successive_halving_the_first_round_counts_and_failed_trainings_do_not():
+def test_effects_are_of_the_first_round_of_halving():
     first = grid(0.05).assign(rung=0)
     best = first[first["a"] == 100].assign(rung=1, value=0.99)
     failed = first.assign(setting=first["setting"] + 100, value=np.nan)
@@ -93,7 +93,7 @@ def test_of_successive_halving_the_first_round_counts_and_failed_trainings_do_no
     assert every.equals(main_effects(first, ["a", "b"])) and every["n_settings"].tolist() == [12, 12]
 
 
-def test_two_parameters_that_matter_only_together_have_the_share_of_their_interaction():
+def test_an_interaction_has_its_own_share():
     trials = grid(noise=0.0, n_a=2, n_b=2)
     trials["value"] = [0.6, 0.2, 0.2, 0.6]  # each alone changes no mean
     assert main_effects(trials.assign(value=[0.6, 0.2, 0.2, 0.6]), ["a", "b"])["why"].tolist() == [FEW] * 2
@@ -104,7 +104,7 @@ def test_two_parameters_that_matter_only_together_have_the_share_of_their_intera
     assert added["share"] == pytest.approx(0, abs=1e-9), "what each does alone is in none"
 
 
-def test_shares_of_single_and_joint_effects_are_those_of_the_analysis_of_variance_of_a_grid():
+def test_joint_effects_are_those_of_analysis_of_variance():
     random = np.random.default_rng(0)
     lines = [(a, b, c, 0.5 + 0.1 * a * (b == "x") + 0.01 * random.standard_normal())
              for a, b, c in itertools.product(range(3), "xy", range(4))]  # fmt: skip
@@ -117,7 +117,7 @@ def test_shares_of_single_and_joint_effects_are_those_of_the_analysis_of_varianc
     assert found["share"].iloc[0] == pytest.approx((squares(cells) - alone) / squares(trials["value"]))
 
 
-def test_parameters_that_do_nothing_together_are_told_from_chance_by_their_seeds():
+def test_effects_are_told_from_chance_by_seeds():
     found = pd.concat(interaction_effects(grid(noise=1.0, seeds=3, seed=seed), ["a", "b"]) for seed in range(200))
     assert 0.01 < (found["p"] < 0.05).mean() < 0.1
     assert interaction_effects(grid(seeds=3)[3:], ["a", "b"])["why"].tolist() == [UNEVEN]

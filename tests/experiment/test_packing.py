@@ -9,7 +9,7 @@ from xmlcore import experiment, store
 from xmlcore.models import read_packed
 
 
-def test_the_packed_model_of_a_run_predicts_what_the_run_did_and_its_card_says_what_it_is(key, easy, tmp_path):
+def test_a_packed_model_predicts_what_the_run_did(key, easy, tmp_path):
     run = experiment.load("train", key)
     got = read_packed(experiment.pack_run(key).save(tmp_path / "m.zip"))
     labels, scores = got.predict_topk(easy.X_test, k=5)

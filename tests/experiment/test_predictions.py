@@ -50,7 +50,7 @@ def test_predictions_for_a_file_are_those_of_the_model(run, named):
     assert task.title == "Predicting a file with a model of named (OneVsRest)"
 
 
-def test_columns_are_matched_by_name_and_notes_say_which_are_missing(run, named):
+def test_columns_are_matched_by_name(run, named):
     columns = list(range(29, 4, -1))
     lines = [",".join(["other", "key", *(named.feature_names[j] for j in columns)])]
     rows = named.X_test[:3].toarray()[:, columns].tolist()
@@ -65,7 +65,7 @@ def test_columns_are_matched_by_name_and_notes_say_which_are_missing(run, named)
     assert found.notes[0].startswith("The file lacks 5 of the model’s 30 features, which count as 0: word 0")
 
 
-def test_a_file_that_does_not_fit_the_model_says_so_and_does_not_name_a_path(run):
+def test_a_file_that_does_not_fit_the_model_is_refused(run):
     with pytest.raises(DatasetFormatError, match="promises 7 features, but the model has 30") as caught:
         of_file("predict", {"run": run.key}, b"1 7 6\n 0:1\n")
     assert caught.value.source == given.NAME.format("rows")
@@ -84,7 +84,7 @@ def of_texts():
 
 
 @pytest.mark.parametrize("column", [None, "body"])
-def test_texts_of_a_file_are_predicted_with_the_vectoriser_of_the_data_set(of_texts, column):
+def test_texts_of_a_file_are_vectorised_as_the_data_set(of_texts, column):
     task, data = of_texts
     texts = ["an apple,\nred", "iron", "xyzzy"]
     content = "number,body\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts))
@@ -127,7 +127,7 @@ def test_the_ids_of_a_file_of_texts_stand_in_its_predictions(of_texts, ids, form
     assert again.load().ids == found.ids
 
 
-def test_a_column_that_has_the_texts_or_other_things_than_names_is_no_column_of_ids(of_texts):
+def test_a_column_of_texts_is_no_column_of_ids(of_texts):
     for content in (b"url,id\nan apple,2\n", b'{"id": [1], "url": "an apple"}\n', b'{"id": 1.5, "url": "iron"}\n'):
         found = of_file("predict", {"run": of_texts[0].key}, content, of="texts", text="url").load()
         assert found.ids == (["2"] if b"id\n" in content else None) and len(found.ranking.labels) == 1
@@ -163,13 +163,13 @@ def test_a_card_has_the_name_that_its_data_set_is_given(run):
         experiment.task("pack_model", {"run": run.key}, {"dataset_name": 3})
 
 
-def test_a_file_that_is_no_packed_model_is_refused_without_naming_a_path():
+def test_a_file_that_is_no_packed_model_is_refused():
     with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
         of_file("open_model", {}, b"something else", "model")
     assert not list(given._folder("x").parent.glob("*"))  # nothing stays
 
 
-def test_of_a_model_that_is_opened_only_what_belongs_to_it_is_kept_and_a_long_card_is_refused(run):
+def test_an_opened_model_keeps_only_what_belongs_to_it(run):
     content = kept("pack_model", {"run": run.key}).file().read_bytes()
 
     def more(files, about):
@@ -205,7 +205,7 @@ def test_predictions_are_a_table_and_lines_of_json_with_all_rows():
     assert [line["row"] for line in lines] == [0, 1, 2] and lines[2]["labels"] == []
 
 
-def test_the_table_and_the_lines_of_json_say_which_labels_are_predicted():
+def test_tables_and_json_say_which_labels_are_predicted():
     further = pd.DataFrame({"row": [1, 1], "rank": [4, 0], "label": [0, 5], "score": np.float32([0.5, np.nan])})
     decided = predictions.Decided("", np.array([[True, False], [False, False], [False, False]]), further, None)
     frame = predictions.frame_of(RANKING, "label {}".format, ["a", "b", "c"], decided)
@@ -248,7 +248,7 @@ def check_decided(model, X, k):
 
 @pytest.mark.filterwarnings("ignore:.* end in mixed leaves")
 @pytest.mark.parametrize("model", [PLT(random_state=0), OneVsRest(), LdSM(random_state=0), DoubleSampling()])
-def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that_are_ranked(model, easy, monkeypatch):
+def test_the_model_decides_also_beyond_ranked_labels(model, easy, monkeypatch):
     monkeypatch.setattr(predictions, "ROWS_AT_ONCE", 7)
     model.fit(easy.X_train[:150], easy.Y_train[:150])
     X, by_another = easy.X_test, (LdSM, DoubleSampling)  # number than the score
@@ -274,7 +274,7 @@ def test_what_is_predicted_is_what_the_model_decides_also_beyond_the_labels_that
 
 
 @pytest.mark.parametrize("about", [{"measure": "cut 0.3"}, {"measure": "macro F1"}, {"promise": "recall"}], ids=str)
-def test_all_ranked_labels_have_the_probability_by_which_a_kept_decision_predicts(easy, about):
+def test_ranked_labels_have_the_deciding_probability(easy, about):
     model = PLT(random_state=0).fit(easy.X_train[:150], easy.Y_train[:150])
     rule = decisions.learn(model, easy.X_train[150:], easy.Y_train[150:], "micro R", least={"micro P": 0.8})
     replace(rule, about=about).keep()
@@ -298,7 +298,7 @@ def test_a_file_without_rows_has_nothing_predicted(run, named):
     assert decided.ranked.shape == (0, 3) and decided.further.empty
 
 
-def test_predictions_of_one_file_under_other_decisions_are_other_results(key, easy):
+def test_each_decision_of_a_file_is_another_result(key, easy):
     content, model = text_of(easy), experiment.load_run_model(key)
     rules = kept("decide", {"run": key}).load()
     cut = f"cut {float(rules.cuts['cut'].iloc[9])}"
@@ -327,7 +327,7 @@ def test_an_opened_model_predicts_by_its_own_decision(easy):
     assert strange.decided.unlike.startswith("The rows are not like those from which the decision")
 
 
-def test_a_file_is_predicted_again_by_another_decision_from_the_rows_that_are_kept(key, easy, of_texts):
+def test_kept_rows_are_predicted_by_another_decision(key, easy, of_texts):
     first = of_file("predict", {"run": key}, text_of(easy), k=2)
     kept("decide", {"run": key})
     again = kept("predict", {"run": key}, **first.params | {"decision": "macro F1@3", "again": first.key})
@@ -347,6 +347,6 @@ def test_a_file_is_predicted_again_by_another_decision_from_the_rows_that_are_ke
         kept("predict", {"run": task.key}, **first.params | {"k": 3, "again": first.key})
 
 
-def test_predictions_of_an_earlier_version_do_not_say_what_is_predicted():
+def test_earlier_predictions_have_no_decisions():
     kept = {"ranking": RANKING._asdict(), "missing": np.empty(0, np.int64), "unknown": [], "notes": []}
     assert predictions.PredictFile.view(kept).decided is None

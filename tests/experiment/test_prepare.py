@@ -31,7 +31,7 @@ def prepare():
     return experiment.task("prepare", {}, {"name": "toy"})
 
 
-def test_the_kept_data_set_is_found_by_the_fingerprint_of_the_result(toy, easy):
+def test_a_result_has_the_fingerprint_of_its_data_set(toy, easy):
     made = prepare()
     assert not made.exists() and made.dataset_name() == "toy" and "toy" in made.title
     experiment.keep(made)
@@ -65,7 +65,7 @@ def test_stopping_keeps_nothing(toy):
     assert not prepare().exists() and toy.made == 0
 
 
-def test_unknown_names_and_parameters_are_refused_before_any_work(toy):
+def test_unknown_names_are_refused_before_any_work(toy):
     with pytest.raises(ValueError, match="no data set 'mnist'"):
         experiment.task("prepare", {}, {"name": "mnist"})
     with pytest.raises(ValueError, match="shape"):

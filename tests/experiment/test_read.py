@@ -34,7 +34,7 @@ def test_the_kept_data_set_is_the_one_that_read_dataset_reads():
     assert task.key != reading(random_state=4).key and task.key != reading(FRUIT + b"# a\n", random_state=3).key
 
 
-def test_files_are_removed_when_they_are_read_and_when_that_fails():
+def test_files_are_removed_when_read_also_if_that_fails():
     for content in (FRUIT, b"1 2\n"):
         task = reading(content)
         try:
@@ -46,7 +46,7 @@ def test_files_are_removed_when_they_are_read_and_when_that_fails():
         assert not [*(cache_root() / "given").iterdir()]
 
 
-def test_files_that_are_given_again_while_a_task_is_being_stopped_stay_for_the_next_run():
+def test_files_given_while_a_task_stops_stay():
     def stop(phase, fraction, detail=""):
         reading()  # chosen once more before the first run has ended
         raise Cancelled
@@ -93,7 +93,7 @@ def test_wrong_settings_are_refused():
 
 
 @pytest.mark.parametrize("way", ["stratified", "random"])
-def test_a_split_without_training_rows_is_refused_before_it_is_made(way, easy):
+def test_a_split_without_training_rows_is_refused(way, easy):
     n_rows = easy.n_train + easy.n_test
     for size in (n_rows, n_rows + 1, 1e-9):
         with pytest.raises(ValueError, match="rows for training"):
@@ -124,7 +124,7 @@ experiment.keep(record)
 
 @pytest.mark.skipif(os.name != "posix", reason="files are locked on POSIX systems only")
 @pytest.mark.parametrize("moment", ["reading", "the data set is being written", "the result is being written"])
-def test_the_files_of_a_run_that_was_killed_are_taken_by_the_next_run_and_those_of_a_living_one_are_not(moment):
+def test_files_of_a_killed_run_are_taken_by_the_next(moment):
     task = reading()
     command = [sys.executable, "-c", KILLED, moment, repr(task.to_record())]
     run = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[2], stdout=subprocess.PIPE)

@@ -15,7 +15,7 @@ def reading(content=CSV, more=None, **params):
     return making.reading("read_texts", {}, {"train": content.encode()} | (more or {}), **params)
 
 
-def test_the_kept_data_set_is_the_one_that_read_text_dataset_reads():
+def test_texts_are_read_as_read_text_dataset_reads_them():
     task = reading(**COLUMNS, vectorizer={"ngrams": (1, 2), "sublinear": False}, random_state=2)
     experiment.keep(task)
     vectorizer = datasets.TextVectorizer(ngrams=(1, 2), sublinear=False)
@@ -36,7 +36,7 @@ def test_a_vocabulary_is_a_file_of_the_task():
     assert datasets.load_saved(task.load().dataset).label_names == ["cats", "dogs"]
 
 
-def test_settings_decide_the_key_and_bad_ones_are_refused_at_once():
+def test_settings_decide_the_key_and_are_checked_at_once():
     assert reading(**COLUMNS).key == reading(**COLUMNS, vectorizer={"min_df": 2}).key
     assert reading(**COLUMNS).key != reading(**COLUMNS, vectorizer={"min_df": 3}).key
     for params, message in (

@@ -14,7 +14,7 @@ def kept(words):
     return experiment.keep(select(save_dataset(words), "ChiSquared", {"n_features": 4}))
 
 
-def test_a_model_learns_from_the_union_and_stands_beside_all_features(words, kept):
+def test_a_model_on_the_union_stands_beside_all_features(words, kept):
     selected = experiment.load("select", kept).selected
     key = experiment.keep(reduced(kept, "OneVsRest", n_per_label=2))
     found = experiment.load("reduced", key)
@@ -77,7 +77,7 @@ def test_rows_are_scaled_as_by_the_model_of_all_features(normalize):
     assert (model.predict_topk(X, 1).labels == expected.labels[:, :1]).mean() > 0.9
 
 
-def test_labels_without_rows_are_never_predicted_and_labels_of_all_rows_always():
+def test_labels_of_no_row_and_of_all_rows_are_predicted_so():
     X = sp.csr_array(np.random.default_rng(0).random((20, 4)))
     Y = np.zeros((20, 3), dtype=bool)
     Y[:, 1] = True
@@ -88,7 +88,7 @@ def test_labels_without_rows_are_never_predicted_and_labels_of_all_rows_always()
     assert 0 not in ranking.labels and (ranking.labels[:, 2:] == -1).all() and (ranking.scores[:, 2:] == 0).all()
 
 
-def test_only_labels_that_do_not_depend_on_each_other_have_features_of_their_own(kept):
+def test_only_independent_labels_have_own_features(kept):
     with pytest.raises(ValueError, match="PLT learns all labels together"):
         experiment.keep(reduced(kept, "PLT", per_label=True))
     with pytest.raises(ValueError, match="noise in training"):
@@ -97,7 +97,7 @@ def test_only_labels_that_do_not_depend_on_each_other_have_features_of_their_own
         experiment.keep(reduced(kept, "OneVsRest", n_per_label=5))
 
 
-def test_fitting_depth_is_the_deepest_whose_union_is_small_enough(words, kept):
+def test_fitting_depth_is_the_deepest_with_a_small_union(words, kept):
     selected = experiment.load("select", kept).selected
     sizes = [experiment.union_of_features(selected, m).size for m in range(1, 5)]
     for most in range(1, 31):

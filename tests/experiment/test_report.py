@@ -16,7 +16,6 @@ from tests.pages.small import small_data
 from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.best_in_words import best_in_words
 
 
 @pytest.fixture
@@ -31,22 +30,18 @@ def difference(value, low, high, p):
     return SimpleNamespace(measure="P@1", difference=value, low=low, high=high, p_holm=p, sure=sure)
 
 
-def test_a_difference_is_said_with_its_interval_and_how_often_equal_models_would_differ_so_much():
-    def words(*numbers):
-        return side_by_side.difference_in_words(difference(*numbers), "PLT", "LdSM")
-
-    better, behind = words(0.021, 0.013, 0.029, 1 / 2001), words(-0.01, -0.03, 0.01, 0.31)
-    assert better.startswith("PLT is better than LdSM in P@1, 2.1 points (1.3 to 2.9)")
-    assert better.endswith("less than 1 of 1,000 cases.") and behind.endswith("31 of 100 cases.")
-    assert behind.startswith("PLT is behind LdSM in P@1, −1.0 points (−3.0 to 1.0)") and "not show" in behind
-    assert "5 of 1,000 cases" in words(0.02, 0.01, 0.03, 0.005)
-    for p, bound in ((0.02199, "at most 3 of 100"), (0.07, "at most 7 of 100"), (0.0012, "at most 2 of 1,000")):
-        assert bound in words(0.02, 0.01, 0.03, p), "a bound is rounded up"
-    for bound in (0.5, 1.0):  # of Holm's method, which is capped at 1 whatever the p-value is
-        assert words(-0.01, -0.03, 0.01, bound).endswith(", which does not show that it is worse.")
-    assert "does not show" in words(0.02, -0.001, 0.03, 0.04998), "0 is in its interval"
-    assert words(0.0, -0.01, 0.01, 1.0) == "PLT and LdSM are equal in P@1."
-    assert "cannot be compared" in words(np.nan, np.nan, np.nan, np.nan)
+@pytest.mark.parametrize(
+    "numbers, said",
+    [
+        ((0.021, 0.013, 0.029, 0.0005), "significantly better than LdSM in P@1: 2.1 points (1.3 to 2.9), p = 0.0005."),
+        ((-0.021, -0.029, -0.013, 0.04), "significantly worse"),
+        ((-0.01, -0.03, 0.01, 0.31), "do not differ significantly in P@1: −1.0 points (−3.0 to 1.0), p = 0.31."),
+        ((0.02, -0.001, 0.03, 0.04998), "do not differ"),  # 0 is in its interval
+        ((np.nan,) * 4, "not defined"),
+    ],
+)
+def test_a_difference_is_said_to_be_significant_if_it_is(numbers, said):
+    assert said in side_by_side.difference_in_words(difference(*numbers), "PLT", "LdSM")
 
 
 def of_tests(*lines):
@@ -54,39 +49,32 @@ def of_tests(*lines):
     return frame.assign(low=frame["difference"] - 0.008, high=frame["difference"] + 0.008, p_holm=0.5)
 
 
-def test_the_best_is_said_to_be_surely_ahead_of_each_result_of_which_the_tests_say_so_and_of_no_other():
-    lines = pd.DataFrame({"P@1": [0.65, 0.64, 0.63, 0.6], "PSP@5": [0.59, 0.61, 0.58, 0.5], "n": 1})
-    tests = of_tests(
-        *(("B", measure, by, False) for measure, by in (("P@1", -0.01), ("P@5", 0.01), ("PSP@5", 0.02))),
-        *(("C", measure, -0.02, measure == "P@1") for measure in ("P@1", "P@5", "PSP@5")),
-        *(("D", measure, -0.05, True) for measure in ("P@1", "P@5", "PSP@5")),
-    )
+TESTS = of_tests(
+    *(("B", measure, by, False) for measure, by in (("P@1", -0.01), ("P@5", 0.01), ("PSP@5", 0.02))),
+    *(("C", measure, -0.02, measure == "P@1") for measure in ("P@1", "P@5", "PSP@5")),
+    *(("D", measure, -0.05, True) for measure in ("P@1", "P@5", "PSP@5")),
+)
 
-    def words(tests):
-        return best_in_words(lines, "P@1", [*"ABCD"], "4 results", "{}", tests)
 
-    said = words(tests)
-    assert "It surely leads C and D; its lead over B by 1.0 points (0.2 to 1.8) may be chance." in said
-    assert "PSP@5" not in said, "B is ahead in it, but not surely"
-    assert "PSP@5" not in words(tests[tests["measure"] != "PSP@5"]), "of what is not tested nothing is said"
-    assert "It is surely better" not in said, "of those that are led the other measures are not told"
-    three = words(tests[tests["run"] != "D"])
-    assert "It surely leads C; its lead over B by 1.0" in three
-    assert words(tests.assign(sure=False)).endswith("may be chance. In all 3 measures nothing is sure.")
-    assert "In P@1 nothing is sure." in words(tests[tests["measure"] == "P@1"].assign(sure=False))
-    of_few = tests.assign(measure=tests["measure"].replace({"P@5": "P@3", "PSP@5": "PSP@3"}), sure=False)
-    assert side_by_side.told(of_few) == ["P@1", "PSP@3", "macro F1@3"], "where nothing is sure"
+def test_the_best_leads_those_of_which_the_tests_say_so():
+    lines = pd.DataFrame({"P@1": [0.65, 0.64, 0.63, 0.6]})
+    found = side_by_side.best(lines, "P@1", [*"ABCD"], TESTS)
+    assert found == side_by_side.Highest("P@1", ["A"], 0.65, "B", 0.64, 2, 3)
+    assert side_by_side.best(lines, "P@1", [*"ABCD"], TESTS.assign(difference=0.1)).n_led == 0
+    lowered = lines.rename(columns={"P@1": "P@3"})
+    assert side_by_side.best(lowered, "P@3", [*"ABCD"], TESTS).n_led == 2, "tests of few labels are at 1"
+    untested = side_by_side.best(lines, "P@1", [*"ABCD"])
+    assert untested.text("4 results") == "A has the highest P@1 of 4 results: 65.0\u00a0%; next is B, 64.0\u00a0%."
+    assert found.text("4 results").endswith(" It is significantly better than 2 of 3 tested.")
+    equal = side_by_side.best(lines.assign(**{"P@1": 0.5}), "P@1", [*"ABCD"])
+    assert equal.names == [*"ABCD"] and equal.following is None
+
+
+def test_measures_in_which_most_is_significant_are_drawn():
+    of_few = TESTS.assign(measure=TESTS["measure"].replace({"P@5": "P@3", "PSP@5": "PSP@3"}), sure=False)
+    assert side_by_side.told(of_few) == ["P@1", "PSP@3", "macro F1@3"], "where nothing is"
     ahead = of_tests(("B", "nDCG@5", 0.02, True), *((run, "P@3", -0.02, True) for run in "BCD"))
-    assert side_by_side.told(pd.concat([tests.assign(sure=False), ahead]))[2] == "nDCG@5", "where the best is not"
-    worse = words(tests.assign(sure=True))
-    assert "It surely leads B by 1.0 points (0.2 to 1.8), C and D." in worse
-    assert worse.endswith("But B is surely better in P@5 and PSP@5.")
-    both = words(tests.assign(sure=True, difference=tests["difference"].where(tests["measure"] == "P@1", 0.02)))
-    assert "But B, C and D are surely better in P@5 and PSP@5." in both
-    of_b = words(tests.assign(sure=tests["measure"] != "P@1", difference=-0.01))
-    assert "may be chance. It is surely better than B, C and D in P@5 and PSP@5." in of_b
-    lowered = best_in_words(lines.assign(**{"P@3": lines["P@1"]}), "P@3", [*"ABCD"], "4 results", "{}", tests)
-    assert "A has the highest P@3" in lowered and "lead over B by 1.0 points" in lowered, "tests of few labels are at 1"
+    assert side_by_side.told(pd.concat([TESTS.assign(sure=False), ahead]))[2] == "nDCG@5", "where the best is behind"
 
 
 def test_latex_marks_the_best_and_the_second_and_escapes_names():
@@ -102,7 +90,7 @@ def test_latex_marks_the_best_and_the_second_and_escapes_names():
     assert r"\caption{50 \% of \{it\}}" in rows and r"\toprule" in rows
 
 
-def test_latex_of_more_measures_than_fit_on_a_page_has_a_row_for_each_and_the_smallest_loss_is_best():
+def test_latex_of_many_measures_has_a_row_for_each():
     names = [("P@k", k) for k in range(1, 6)] + [("abandonment@k", 1), ("Hamming loss@k", 1)]
     frame = pd.DataFrame([(run, name, k, v) for name, k in names for run, v in (("a", 0.6), ("b", 0.7))],
                          columns=["run", "measure", "k", "value"])  # fmt: skip
@@ -115,7 +103,7 @@ def test_latex_of_more_measures_than_fit_on_a_page_has_a_row_for_each_and_the_sm
     assert r"Model & P@1 & P@2 & P@3 & abandonment@1" in few
 
 
-def test_latex_rows_that_begin_with_a_bracket_or_a_star_do_not_belong_to_the_row_before():
+def test_latex_rows_may_begin_with_a_bracket_or_a_star():
     frame = pd.DataFrame([(run, "P@k", 1, 0.5) for run in ("[new] x", "*best*", 'a "b"')],
                          columns=["run", "measure", "k", "value"])  # fmt: skip
     rows = [row.split(" &")[0] for row in experiment.latex_table(frame).splitlines() if "50.00" in row]
@@ -130,7 +118,7 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     assert frame["value"].isna().tolist() == [False, False, True, False, False, False]
     assert frame["low"].isna().tolist() == frame["value"].isna().tolist()
     lines = side_by_side.differences(data, {"b": b, "short": short}, ["P@3", "P@5"])
-    assert "for 1 test: 1 result against the first" in side_by_side.how_tested(lines)
+    assert "for 1 test;" in side_by_side.how_tested(lines)
     assert lines["run"].tolist() == ["short"] * 2 and lines["difference"].isna().tolist() == [False, True]
     found = side_by_side.differences(data, {"b": b, "a": a, "again": b}, ["P@1", "P@3", "PSP@5"])
     assert found["p_holm"].tolist() == metrics.holm(found["p_value"]).tolist() != found["p_value"].tolist()
@@ -140,7 +128,7 @@ def test_measures_above_the_k_of_a_run_are_left_out(kept):
     assert set(side_by_side.buckets_side_by_side(data, {"a": short, "b": b}, 5)["run"]) == {"a", "b"}
 
 
-def test_clear_differences_are_sure_also_among_so_many_tests_that_2000_permutations_would_not_show_it(kept):
+def test_clear_differences_are_significant_among_many(kept):
     data, keys = kept
     thrice = {of: vstack([getattr(data, of)] * 3, format="csr") for of in ("X_test", "Y_test")}
     data, first = replace(data, **thrice), experiment.load("train", keys[0])
@@ -167,7 +155,7 @@ def test_buckets_differ_between_runs_by_what_their_bars_show(kept, column, measu
         assert line["difference"] == pytest.approx(shown) and line["low"] <= shown <= line["high"]
 
 
-def test_the_half_width_of_an_interval_over_seeds_is_that_of_before_its_ends_were_cut():
+def test_half_widths_are_of_intervals_before_the_cut():
     lines = pd.DataFrame({"P@1": [0.9, 0.5, 0.05, 0.9], "P@1 low": [0.7, 0.4, 0.0, np.nan],
                           "P@1 high": [1.0, 0.6, 0.2, np.nan]})  # fmt: skip
     found = experiment.half_width(lines, "P@1")
@@ -190,7 +178,7 @@ def test_labels_of_two_runs_are_compared_and_wins_add_up(kept):
     assert wins.loc["all", ["a", "b"]].tolist() == better and wins.loc["all"].sum() == len(frame)
 
 
-def test_rows_in_which_two_runs_differ_have_the_numbers_of_right_labels(kept):
+def test_rows_in_which_two_runs_differ_are_counted(kept):
     data, keys = kept
     a, b = (experiment.load("train", key) for key in (keys[0], keys[3]))
     frame = side_by_side.rows_compared(data, a, b, 3)
@@ -202,7 +190,7 @@ def test_rows_in_which_two_runs_differ_have_the_numbers_of_right_labels(kept):
     assert frame["difference"].abs().is_monotonic_decreasing
 
 
-def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path):
+def test_a_report_is_one_file_with_all_runs(kept, tmp_path):
     data, keys = kept
     other = small_data("other", seed=5)
     save_dataset(other)
@@ -221,7 +209,7 @@ def test_a_report_is_one_file_that_loads_nothing_and_has_all_runs(kept, tmp_path
     assert all(key in content for key in keys)
 
 
-def test_a_report_begins_with_the_data_set_of_its_first_run_also_where_those_on_another_one_are_better(kept):
+def test_a_report_begins_with_the_data_set_of_its_first_run(kept):
     data, (key, *_) = kept
     other = small_data("other", seed=5)
     save_dataset(other)
@@ -235,17 +223,17 @@ def said(content):
     return html.unescape(re.sub(r"<[^>]+>", "", content.split('id="figures"')[0].split("</head>")[1]))
 
 
-def test_a_report_has_no_times_of_predictions_of_another_program_and_bold_differences_that_are_sure(kept):
+def test_a_report_has_significant_differences_in_bold(kept):
     data, keys = kept
     key = experiment.add_predictions(data, [[0]] * data.n_test, "other")
     content = experiment.report([keys[0], key])
     tests = side_by_side.differences(data, {name: experiment.load("train", name) for name in (keys[0], key)})
-    part = content.split("differences are sure:")[1].split("</table>")[0]
+    part = content.split("is significant:")[1].split("</table>")[0]
     assert "nan" not in said(content) and part.count("<b>") == tests["sure"].sum() > 0
-    assert all(f"p = {p:.2g}<" in part for p in tests["p_holm"]) and "for 6 tests: 1 result" in said(content)
+    assert all(f"p = {p:.2g}<" in part for p in tests["p_holm"]) and "for 6 tests;" in said(content)
 
 
-def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
+def test_a_report_says_which_runs_it_leaves_out(kept):
     data, keys = kept
     lines = experiment.seeds_grouped(experiment.runs(keys)).sort_values("P@1", ascending=False, kind="stable")
     best, second, gone = (lines["keys"].iloc[at] for at in (0, 1, 2))
@@ -260,11 +248,11 @@ def test_a_report_leaves_out_what_cannot_be_read_and_says_what_and_why(kept):
     assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ is damaged", text)
     assert f"gone [{gone[0]}]: it is not kept" in text
     assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} is damaged", text)
-    assert re.search(r"has the highest P@1 of \d+ settings that can be read: [\d.]+\s%", text) or "only result" in text
+    assert re.search(r"has the highest P@1 of \d+ settings that can be read: [\d.]+\s%", text)
     assert "Measures with 95 % intervals over test rows, " in text and "No more can be said" not in text
 
 
-def test_a_report_of_which_nothing_can_be_read_has_the_table_and_the_reasons(kept):
+def test_a_report_of_unreadable_runs_has_the_reasons(kept):
     data, keys = kept
     (store.folder("runs", keys[0]) / store.VALUE).write_bytes(b"damaged")
     text = said(experiment.report(keys[:1]))
@@ -277,7 +265,7 @@ def test_a_report_on_nothing_is_refused(own_cache):
         experiment.report(["0" * 32])
 
 
-def test_models_are_compared_on_the_data_sets_that_all_of_them_have():
+def test_models_are_compared_on_data_that_all_have():
     frame = pd.DataFrame({"fingerprint": list("aabbcc"), "dataset": list("AABBCC"), "params": [{}] * 6})
     frame["model"] = ["PLT", "LdSM"] * 2 + ["PLT", "OneVsRest"]
     frame["P@1"] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
@@ -286,7 +274,7 @@ def test_models_are_compared_on_the_data_sets_that_all_of_them_have():
     assert wide.loc["A", "LdSM"] == 0.6
 
 
-def test_a_report_draws_the_settings_of_a_model_against_the_measure_when_three_of_them_differ(own_cache):
+def test_a_report_draws_settings_if_three_differ(own_cache):
     data = small_data()
     save_dataset(data)
     keys = [record["key"] for record in make(27, data)]  # nine lines, three of each model
@@ -307,7 +295,7 @@ def test_a_report_draws_the_settings_of_a_model_against_the_measure_when_three_o
     assert not drawn(lines.groupby("model")["keys"].agg(lambda own: own.iloc[0] + own.iloc[1]).sum())
 
 
-def test_a_report_has_the_labels_and_rows_for_which_one_of_the_best_two_is_better(own_cache):
+def test_a_report_says_where_the_best_two_differ(own_cache):
     data = replace(small_data(), row_names_test=[f"row <{i}>" for i in range(small_data().n_test)])
     save_dataset(data)
     runs = experiment.runs([record["key"] for record in make(3, data, seeds=1)])

@@ -30,7 +30,7 @@ def same_measures(task, names):
         np.testing.assert_array_equal(names["measures"][name], values.sort_values("k")["value"])
 
 
-def test_code_of_a_run_on_kept_data_gives_its_measures_and_leaves_out_defaults(easy):
+def test_code_of_a_run_on_kept_data_gives_its_measures(easy):
     task = trained(save_dataset(easy), **QUICK, n_estimators=2, random_state=7)
     code = experiment.code_of(task.key)
     model = code.split("model = ")[1].splitlines()[0]
@@ -69,7 +69,7 @@ def test_code_makes_and_splits_synthetic_data_as_it_was(way):
     same_measures(task, executed(code))
 
 
-def test_code_reads_uploaded_files_by_the_names_that_the_user_gave_them(easy, tmp_path, monkeypatch):
+def test_code_reads_uploaded_files_by_their_names(easy, tmp_path, monkeypatch):
     name = 'my "train".txt'
     write_matrix(tmp_path / name, easy.X_train, easy.Y_train)
     read = of_file("read", {}, (tmp_path / name).read_bytes(), "train", test_size=0.25, random_state=5)

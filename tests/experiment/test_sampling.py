@@ -9,11 +9,11 @@ from making import sampling, stop, train
 
 from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine import estimates
+from xmlcore.experiment.kinds import sampling as study
 from xmlcore.progress import Cancelled
 
 
-def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(classes):
+def test_a_study_gives_what_training_gives(classes):
     from xmlcore import DoubleSampling
 
     key = experiment.keep(train(save_dataset(classes), "DoubleSampling", {"random_state": 3}))
@@ -47,7 +47,7 @@ def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(cla
         experiment.keep(sampling(key, n_adversarial=(3,)), stop)
 
 
-def test_values_of_kappa_above_the_other_candidates_are_one_training(classes):
+def test_too_large_values_of_kappa_are_one_training(classes):
     params = experiment.full_params("DoubleSampling", {"adversaries": "candidates", "n_candidates": 4})
     sweep = experiment.sampling_study(classes, params, (2, 3, 5, 50), (1.0,))[0]
     assert sweep["n_adversarial"].tolist() == [2, 3, 3]  # the last one is of the other axis
@@ -55,7 +55,7 @@ def test_values_of_kappa_above_the_other_candidates_are_one_training(classes):
     assert experiment.most_adversaries(params | {"adversaries": "random"}, 40) == 39
 
 
-def test_the_setting_that_both_lines_share_is_trained_once_for_each_seed(classes):
+def test_a_setting_on_both_axes_is_trained_once(classes):
     params = experiment.full_params("DoubleSampling", {"n_adversarial": 3})
     sweep = experiment.sampling_study(classes, params, (2, 3), (1.0, 2.0), n_repeats=2)[0]
     own = sweep[(sweep["n_adversarial"] == 3) & (sweep["examples_per_class"] == 2)]
@@ -66,7 +66,7 @@ def test_the_setting_that_both_lines_share_is_trained_once_for_each_seed(classes
     assert own["fit_s"].nunique() == 2
 
 
-def test_trainings_take_turns_after_a_warm_up_and_their_processor_time_is_measured(classes, monkeypatch):
+def test_trainings_take_turns_after_a_warm_up(classes, monkeypatch):
     from xmlcore import DoubleSampling
 
     made, fit = [], DoubleSampling.fit
@@ -103,7 +103,7 @@ def test_predicting_in_blocks_of_rows_changes_nothing_but_memory(classes, monkey
     timed = "predict_ms_per_row"
     whole = experiment.sampling_study(classes, params, n_candidates=(3, 40), model=model)[1:]
     assert experiment.candidate_bytes(200, 40) == 40 * 200 * 40
-    monkeypatch.setattr(estimates, "CANDIDATES_AT_ONCE", 100)
+    monkeypatch.setattr(study, "CANDIDATES_AT_ONCE", 100)
     assert experiment.candidate_bytes(200, 40) == 40 * 2 * 40 and experiment.candidate_bytes(200, 500) == 40 * 500
     taken, predict = [], model.predict_topk
 

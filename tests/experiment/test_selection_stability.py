@@ -8,7 +8,7 @@ from making import stability
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.kinds.selection_stability import expected_jaccard
+from xmlcore.experiment.kinds.compare_selections import expected_jaccard
 
 FEW = {"n_epochs": 2, "n_hidden": 6}
 

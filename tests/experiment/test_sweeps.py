@@ -90,7 +90,7 @@ def test_a_grid_has_all_combinations_and_five_values_of_a_range():
     assert sweep_settings.values_of(whole["n_estimators"]) == [1, 2, 3, 4, 5]
 
 
-def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_for_a_seed():
+def test_settings_drawn_at_random_depend_on_the_seed():
     grid = sweep_settings.checked_grid("PLT", {"C": {"low": 0.1, "high": 10}, "n_estimators": {"low": 1, "high": 3}})
     found, again, other = (sweep_settings.settings_of(grid, "random", 40, seed) for seed in (1, 1, 2))
     assert found == again != other
@@ -102,7 +102,7 @@ def test_settings_drawn_at_random_are_different_within_the_range_and_the_same_fo
 
 
 @pytest.mark.parametrize("others", [{}, {"method": "random", "budget": 3}])
-def test_settings_have_the_same_numbers_in_whichever_order_parameters_were_chosen(easy, others):
+def test_settings_are_numbered_whatever_the_order_chosen(easy, others):
     orders = [dict(items) for items in ([*GRID.items()], [*GRID.items()][::-1])]
     one, other = (made(easy, grid=grid, **others) for grid in orders)
     assert one.key == other.key and one.settings == other.settings
@@ -130,11 +130,11 @@ def test_what_cannot_be_swept_is_named(easy, params, said):
         made(easy, **params).settings  # noqa: B018
 
 
-def test_training_rows_of_which_too_few_can_be_held_out_are_refused_before_any_training(easy):
+def test_too_few_rows_to_hold_out_are_refused(easy):
     few = Dataset("few", easy.X_train[:7], easy.Y_train[:7], easy.X_test, easy.Y_test)
     with pytest.raises(ValueError, match="of 7 training rows, 0.2 held out leaves 6 .* more training rows"):
         made(few)
-    assert made(few, validation=0.3).estimate().seconds > 0
+    assert made(few, validation=0.3).work().values > 0
 
 
 def test_the_key_does_not_depend_on_how_values_are_written(easy):
@@ -146,7 +146,7 @@ def test_the_key_does_not_depend_on_how_values_are_written(easy):
 # --- what is chosen
 
 
-def test_the_best_is_chosen_on_rows_held_out_and_measured_on_the_test_rows_apart(easy):
+def test_the_best_is_chosen_on_held_out_rows(easy):
     found = experiment.sweep(easy, "PLT", GRID, params=FIXED, seeds=(0, 1))
     assert len(found.trials) == 8 and (found.n_rows, found.n_held_out) == (160, 40)
     assert found.value == found.table["mean"].max() == found.table["mean"][found.best_setting]
@@ -168,7 +168,7 @@ def test_trials_never_read_the_test_rows(easy):
     assert (smaller.X_test != part.X_test).nnz == 0
 
 
-def test_successive_halving_trains_on_growing_samples_if_there_are_many_rows(easy, calls, monkeypatch):
+def test_successive_halving_trains_on_growing_samples(easy, calls, monkeypatch):
     assert [rung.n_settings for rung in made(easy, grid=NINE, method="halving").rungs] == [9]
     monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
     found = quick(easy, NINE, method="halving", factor=3)
@@ -178,7 +178,7 @@ def test_successive_halving_trains_on_growing_samples_if_there_are_many_rows(eas
     assert found.table["rows"].tolist() == [17] * 6 + [53, 53, 160]
 
 
-def test_settings_that_cannot_be_trained_are_said_and_do_not_end_the_sweep(easy, calls):
+def test_settings_that_fail_do_not_end_the_sweep(easy, calls):
     found = quick(easy, {"C": [1.0, 2.0], "max_leaf_labels": [4, 7]})
     assert found.table["state"].tolist() == ["done", "failed", "done", "failed"]
     assert set(found.table["error"]) == {"", "max_leaf_labels does not go with C"}
@@ -187,7 +187,7 @@ def test_settings_that_cannot_be_trained_are_said_and_do_not_end_the_sweep(easy,
     assert none.best is None and none.final_tasks() == [] and none.test is None
 
 
-def test_a_setting_that_cannot_be_trained_on_all_rows_is_not_chosen(easy, calls, monkeypatch):
+def test_a_setting_that_fails_on_all_rows_is_not_chosen(easy, calls, monkeypatch):
     train = experiment.KINDS["trial"].run
 
     def run(task, progress=None, files=None):
@@ -201,7 +201,7 @@ def test_a_setting_that_cannot_be_trained_on_all_rows_is_not_chosen(easy, calls,
 
 
 @pytest.mark.parametrize("with_queue", [False, True])
-def test_a_trial_whose_result_cannot_be_read_is_not_tried_for_ever(easy, calls, queue, monkeypatch, with_queue):
+def test_an_unreadable_trial_is_not_tried_for_ever(easy, calls, queue, monkeypatch, with_queue):
     bad, load = made(easy).trial(0, 1, 0).key, sweeps.load
 
     def loaded(kind, key):
@@ -314,7 +314,7 @@ def test_a_job_that_ends_between_two_owners_is_not_made_again(easy, calls, queue
     assert len(calls) == 1 and not sweep_drive._wanted
 
 
-def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_owner_needs(easy, calls, queue):
+def test_a_stopped_sweep_leaves_trainings_of_another(easy, calls, queue):
     go_on = threading.Event()
     calls.before = lambda progress: report_until(go_on, progress)
     one = experiment.Driver(made(easy, grid={"C": [1.0, 2.0]}), queue, owner="me")
@@ -332,7 +332,7 @@ def test_a_sweep_that_is_stopped_does_not_stop_trainings_that_another_of_this_ow
     assert shared in set(found.trials["key"]) and not sweep_drive._wanted
 
 
-def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(easy, calls):
+def test_trials_of_an_unfinished_sweep_stay(easy, calls):
     later = time.time() + 1e5
     with pytest.raises(Cancelled):
         quick(easy, progress=stop_after_three(calls))
@@ -347,7 +347,7 @@ def test_trials_of_a_sweep_that_is_not_finished_are_not_removed_to_make_room(eas
     assert not list(store.entries("trials"))
 
 
-def test_an_unfinished_sweep_that_nobody_goes_on_with_is_not_waited_for_for_ever(easy, calls, monkeypatch):
+def test_an_abandoned_sweep_is_forgotten(easy, calls, monkeypatch):
     experiment.engine.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
     assert len(experiment.needed_by_sweeps()) == 2
     database().put("sweeps", "00" * 16, {"damaged": 1})
@@ -364,7 +364,7 @@ def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue):
     assert at_once == [1] * 4
 
 
-def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(easy, calls, queue):
+def test_the_next_sweep_tries_lost_trials_again(easy, calls, queue):
     found = quick(easy, {"C": [0.5, 1.0]}, queue=queue)
     assert found.table["state"].tolist() == ["failed", "done"] and "the worker died" in found.table["error"][0]
     assert found.best["C"] == 1.0
@@ -373,36 +373,31 @@ def test_a_trial_whose_worker_failed_is_said_and_tried_again_by_the_next_sweep(e
     assert [C for _, C, _, _ in calls[n_calls:]] == [0.5]  # only this one is trained again
 
 
-def test_the_time_left_is_that_of_the_settings_left_and_at_first_that_of_all(easy):
+def test_the_work_left_is_that_of_the_settings_left(easy):
     sweep = made(easy, model="LdSM", params=None, grid={"n_estimators": [1, 100]})
     plan = sweep.plan()
-    assert sweep.seconds_left(plan) == pytest.approx(sweep.estimate().seconds)
-    few, many = (sweep.seconds_left(dataclasses.replace(plan, waiting=[one])) for one in plan.waiting)
-    assert few < many and few + many == pytest.approx(sweep.estimate().seconds)
+    few, many = (sweep.work(dataclasses.replace(plan, waiting=[one])).values for one in plan.waiting)
+    assert few < many and few + many == pytest.approx(sweep.work().values)
+    assert sweep.seconds_left(plan) is None
+    times.add(plan.waiting[0].work(), 2.0)
+    assert sweep.seconds_left(plan) == pytest.approx(2.0 * 101) == sweep.estimate().seconds
 
 
-def test_a_sweep_estimates_all_its_trainings(easy, monkeypatch):
-    one = made(easy, grid={"C": [1.0]}).estimate().seconds
-    assert made(easy, seeds=[0, 1, 2]).estimate().seconds == pytest.approx(12 * one, rel=0.05)
+def test_the_work_of_a_sweep_is_that_of_all_its_trainings(easy, calls, monkeypatch):
+    one = made(easy, grid={"C": [1.0]}).work().values
+    assert made(easy, seeds=[0, 1, 2]).work().values == pytest.approx(12 * one)
+    quick(easy, {"C": [1.0, 2.0]})
+    assert made(easy, grid={"C": [1.0, 2.0, 3.0]}).work().values == pytest.approx(one), "those without a result"
+    assert made(easy, grid={"C": [2.0]}).estimate().seconds == 0
     monkeypatch.setattr(sweeps, "LEAST_SAMPLE", 10)
     whole, less = (made(easy, grid=NINE, method=method) for method in ("grid", "halving"))
-    assert less.n_trials == 13 > whole.n_trials == 9 and less.estimate().seconds < 13 * one
-    for model, name in {"PLT": "C", "OneVsRest": "C", "LdSM": "max_nodes", "DoubleSampling": "n_candidates"}.items():
-        values = [p.default for p in experiment.MODELS[model].parameters if p.name == name]
-        assert made(easy, model=model, params=None, grid={name: values}).estimate().seconds > 0
+    assert less.n_trials == 13 > whole.n_trials == 9 and less.work().values < 13 * one
 
 
-def test_an_estimate_leaves_out_trainings_that_have_a_result(easy, calls):
-    one = made(easy, grid={"C": [1.0]}).estimate().seconds
-    quick(easy, {"C": [1.0, 2.0]})
-    assert made(easy, grid={"C": [1.0, 2.0, 3.0]}).estimate().seconds == pytest.approx(one, rel=0.05)
-    assert made(easy, grid={"C": [2.0]}).estimate().seconds == 0
-
-
-def test_a_trial_tells_no_memory_of_later_trainings_and_a_training_does(easy, monkeypatch):
+def test_trainings_but_not_trials_tell_memory(easy, monkeypatch):
     monkeypatch.setattr("xmlcore.experiment.kinds.train.grown", lambda memory: 1 << 30)
     data = {"dataset": save_dataset(easy)}
     about = {"model": "PLT", "params": {}, "k": 5}
     experiment.keep(experiment.task("trial", data, about | {"n_rows": 60, "validation": 0.2, "seed": 0}))
     experiment.keep(experiment.task("train", data, about))
-    assert [row.value[3] for row in database().rows(times.TABLE)] == [0, 1 << 30]
+    assert [row.value["bytes"] for row in database().rows(times.TABLE)] == [0, 1 << 30]

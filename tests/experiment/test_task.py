@@ -13,6 +13,7 @@ from joblib.numpy_pickle import NumpyUnpickler
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment import KINDS, Estimate, Task
+from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import Parameter
 from xmlcore.progress import Cancelled, silent
 
@@ -39,8 +40,8 @@ class Add(Task):
     def title_on(self, dataset):
         return f"Adding on {dataset}"
 
-    def estimate(self):
-        return Estimate(0.1)
+    def work(self):
+        return Work(self.kind, 1.0)
 
     def run(self, progress=silent, files=None):
         type(self).calls += 1
@@ -94,7 +95,7 @@ def test_parameters_have_one_spelling_however_they_are_written():
         experiment.task("train", {"dataset": "ab" * 16}, {"k": True})
 
 
-def test_unknown_kinds_and_inputs_are_named_and_a_task_cannot_be_changed():
+def test_unknown_kinds_and_inputs_are_named():
     with pytest.raises(ValueError, match="unknown kind of task 'fly': known are add"):
         experiment.task("fly")
     with pytest.raises(ValueError, match=r"add needs the inputs \['dataset'\], not \['run'\]"):
@@ -129,7 +130,7 @@ def test_a_task_is_run_once_and_its_result_is_found_again():
     assert facts["libraries"]["numba"] and facts["xmlcore"] and facts["created"] and facts["bytes"] > 0
 
 
-def test_a_cut_file_is_made_again_with_a_note_and_damage_within_it_is_found_by_loading():
+def test_a_damaged_result_is_made_again_with_a_note():
     made = adding()
     experiment.keep(made)
     value = store.folder("sums", made.key) / store.VALUE

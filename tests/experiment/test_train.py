@@ -65,7 +65,7 @@ def test_warnings_of_the_training_are_kept_with_the_run(data):
     assert experiment.run(data).warnings == []
 
 
-def test_a_saved_run_comes_back_with_a_model_that_predicts_the_same(data):
+def test_a_saved_run_comes_back_with_its_model(data):
     fingerprint = save_dataset(data)
     key = experiment.keep(train(fingerprint, "PLT", {"n_estimators": 2}))
     assert key == train(fingerprint, "PLT", {"n_estimators": 2}).key
@@ -114,7 +114,7 @@ def test_noise_in_training_makes_a_twin_of_the_same_class(data):
     ("FastXML", None, ValueError, "'FastXML'"),
     ("PLT", {"depth": 3}, ValueError, "PLT has no parameter depth"),
 ])  # fmt: skip
-def test_what_a_model_refuses_is_refused_when_the_task_is_made_and_when_it_is_run(data, model, params, error, message):
+def test_a_task_refuses_what_its_model_refuses(data, model, params, error, message):
     with pytest.raises(error, match=message):
         train("0" * 32, model, params)
     with pytest.raises(error, match=message):
@@ -125,7 +125,7 @@ def test_a_value_that_only_the_form_does_not_offer_is_accepted():
     assert train("0" * 32, "OneVsRest", {"C": 1e5, "noise_ratio": 0.001}).params["params"]["C"] == 1e5
 
 
-def test_an_evaluation_has_a_table_and_computes_its_intervals_when_they_are_read(data):
+def test_an_evaluation_has_a_table_and_intervals(data):
     model = PLT().fit(data.X_train, data.Y_train)
     found = evaluate(model, data, k=2)
     table = found.to_frame()
@@ -141,7 +141,7 @@ def test_an_evaluation_has_a_table_and_computes_its_intervals_when_they_are_read
     assert isinstance(found, dict) and pickle.loads(pickle.dumps(found)).to_frame().equals(table)
 
 
-def test_labels_in_another_order_than_the_model_has_are_not_measured(data):
+def test_labels_in_another_order_are_not_measured(data):
     names = [f"label {j}" for j in range(data.Y_train.shape[1])]
     model = PLT().fit(data.X_train, data.Y_train, label_names=names)
     parts = data.X_train, data.Y_train, data.X_test, data.Y_test
@@ -152,7 +152,7 @@ def test_labels_in_another_order_than_the_model_has_are_not_measured(data):
 
 
 @pytest.mark.parametrize("data", [np.eye(3), ([[1.0]], [[0]])])
-def test_what_is_no_data_set_is_refused_with_the_line_that_makes_one(data):
+def test_an_argument_that_is_no_data_set_is_refused(data):
     with pytest.raises(TypeError, match=r"is a (ndarray|tuple): an xmlcore\.datasets\.Dataset\(name, X_train,"):
         experiment.evaluate(PLT(), data, k=2)
 

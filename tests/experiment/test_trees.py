@@ -46,7 +46,7 @@ def test_an_ensemble_of_three_jobs_is_that_of_one(easy, queue):
     assert again.result(60) == task.key and not again.plan.after
 
 
-def test_trees_that_were_trained_before_an_interruption_are_not_trained_again(easy, queue, monkeypatch):
+def test_trees_trained_before_an_interruption_are_used(easy, queue, monkeypatch):
     params = FIXED | {"random_state": 9}
     task = experiment.task("train", {"dataset": save_dataset(easy)}, {"model": "PLT", "params": params})
     made = trees.trees_of(task)
@@ -58,7 +58,7 @@ def test_trees_that_were_trained_before_an_interruption_are_not_trained_again(ea
     assert job.result(60) == task.key and not kept_trees()
 
 
-def test_models_of_one_part_are_one_job_and_a_queue_without_a_cluster_spreads_nothing(easy, queue):
+def test_models_of_one_part_are_one_job(easy, queue):
     def parts(model, apart=True, **params):
         task = experiment.task("train", {"dataset": save_dataset(easy)}, {"model": model, "params": params})
         job = experiment.submit(queue, task, apart=apart)

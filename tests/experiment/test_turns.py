@@ -10,14 +10,14 @@ from making import stop
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine.turns import PHASE, turn
+from xmlcore.experiment.engine.task import PHASE, turn
 from xmlcore.progress import Cancelled, silent
 from xmlcore.state import database, holders
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time
-from xmlcore.experiment.engine.turns import turn
+from xmlcore.experiment.engine.task import turn
 with turn(sys.argv[1], print):
     print("begun", flush=True)
     time.sleep(100)
@@ -71,7 +71,7 @@ def test_a_turn_ends_with_its_process_and_other_keys_do_not_wait(holder):
         assert waited
 
 
-def test_the_row_of_a_turn_is_removed_when_its_process_was_killed_and_not_before(holder):
+def test_a_turn_ends_when_its_process_was_killed(holder):
     with turn("b", silent):
         assert holders.remove_dead(database()) == 0
     holder.kill()

@@ -4,11 +4,9 @@ from importlib import import_module
 
 import pytest
 from compiled import compiled
-from numba import typeof
 from numba.core import config
 
 from xmlcore import experiment
-from xmlcore._kernels._dispatchers import Kernel
 from xmlcore.jobs import Queue
 from xmlcore.models import compiling
 
@@ -106,48 +104,6 @@ def test_pieces_have_names_of_their_own_and_add_up_to_nearly_all():
     assert 95 <= sum(piece.percent for piece in pieces) <= 99
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
-def test_tasks_call_kernels_only_of_the_pieces_that_they_are_said_to_wait_for(request, monkeypatch):
-    call, called = Kernel.__call__, set()
-
-    def noted(self, *args, **named):
-        called.add((self.py_func.__module__, self.py_func.__name__, tuple(map(typeof, args))))
-        return call(self, *args, **named)
-
-    monkeypatch.setattr(Kernel, "__call__", noted)
-    piece_of = {}
-    for piece in warm_up.pieces():
-        called.clear()
-        piece.run()
-        piece_of = dict.fromkeys(called, piece.turn) | piece_of
-    ran = []
-
-    def traced(run):
-        def run_and_note(task, *args, **named):
-            called.clear()
-            value = run(task, *args, **named)
-            ran.append((task, {piece_of[kernel] for kernel in called & piece_of.keys()}))
-            return value
-
-        return run_and_note
-
-    for kind, cls in experiment.KINDS.items():
-        if kind != "sweep":
-            monkeypatch.setattr(cls, "run", traced(cls.run))
-    request.getfixturevalue("some_of_each")
-    assert {task.kind for task, _ in ran} == experiment.KINDS.keys() - {"sweep"}
-    for task, pieces in ran:
-        assert pieces <= warm_up.waits_for(task), task.kind
-
-
-def test_every_kind_of_task_is_said_to_wait_for_the_kernels_that_it_needs():
-    named = {kind: {parameter.name for parameter in cls.PARAMETERS} for kind, cls in experiment.KINDS.items()}
-    assert all(kind in warm_up.NEEDED_BY_KIND or names & {"model", "method"} for kind, names in named.items())
-    reading = experiment.task("read", {}, {"files": {"train": {"hash": "0" * 32, "bytes": 500_000}}})
-    assert 0 < warm_up.share_left(0.3, reading) < 0.2, "not as long as all that is still compiled"
-
-
 SEARCH_ONLY = """
 from xmlcore._kernels import plt_clusters, plt_search, plt_search_together, plt_threshold, plt_training
 from xmlcore.experiment.warm_up import pieces
@@ -177,6 +133,6 @@ def test_explanations_of_label_trees_wait_for_no_other_method():
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
-def test_the_search_of_label_trees_is_compiled_without_their_training():
+def test_search_of_label_trees_is_compiled_by_itself():
     done = subprocess.run([sys.executable, "-c", SEARCH_ONLY], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ import pytest
 from watching import LONG, is_alive, wait_until, within
 
 from xmlcore import datasets, experiment, jobs, store
-from xmlcore.jobs import Plan, memory, promises, shipping
+from xmlcore.jobs import Plan, shipping
 from xmlcore.jobs.pool import SHORT_NICENESS
 from xmlcore.system import cache_root
 
@@ -57,7 +57,7 @@ def data():
     return datasets.Dataset("shipped", X[:240], Y[:240], X[240:], Y[240:])
 
 
-def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_once(queue, cluster, monkeypatch):
+def test_a_model_of_the_cluster_is_the_same_bit_for_bit(queue, cluster, monkeypatch):
     monkeypatch.setattr(shipping, "PIECE", 10_000)
     sent = []
     real = shipping.pieces
@@ -83,7 +83,7 @@ def test_a_model_trained_there_is_the_same_bit_for_bit_and_its_data_goes_there_o
     assert trained[0].memory > 10_000_000 and any("Saving" in line for line in trained[0].log)
 
 
-def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_same_bit_for_bit(queue, cluster):
+def test_trees_as_jobs_give_the_same_model_bit_for_bit(queue, cluster):
     made, params = data(), {"max_nodes": 15, "n_estimators": 3, "random_state": 4}  # PLT: tests/experiment
     task = experiment.task("train", {"dataset": datasets.save_dataset(made)}, {"model": "LdSM", "params": params})
     job = experiment.submit(queue, task, title="Train", owner="anna")
@@ -101,15 +101,15 @@ def test_the_trees_of_an_ensemble_are_jobs_of_their_own_and_the_model_is_the_sam
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
 
 
-def test_while_all_workers_are_busy_a_short_job_runs_on_this_machine(queue, tmp_path):
+def test_a_short_job_runs_here_if_all_workers_are_busy(queue, tmp_path):
     busy = [begun(queue.submit(work.until, str(tmp_path / "go"), title="Wait")) for _ in range(2)]
-    short = queue.submit(work.niceness, title="Short", plan=Plan(seconds=2.0))
+    short = queue.submit(work.niceness, title="Short", plan=Plan(short=True))
     assert short.result(LONG) == work.lower_by(SHORT_NICENESS) and {job.state for job in busy} == {"running"}
     (tmp_path / "go").touch()
     assert all(job.wait(LONG) for job in busy)
 
 
-def test_progress_is_seen_and_a_cancelled_job_that_never_reports_frees_its_core_within_two_seconds(queue):
+def test_jobs_of_the_cluster_have_progress_and_are_killed(queue):
     listening = begun(queue.submit(work.until, "never", title="Listens"))
     assert (listening.phase, listening.fraction, listening.detail) == ("Waiting", 0.5, "for a file")
     deaf = begun(queue.submit(work.deaf, 60, title="Deaf"))
@@ -143,25 +143,7 @@ def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, 
     assert any("again" in line for line in job.log)
 
 
-def test_a_job_waits_for_memory_that_was_promised_to_another_job_of_the_machine(queue, monkeypatch):
-    free = memory.available()
-    if free is None:
-        pytest.skip("this system does not tell")
-    # As of another worker on this machine; so much that nothing that ends meanwhile makes room for both.
-    other = promises.Promise(100 * free)
-    with monkeypatch.context() as patch:
-        patch.setattr(memory, "available", lambda: 1000 * free)
-        assert other.take() is None
-    try:
-        job = queue.submit(work.add, 1, 2, title="Add", plan=Plan(bytes=int(0.3 * free)))
-        wait_until(lambda: job.phase == "Waiting for memory")
-        assert "of which" in job.detail
-    finally:
-        other.end()
-    assert job.result(LONG) == 3
-
-
-def test_a_failure_has_its_reason_and_a_result_that_is_too_large_the_remedy(queue, cluster, monkeypatch):
+def test_a_failure_on_the_cluster_has_its_reason(queue, cluster, monkeypatch):
     failed = queue.submit(work.fail, "no file", title="Fail")
     key = "ab" * 8
     large = queue.submit(work.write_artifact, key, title="Write", plan=Plan(writes=(("runs", key),)))
@@ -180,12 +162,12 @@ def test_a_job_that_nobody_waits_for_any_more_ends(cluster):
     wait_until(lambda: not is_alive(process))
 
 
-def test_a_short_job_waits_until_it_is_known_whether_a_worker_is_free(cluster, monkeypatch):
+def test_a_short_job_waits_for_the_answer_of_the_cluster(cluster, monkeypatch):
     real = distributed.Client.nthreads
     monkeypatch.setattr(distributed.Client, "nthreads", lambda client: time.sleep(0.5) or real(client))
     queue = jobs.Queue(scheduler=cluster.scheduler_address)
     try:
-        job = queue.submit(work.where, title="Where", plan=Plan(seconds=1.0))
+        job = queue.submit(work.where, title="Where", plan=Plan(short=True))
         assert job.result(LONG)["cache"] == str(cluster.own)
     finally:
         queue.shutdown()
@@ -196,7 +178,7 @@ def test_what_needs_files_of_this_machine_runs_here(queue):
     assert job.result(LONG)["cache"] == str(cache_root())
 
 
-def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_that_is_said(tmp_path):
+def test_jobs_go_on_here_when_the_scheduler_is_lost(tmp_path):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
         env={"PYTHONPATH": os.path.dirname(work.__file__)},
@@ -211,7 +193,7 @@ def test_when_the_scheduler_is_lost_its_jobs_and_those_that_wait_go_on_here_and_
     queue.shutdown()
 
 
-def test_a_scheduler_that_does_not_answer_is_said_and_jobs_run_here(monkeypatch):
+def test_without_an_answer_of_the_scheduler_jobs_run_here(monkeypatch):
     monkeypatch.setenv("XMLCORE_SCHEDULER", "tcp://127.0.0.1:1")
     begin = time.monotonic()
     queue = jobs.Queue(n_workers=1)

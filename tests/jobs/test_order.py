@@ -4,16 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import job_functions as work
 import pytest
-from watching import LONG, is_alive, start, wait_until, within
+from watching import LONG, start, wait_until
 
 from xmlcore import system
 from xmlcore.jobs import Plan, Queue, memory
-from xmlcore.jobs.job import SHORT, Job
+from xmlcore.jobs.job import Job
 from xmlcore.jobs.pool import SHORT_NICENESS
 
 GB = 10**9
@@ -74,7 +73,7 @@ def test_a_paused_queue_starts_nothing(line, whole):
     assert a.wait(LONG) and b.wait(LONG) and not line.paused("m")
 
 
-def test_a_group_is_paused_for_one_owner_and_others_of_his_jobs_go_on(line):
+def test_a_group_is_paused_for_one_owner(line):
     a, b = add(line, "a", "m", group="g"), add(line, "b", "m")
     shared = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g"))
     assert line.submit(work.add, 1, 1, title="s", owner="n", key="k", plan=Plan(group="g")) is shared
@@ -86,7 +85,7 @@ def test_a_group_is_paused_for_one_owner_and_others_of_his_jobs_go_on(line):
     assert a.wait(LONG) and not line.paused("m", "g")
 
 
-def test_a_job_of_two_groups_starts_while_one_of_them_is_not_paused(line):
+def test_a_job_of_two_groups_starts_if_one_is_not_paused(line):
     def shared(group):
         return line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group=group, after=(tree(group),)))
 
@@ -103,7 +102,7 @@ def test_a_job_of_two_groups_starts_while_one_of_them_is_not_paused(line):
     assert job.wait(LONG) and job.state == part.state == "done"
 
 
-def test_a_job_that_one_of_two_groups_does_not_want_any_more_is_paused_with_the_other(line):
+def test_a_job_of_the_group_that_is_left_is_paused_with_it(line):
     tree = line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="g"))
     line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="h"))
     job = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g", after=(tree,)))
@@ -131,7 +130,7 @@ class AtOnce(Executor):
 
 
 @pytest.mark.parametrize("refuses", [False, True])
-def test_each_job_starts_once_when_others_end_while_they_are_started(tmp_path, refuses):
+def test_each_job_starts_once_when_others_end_meanwhile(tmp_path, refuses):
     queue = Queue(AtOnce(refuses), folder=tmp_path)
     queue.pause()
     made = [add(queue, title) for title in "abcd"]
@@ -140,11 +139,11 @@ def test_each_job_starts_once_when_others_end_while_they_are_started(tmp_path, r
     assert [job.attempts for job in made] == [1] * 4 and not queue.waiting()
 
 
-def test_a_short_job_waits_for_no_long_one_and_its_worker_takes_no_other(single, tmp_path):
-    long = start(single, work.until, str(tmp_path / "go"), plan=Plan(seconds=100.0))
-    others = [add(single, "long", seconds=SHORT + 1), add(single, "unknown")]
+def test_a_short_job_waits_for_no_long_one(single, tmp_path):
+    long = start(single, work.until, str(tmp_path / "go"), plan=Plan())
+    others = [add(single, "long", seconds=2.0), add(single, "unknown")]
     wait_until(lambda: single._places[-1]._executor._slots)  # its process begins before a short job is there
-    short = single.submit(work.niceness, title="short", plan=Plan(seconds=2.0))
+    short = single.submit(work.niceness, title="short", plan=Plan(short=True))
     assert short.result(LONG) == work.lower_by(SHORT_NICENESS)
     assert long.state == "running" and [job.words for job in others] == ["Waiting for a free worker"] * 2
     (tmp_path / "go").touch()
@@ -182,7 +181,7 @@ def test_a_job_waits_until_its_memory_is_free_and_says_so(bounded):
     job = add(bounded, "large", bytes=3_100_000_000)
     assert job.state == "queued" and job.attempts == 0
     assert job.words == "Waiting for 3.1 GB of memory, of which 1.0 GB are free"
-    assert add(bounded, "small", bytes=GB // 2).result(LONG) == 2
+    assert add(bounded, "short", bytes=GB // 2, short=True).result(LONG) == 2
     bounded.free = 4 * GB
     assert job.wait(LONG) and job.state == "done"
 
@@ -197,7 +196,7 @@ def test_what_running_jobs_may_still_take_is_not_free(bounded, tmp_path):
     assert second.wait(LONG) and second.state == "done"
 
 
-def test_a_job_that_can_never_fit_starts_only_if_the_user_insists(tmp_path, monkeypatch):
+def test_a_job_that_can_never_fit_starts_if_the_user_insists(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "total", lambda: 8 * GB)
     monkeypatch.setattr(memory, "available", lambda: 6 * GB)
     queue = Queue(folder=tmp_path, n_workers=1)  # which asks for the memory from now on
@@ -209,37 +208,21 @@ def test_a_job_that_can_never_fit_starts_only_if_the_user_insists(tmp_path, monk
     queue.shutdown()
 
 
-def test_a_job_that_fits_the_machine_but_not_its_container_does_not_start(single, monkeypatch):
+def test_a_job_too_large_for_its_container_does_not_start(single, monkeypatch):
     for module in (memory, system):
         monkeypatch.setattr(module, "memory_of_control_groups", lambda: (4 * GB, GB))
     assert "2.0 GB of memory, of which 1.0 GB" in add(single, "later", bytes=2 * GB).words
     assert "more than the 4.0 GB" in add(single, "never", bytes=5 * GB).words
 
 
-def test_small_jobs_overtake_a_large_one_only_a_few_times(bounded):
+def test_only_short_jobs_pass_one_that_waits_for_memory(bounded):
     bounded.free = 2 * GB
-    large = add(bounded, "large", bytes=3 * GB)
-    small = [add(bounded, "small", bytes=GB) for _ in range(5)]
-    assert all(job.wait(LONG) for job in small)
-    late = add(bounded, "late", bytes=GB)
-    assert not late.wait(0.2) and late.state == "queued"
+    large, small = add(bounded, "large", bytes=3 * GB), add(bounded, "small", bytes=GB)
+    assert small.words == "Waiting for the jobs before it"
+    assert all(add(bounded, "short", bytes=GB, short=True).result(LONG) == 2 for _ in range(7))
+    assert not small.wait(0.2) and large.state == small.state == "queued"
     bounded.free = 3 * GB  # for one of the two at a time
-    assert large.wait(LONG) and late.wait(LONG)
-    assert large.started <= late.started
-
-
-def test_a_short_job_overtakes_one_that_waits_for_the_memory_of_a_long_one_as_often_as_it_likes(bounded, tmp_path):
-    bounded.free = 4 * GB
-    long = start(bounded, work.until, str(tmp_path / "go"), plan=Plan(seconds=100.0, bytes=2 * GB))
-    large = add(bounded, "large", bytes=3 * GB)
-    assert all(add(bounded, "short", bytes=GB, seconds=1.0).result(LONG) == 2 for _ in range(7))
-    bounded.free = 2 * GB  # from now on there is not enough for the large one, whatever runs
-    (tmp_path / "go").touch()
-    assert long.wait(LONG)
-    late = add(bounded, "late", bytes=GB, seconds=1.0)
-    assert not late.wait(0.2) and large.state == late.state == "queued"
-    bounded.free = 5 * GB
-    assert large.wait(LONG) and late.wait(LONG)
+    assert large.wait(LONG) and small.wait(LONG) and large.started <= small.started
 
 
 def test_memory_of_this_machine_is_known():
@@ -264,7 +247,7 @@ print(present - outer.at_start, peak - outer.at_start, later - peak, int(outer._
 """
 
 
-def test_memory_of_a_process_is_known_and_a_part_of_a_job_is_measured_by_itself_and_the_peak_before_it_is_kept():
+def test_memory_of_a_part_of_a_job_is_measured_by_itself():
     if memory.resident() is None:
         pytest.skip("this system does not tell")
     script = [sys.executable, "-c", _TAKES_MEMORY_AND_IS_WATCHED_AGAIN]
@@ -287,7 +270,7 @@ print(before - usage.at_start, usage.now()[1] - usage.at_start)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
-def test_memory_that_earlier_work_has_freed_is_counted_for_the_work_that_takes_it():
+def test_memory_freed_before_counts_for_who_takes_it():
     script = [sys.executable, "-c", _IS_WATCHED_AFTER_WORK]
     told = subprocess.run(script, capture_output=True, text=True, check=True)
     given_back, taken = map(int, told.stdout.split())
@@ -312,7 +295,7 @@ def test_many_threads_begin_to_watch_memory_at_once(monkeypatch):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_the_job_of_a_killed_worker_is_started_once_more_by_itself(tmp_path):
+def test_the_job_of_a_killed_worker_is_started_again(tmp_path):
     queue = Queue(folder=tmp_path / "records", n_workers=2)
     other = start(queue, work.until, str(tmp_path / "other"))
     job = start(queue, work.until, str(tmp_path / "go"))
@@ -329,7 +312,7 @@ def test_the_job_of_a_killed_worker_is_started_once_more_by_itself(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_a_job_whose_workers_die_twice_fails_and_is_retried_by_hand(single, tmp_path):
+def test_a_job_whose_workers_die_twice_fails(single, tmp_path):
     job = single.submit(work.vanish_unless, str(tmp_path / "go"), title="Vanish", owner="anna", key="k")
     assert job.wait(LONG) and job.attempts == 2
     assert job.error == "The worker process ended unexpectedly (out of memory?)"
@@ -340,20 +323,10 @@ def test_a_job_whose_workers_die_twice_fails_and_is_retried_by_hand(single, tmp_
     assert single.retry(again.id) is None and single.retry("unknown") is None
 
 
-def test_a_cancelled_job_that_never_reports_leaves_its_core_within_two_seconds(single):
-    job = start(single, work.deaf, 60)  # with the grace period that users get
-    wait_until(lambda: job.phase)
-    begin = time.monotonic()
-    single.cancel(job.id)
-    assert job.wait(LONG) and job.state == "cancelled"
-    wait_until(lambda: not is_alive(job._record["pid"]))
-    assert time.monotonic() - begin < within(2.0)
-
-
 # --- log and memory
 
 
-def test_a_job_has_a_log_of_phases_warnings_and_messages_and_its_memory(single):
+def test_a_job_has_a_log_and_its_memory(single):
     for _ in range(2):  # a worker gives each job its own
         job = single.submit(work.talk, 40_000_000, title="Talk")
         assert job.wait(LONG) and job.error is None
@@ -376,52 +349,16 @@ def test_an_unasked_job_is_stopped_by_one_that_is_asked_for(single, tmp_path):
     assert unasked.wait(LONG) and waiting.wait(LONG) and unasked.gave_way and waiting.gave_way
 
 
-def test_an_unasked_job_goes_on_beside_short_jobs_and_in_its_second_half_and_after_it_gave_way_twice(single, tmp_path):
-    def unasked(seconds, key=None):
-        plan = Plan(unasked=True, seconds=seconds)
-        return start(single, work.until, str(tmp_path / "go"), key=key, plan=plan)
-
-    begun = unasked(100.0)
-    assert add(single, "short", seconds=1.0).result(LONG) == 2 and not begun.cancelling
-    add(single, "long", seconds=100.0)
-    assert begun.wait(LONG) and begun.gave_way
-    old = unasked(0.1)
-    wait_until(lambda: old.elapsed > 0.05)
-    later = add(single, "long", seconds=100.0)
-    assert not old.cancelling and old.state == "running" and later.state == "queued"
-    (tmp_path / "go").touch()
-    assert later.result(LONG) == 2 and old.state == "done"
-    (tmp_path / "go").unlink()
+def test_an_unasked_job_gives_way_twice_but_not_to_short_ones(single, tmp_path):
     for gives_way in (True, True, False):
-        again = unasked(100.0, "k")
-        add(single, "long", seconds=100.0)
-        assert again.cancelling == gives_way
+        job = start(single, work.until, str(tmp_path / "go"), key="k", plan=Plan(unasked=True))
+        assert add(single, "short", short=True).result(LONG) == 2 and not job.cancelling
+        add(single, "long")
+        assert job.cancelling == gives_way
         if gives_way:
-            assert again.wait(LONG)
+            assert job.wait(LONG) and job.gave_way
     (tmp_path / "go").touch()
-    assert again.wait(LONG) and again.state == "done"
-
-
-def test_an_unasked_job_gives_way_where_its_memory_is_needed_and_suffices(bounded, tmp_path, monkeypatch):
-    monkeypatch.setattr(Job, "gives_way", False)
-    bounded.free = 4 * GB
-    old = start(bounded, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, bytes=2 * GB))
-    assert add(bounded, "fits", bytes=GB).result(LONG) == 2 and not old.cancelling
-    too_large = add(bounded, "too large", bytes=5 * GB)
-    assert too_large.state == "queued" and not old.cancelling, "without it too little would be free, too"
-    assert add(bounded, "does not", bytes=3 * GB).result(LONG) == 2 and old.gave_way
-
-
-def test_an_unasked_job_gives_way_to_a_short_one_that_finds_no_worker_and_if_it_is_long_overdue(single, tmp_path):
-    unasked = start(single, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=1000))
-    lane = start(single, work.until, str(tmp_path / "go"), plan=Plan(seconds=4))
-    assert not unasked.cancelling, "the lane took the short one"
-    assert add(single, "short", seconds=1).wait(LONG) and unasked.gave_way
-    (tmp_path / "go").touch()
-    assert lane.wait(LONG)
-    overdue = start(single, work.until, str(tmp_path / "never"), plan=Plan(unasked=True, seconds=0.01))
-    wait_until(lambda: overdue.elapsed > 0.05)
-    assert add(single, "asked", seconds=20).wait(LONG) and overdue.gave_way
+    assert job.wait(LONG) and job.state == "done"
 
 
 def test_unasked_jobs_that_wait_start_last(line, monkeypatch):
@@ -429,14 +366,6 @@ def test_unasked_jobs_that_wait_start_last(line, monkeypatch):
     unasked, asked = add(line, "a", unasked=True), add(line, "b")
     line.go()
     assert unasked.wait(LONG) and asked.wait(LONG) and asked.started < unasked.started
-
-
-def test_a_job_that_nobody_waits_for_is_not_short():
-    assert Plan(seconds=1.0).is_short and not Plan(seconds=1.0, unasked=True).is_short
-
-
-def test_a_short_job_stays_short_while_it_waits_for_code_to_be_compiled():
-    assert Plan(seconds=20.0, compiling=19.0).is_short and not Plan(seconds=20.0).is_short
 
 
 def test_an_unasked_job_that_somebody_asks_for_is_not_stopped(single, tmp_path):

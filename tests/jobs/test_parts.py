@@ -21,7 +21,7 @@ def test_a_job_starts_when_all_its_parts_are_done(line):
     assert after(line, *parts).result(LONG) == 2  # they have ended before
 
 
-def test_a_job_fails_with_a_part_and_its_other_parts_are_not_made(line):
+def test_a_job_fails_with_a_part_and_stops_the_others(line):
     part, other = line.submit(work.fail, "no file", title="Part"), line.submit(work.add, 1, 1, title="Other")
     line.pause(other.id)
     whole = after(line, part, other)

@@ -55,7 +55,7 @@ class ClusterLike(ThreadPoolExecutor):
         return outer
 
 
-def test_running_job_of_a_cluster_is_cancelled_only_when_it_has_stopped(tmp_path):
+def test_a_job_of_a_cluster_is_cancelled_when_it_stopped(tmp_path):
     with ClusterLike(1) as executor:
         queue = Queue(executor, folder=tmp_path)
         job = start(queue, work.until, str(tmp_path / "go"), title="Wait", key="k", owner="anna")

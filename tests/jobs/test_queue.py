@@ -172,7 +172,7 @@ def test_idle_worker_ends_and_the_next_job_gets_a_new_one():
 # --- cancel
 
 
-def test_cancelled_job_stops_at_its_next_report_and_keeps_its_worker(single):
+def test_a_cancelled_job_stops_at_its_next_report(single):
     pid = pid_of_worker(single)
     job = start(single, work.until, "never")
     assert single.cancel(job.id)

@@ -42,7 +42,7 @@ def test_ended_jobs_are_there_after_a_restart(tmp_path):
     assert [job.title for job in second.past("anna")] == ["Fail"]
 
 
-def test_jobs_that_the_end_of_the_program_stops_are_interrupted_and_those_of_the_user_are_not(tmp_path):
+def test_jobs_that_the_end_of_the_program_stops_can_go_on(tmp_path):
     first = Queue(folder=tmp_path, n_workers=1)
     running = start(first, work.until, "never", title="Running", plan=Plan(task=TASK))
     stopped = first.submit(work.add, 1, 1, title="Stopped", plan=Plan(task=TASK))
@@ -70,7 +70,7 @@ time.sleep(60)
 
 
 @posix
-def test_jobs_of_a_killed_program_are_interrupted_and_its_workers_end(tmp_path):
+def test_jobs_of_a_killed_program_are_interrupted(tmp_path):
     folder = tmp_path / "jobs"
     code = SCRIPT.format(project=str(PROJECT), tests=str(Path(work.__file__).parent), folder=str(folder), task=TASK)
     program = subprocess.Popen([sys.executable, "-c", code], stdout=-1, text=True, cwd=tmp_path)
@@ -129,7 +129,7 @@ def test_each_owner_of_a_shared_job_reads_his_own_title(tmp_path):
         assert busy.wait(LONG) and job.wait(LONG)
 
 
-def test_records_are_bounded_in_number_and_age_and_damaged_ones_are_left_out(tmp_path, monkeypatch):
+def test_records_are_bounded_in_number_and_age(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "MOST_RECORDS", 3)
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, folder=tmp_path)

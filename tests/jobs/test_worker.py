@@ -19,7 +19,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 # --- records
 
 
-def test_record_is_written_at_most_ten_times_a_second_but_always_for_a_new_phase(tmp_path, monkeypatch):
+def test_progress_is_written_at_most_ten_times_a_second(tmp_path, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(worker.time, "monotonic", lambda: clock[0])
     written = []
@@ -80,7 +80,7 @@ def test_worker_stops_when_nobody_waits_any_more(tmp_path):
         report("One", 0.0)
 
 
-def test_records_of_ended_jobs_go_and_those_of_a_dead_process_too(tmp_path):
+def test_folders_of_ended_jobs_and_dead_processes_go(tmp_path):
     done = subprocess.Popen([sys.executable, "-c", "pass"])
     done.wait()
     hostname = worker.where_am_i().rsplit(":", 1)[0]

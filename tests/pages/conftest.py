@@ -223,10 +223,8 @@ def server(own_cache, monkeypatch):
 
     from pages.shared.process import job_queue
     from pages.shared.workspaces import removed
-    from xmlcore import jobs, system
+    from xmlcore import jobs
     from xmlcore.experiment.engine import looks
-
-    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 1.0)  # whatever else runs while tests do
 
     st.cache_resource.clear()
     monkeypatch.setattr(removed, "_REMOVALS", [])

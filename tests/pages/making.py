@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from xmlcore import datasets, experiment, store
+from xmlcore.experiment.engine.task import SHORT
 from xmlcore.state import database
 
 
@@ -151,8 +152,9 @@ def numbers(values):
 
 
 def estimate(monkeypatch, kind, seconds):
-    """Have all tasks of a kind be expected to take so many seconds."""
-    monkeypatch.setattr(experiment.KINDS[kind], "estimate", lambda task: experiment.Estimate(seconds))
+    """Have all tasks of a kind be expected to take so many seconds; with less than 20 they are short."""
+    known = experiment.Estimate(seconds, values=SHORT * seconds / 20)
+    monkeypatch.setattr(experiment.KINDS[kind], "estimate", lambda task: known)
 
 
 def damage(folder, key):

@@ -50,7 +50,6 @@ PAGES = [name.lower() for name in addresses.ICONS]
 TEXTS = ["", " ", "0", "-1", "1 2 3", "topic", "word_1", "*a* `b` $x$", "<b>", "é😀", "1e999", "nan", "[", "\\"]
 TEXTS += ["x" * 10_000]
 NUMBERS = [0, -1.5, 1e300, 1e-300]  # typed into tables
-MOST_SECONDS = 3.0  # of a task, as it is estimated: others are refused, as on a full disk
 FIELDS = ("checkbox", "toggle", "selectbox", "multiselect", "radio", "number_input", "text_input", "text_area")
 FIELDS += ("slider", "select_slider", "button_group", "menu_button")
 MULTI_ROW = 1  # in Streamlit's messages
@@ -341,7 +340,7 @@ def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
 
     def submit_if_quick(queue, task, **about):
         with contextlib.suppress(store.StoreError):  # what the task reads is gone
-            if task.estimate().seconds > MOST_SECONDS:
+            if not task.estimate().is_short:
                 raise OSError(errno.ENOSPC, "No space left on device")
         return submit(queue, task, **about)
 

@@ -104,7 +104,8 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
 def _facts(dataset) -> dict:
     """Return the name and the sizes of a data set, and the version of xmlcore, which the store keeps beside it."""
     counts = {count: getattr(dataset, count) for count in COUNTS}
-    facts = {"name": dataset.name, "xmlcore": __version__} | counts
+    values = {"train_values": dataset.X_train.nnz, "test_values": dataset.X_test.nnz}
+    facts = {"name": dataset.name, "xmlcore": __version__} | counts | values
     if dataset.texts_test is not None:
         facts["text_memory"] = _text_memory(dataset)
     return facts

@@ -11,7 +11,6 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` 
 # The import registers their kinds of task.
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
 from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
-from xmlcore.experiment.engine.estimates import candidate_bytes, most_adversaries, selection_plan
 from xmlcore.experiment.engine.leftovers import remove_leftovers
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweep_drive import Driver, sweep
@@ -32,32 +31,36 @@ from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, par
 from xmlcore.experiment.kinds import (  # noqa: F401
     decide,
     description,
-    examine,
     explanations,
     export,
     packed_files,
     prepare,
     read,
-    read_texts,
     robustness,
-    split,
-    synthetic,
     trees,
-    words,
 )
-from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles
-from xmlcore.experiment.kinds.examine import examining_seconds
+from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles, selection_stability
 from xmlcore.experiment.kinds.given_predictions import add_predictions
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve
-from xmlcore.experiment.kinds.measures import Measured, measure_ranking
-from xmlcore.experiment.kinds.node_quality import label_tree_model
+from xmlcore.experiment.kinds.measures import (
+    Measured,
+    label_tree_model,
+    measure_ranking,
+    prefix_measures,
+    prefix_points,
+)
 from xmlcore.experiment.kinds.predictions import with_names
-from xmlcore.experiment.kinds.prefixes import prefix_measures, prefix_points
+from xmlcore.experiment.kinds.prepare import scaled
 from xmlcore.experiment.kinds.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
-from xmlcore.experiment.kinds.sampling import sampling_study
-from xmlcore.experiment.kinds.select import Selection, select, selection_params, selection_title, selector
-from xmlcore.experiment.kinds.selection_stability import selection_stability
-from xmlcore.experiment.kinds.synthetic import scaled
+from xmlcore.experiment.kinds.sampling import candidate_bytes, most_adversaries, sampling_study
+from xmlcore.experiment.kinds.select import (
+    Selection,
+    select,
+    selection_params,
+    selection_plan,
+    selection_title,
+    selector,
+)
 from xmlcore.experiment.kinds.train import (
     Evaluation,
     Run,
@@ -82,7 +85,7 @@ __all__ = [
     "Driver", "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run",
     "Selection", "Sweep", "Task", "add_predictions", "best_of_models", "bundle", "candidate_bytes",
     "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate",
-    "examining_seconds", "fitting_depth", "from_record", "full_params", "half_width", "held_out",
+    "fitting_depth", "from_record", "full_params", "half_width", "held_out",
     "interaction_effects", "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model",
     "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries", "needed_by_sweeps",
     "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "remove_leftovers", "report",

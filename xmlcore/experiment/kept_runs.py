@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmlcore import store
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.engine.fitting import grown
 from xmlcore.experiment.engine.task import as_plain, load
 from xmlcore.experiment.kinds.train import FOLDER, Train
@@ -217,3 +218,30 @@ def _summary(record) -> dict:
     if _is_whole(record.get("summary")):
         return record["summary"]
     return Train.summary(as_plain(load(Train.kind, record["key"])))
+
+
+# --- twins: two runs with the same settings, of which one was trained with noise; each is a record ---
+
+
+def trained_with_noise(record: dict) -> bool:
+    """Return whether noisy copies were added to the training rows of a run; False if its noise is no number."""
+    sigma = record["params"].get("noise_sigma", 0)
+    return isinstance(sigma, (int, float)) and sigma > 0
+
+
+def params_without_noise(record: dict) -> dict:
+    """Return the parameters of a run with the noise parameters set to their defaults, which means no noise."""
+    return record["params"] | {parameter.name: parameter.default for parameter in NOISE}
+
+
+def twins(records: list[dict]) -> list[tuple[dict, dict]]:
+    """Return all pairs of a run trained without noise and its twin trained with noise, in the order of the records."""
+    return [
+        (plain, noisy)
+        for plain in records
+        if not trained_with_noise(plain)
+        for noisy in records
+        if trained_with_noise(noisy)
+        and noisy["model"] == plain["model"]
+        and params_without_noise(noisy) == plain["params"]
+    ]

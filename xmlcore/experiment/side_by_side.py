@@ -1,23 +1,20 @@
-"""Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
+"""Several runs on one data set side by side: measures with intervals, labels, rows, the best and its differences."""
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmlcore import metrics, wording
 from xmlcore.experiment.catalog import GIVEN, MODELS
-from xmlcore.experiment.kept_runs import parameters
+from xmlcore.experiment.kept_runs import parameters, trained_with_noise
 from xmlcore.experiment.kinds.train import Run, value_text
-from xmlcore.experiment.twins import trained_with_noise
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.ranking import KS, Ranking
 from xmlcore.typing import DataFrame, Dataset
 
 PERMUTATIONS = 2000  # more where so many tests are corrected for that none could be sure
-LIKELY = 0.5  # a corrected p from which nothing is said of it: it is a bound, which ends at 1
 LEAST_VARIED = 3  # lines of a model whose settings are compared
 # Where all rows have k predictions, micro F1@k is P@k on another scale: it is listed, but neither drawn nor tested.
 DRAWN = ("P@k", "nDCG@k", "PSP@k", "macro F1@k")
@@ -25,6 +22,47 @@ COMPARED = (*DRAWN, "micro F1@k")
 TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")  # beside that by which runs are ordered
 TOLD = ("PSP@5", "macro F1@5")  # likewise: of rare labels, and what is told where nothing is sure
 MOST_TOLD = 3
+NAMED = 3  # most equal results that are named
+HIGHEST = "{names} {have} the highest {measure} of {among}: {value}{following}.{tested}"
+
+
+class Highest(NamedTuple):
+    """Which of several results is highest in a measure, and from how many others it differs significantly."""
+
+    measure: str
+    names: list[str]  # several if they are equal
+    value: float
+    following: str | None  # the next one
+    next_value: float
+    n_led: int  # results than which it is significantly better
+    n_tested: int
+
+    def text(self, among: str, bold: str = "{}") -> str:
+        """Return a sentence; ``among`` is how many results there are: ``4 results``."""
+        left = len(self.names) - NAMED + 1
+        few = self.names if left < 2 else [*self.names[: NAMED - 1], f"{left:,} more"]
+        following = "" if self.following is None else f"; next is {self.following}, {_percent(self.next_value)}"
+        tested = f" It is significantly better than {self.n_led} of {self.n_tested} tested." if self.n_tested else ""
+        return HIGHEST.format(
+            names=wording.enumeration(few), have="has" if len(self.names) == 1 else "share",
+            measure=self.measure, among=among, value=bold.format(_percent(self.value)),
+            following=following, tested=tested,
+        )  # fmt: skip
+
+
+def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame | None" = None) -> Highest:
+    """Return which of the lines, the highest first, is best; ``tests`` of it, as :func:`differences` returns them."""
+    values = lines[measure].tolist()
+    n_best = values.count(values[0])
+    following = (names[1], values[1]) if n_best == 1 < len(values) else (None, np.nan)
+    # Of few labels, P@3 is tested in place of P@5.
+    own = pd.DataFrame() if tests is None else tests[tests["measure"] == tests["measure"].iloc[0]]
+    n_led = int((own["sure"] & (own["difference"] < 0)).sum()) if len(own) else 0
+    return Highest(measure, names[:n_best], values[0], *following, n_led, len(own))
+
+
+def _percent(share) -> str:
+    return wording.percent(share).replace(" ", "\u00a0")
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
@@ -172,18 +210,13 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
     return frame
 
 
-def sure_elsewhere(tests: "DataFrame") -> "DataFrame":
-    """Return what is sure in other measures than the first one: of runs ahead, or not surely behind in that."""
-    of_first, sure, behind = tests["measure"] == tests["measure"].iloc[0], tests["sure"], tests["difference"] < 0
-    led = tests["run"].isin(tests.loc[of_first & sure & behind, "run"])
-    return tests[sure & ~of_first & ~(led & behind)]
-
-
 def told(tests: "DataFrame") -> list[str]:
     """Return the measures to tell of and to draw: the first, that of rare labels, and that with most that is sure."""
     known = list(dict.fromkeys(tests["measure"]))
     rare, usual = at_most(TOLD, max(int(measure.rpartition("@")[2]) for measure in known))
-    elsewhere = sure_elsewhere(tests)
+    of_first, behind = tests["measure"] == known[0], tests["difference"] < 0
+    led = tests["run"].isin(tests.loc[of_first & tests["sure"] & behind, "run"])
+    elsewhere = tests[tests["sure"] & ~of_first & ~(led & behind)]
     sure, ahead = elsewhere["measure"].value_counts(), {*elsewhere.loc[elsewhere["difference"] > 0, "measure"]}
     others = sorted([usual, *filter(sure.get, known)], key=lambda m: (m not in ahead, -sure.get(m, 0)))
     return list(dict.fromkeys([known[0], rare, *others]))[:MOST_TOLD]
@@ -195,31 +228,23 @@ def _corrected(frames) -> "DataFrame":
     return frame.assign(sure=(frame["p_holm"] < metrics.SURE) & (frame["low"] * frame["high"] > 0))
 
 
-def how_tested(tests: "DataFrame", of: str = "measure") -> str:
-    """Say for how many tests the p-values of :func:`differences` are corrected, and when a difference is sure."""
-    known = tests.dropna(subset=["p_value"])
-    n, runs, titles = len(known), known["run"].nunique(), known["measure"].nunique()
+def how_tested(tests: "DataFrame") -> str:
+    """Say for how many tests the p-values of :func:`differences` are corrected, and what is significant."""
+    n = int(tests["p_value"].notna().sum())
     return (
-        f"p-values are by permutation tests over test rows, corrected by Holm's method for {n} test{'s' * (n > 1)}: "
-        f"{runs} result{'s' * (runs > 1)} against the first, in {titles} {of}{'s' * (titles > 1)}. A difference is "
-        f"sure if p is below {metrics.SURE:g} and 0 is outside its interval."
+        f"p by permutation tests over test rows, corrected by Holm's method for {n} test{'s' * (n > 1)}; significant: "
+        f"p below {metrics.SURE:g}, and 0 outside the interval."
     )
 
 
 def difference_in_words(test: Any, a: str, b: str) -> str:
-    """Say what a row of :func:`differences`, as ``itertuples`` has it, shows of the run a and the first, b."""
+    """Return what a row of :func:`differences`, as ``itertuples`` has it, shows of the run a and the first, b."""
     if not np.isfinite(test.difference) or not np.isfinite(test.p_holm):
-        return f"{test.measure} of {a} and {b} cannot be compared: it is not defined here."
-    if test.difference == 0:
-        return f"{a} and {b} are equal in {test.measure}."
-    where, word = ("ahead of", "better") if test.difference > 0 else ("behind", "worse")
-    meaning = ""
-    if test.p_holm < LIKELY:
-        meaning = f": if all were equally good, so clear a difference would be seen in {_share(test.p_holm)} cases"
-    by = f"in {test.measure}, {wording.points(test.difference, test.low, test.high)}"
-    if test.sure:
-        return f"{a} is {word} than {b} {by}{meaning}."
-    return f"{a} is {where} {b} {by} on these test rows, which does not show that it is {word}{meaning}."
+        return f"{test.measure} of {a} and {b} is not defined here."
+    by = f"{test.measure}: {wording.points(test.difference, test.low, test.high)}, p = {test.p_holm:.2g}"
+    if not test.sure:
+        return f"{a} and {b} do not differ significantly in {by}."
+    return f"{a} is significantly {'better' if test.difference > 0 else 'worse'} than {b} in {by}."
 
 
 def model_style(model: str, params: dict[str, Any]) -> str:
@@ -234,14 +259,6 @@ def model_title(model: str, params: dict[str, Any]) -> str:
     return (
         f"{model} trained with noise σ = {params['noise_sigma']:g}" if trained_with_noise({"params": params}) else model
     )
-
-
-def _share(p):
-    """Return a probability by Holm's method, which is the largest it can be: ``at most 12 of 100``."""
-    if p < 0.001:
-        return "less than 1 of 1,000"
-    of = 1000 if p < 0.01 else 100
-    return f"at most {math.ceil(of * p - 1e-9)} of {of:,}"  # 100 * 0.07 is above 7
 
 
 def _training_rows(dataset):

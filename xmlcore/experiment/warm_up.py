@@ -10,34 +10,12 @@ import scipy.sparse as sp
 
 from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
-from xmlcore.experiment.engine.task import Task
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
 from xmlcore.models.compiling import COMPILING, turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
 PROCESSOR_SECONDS = 60  # of all kernels, as measured with a processor of 2.6 GHz
-# The pieces, by their turns, that training a model or selecting features by a method waits for, and other tasks.
-LABEL_TREES = {"PLT-search", "PLT-training"}
-NEEDED = {name: {name} for name in ("FALS", "LdSM", "DoubleSampling")}
-NEEDED |= {"PLT": LABEL_TREES, "OneVsRest": LABEL_TREES | {"OneVsRest"}}
-NEEDED_BY_KIND = {
-    "robustness": LABEL_TREES | {"measures", "noise"},
-    "explanations": LABEL_TREES | {"explanations", "noise"},
-    "tree": LABEL_TREES | {"explanations", "ensembles"},
-    "decide": LABEL_TREES | {"measures"},
-    "pack_model": LABEL_TREES | {"measures"},
-    "open_model": LABEL_TREES,
-    **dict.fromkeys(("predict", "predict_opened"), LABEL_TREES | {"measures", "reading"}),
-    "node_quality": {"PLT-training"},
-    "prefixes": {"LdSM", "measures"},
-    "sampling": {"DoubleSampling"},
-    "compare_selections": {"FALS"},
-    **dict.fromkeys(("measures", "given_predictions"), {"measures"}),
-    **dict.fromkeys(("read", "split"), {"reading"}),
-    **dict.fromkeys(("prepare", "synthetic", "read_texts", "words"), set()),
-    **dict.fromkeys(("description", "examine", "export"), set()),
-}
 
 
 class Piece(NamedTuple):
@@ -81,21 +59,6 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
                 else:
                     skipped.append(piece)
         left, wait = skipped if wait_for_others else [], True
-
-
-def share_left(done: float, task: Task | None = None) -> float:
-    """Return the share of all compiling that a task still waits for, after the share ``done``; without one, all."""
-    every, waited = pieces(), None if task is None else waits_for(task)
-    left = np.cumsum([piece.percent for piece in every]) > 100 * done + 0.5
-    return sum(every[i].percent for i in np.flatnonzero(left) if waited is None or every[i].turn in waited) / 100
-
-
-def waits_for(task: Task) -> set[str] | None:
-    """Return the turns of the pieces that a task waits for, beside those of its model; None if it may be all."""
-    of = task.params.get("model", task.params.get("method"))
-    if task.kind in NEEDED_BY_KIND or of is None:
-        return NEEDED_BY_KIND.get(task.kind)
-    return NEEDED.get(of, set()) | ({"measures"} if "model" in task.params else set())  # other selections wait for none
 
 
 def pieces() -> list[Piece]:

@@ -20,7 +20,6 @@ from xmlcore import store, wording
 from xmlcore.jobs import memory, shipping, worker
 from xmlcore.jobs.job import reason
 from xmlcore.jobs.pool import WorkerPool
-from xmlcore.jobs.promises import Promise
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root
 
@@ -95,14 +94,14 @@ def run(request: dict) -> dict:
         return key is None or (task is not None and task.state not in ("cancelled", "released", "forgotten"))
 
     job = _jobs[request["id"]] = _Job(request)
-    folder, promise = Path(tempfile.mkdtemp(prefix="xmlcore-job-")), Promise(request["bytes"])
+    folder = Path(tempfile.mkdtemp(prefix="xmlcore-job-"))
     try:
         tell(op="begin", address=host.address, name=f"{socket.gethostname()}, worker {host.name}")
         if not _shares_store(request):
             for kind, name in request["reads"]:
                 _fetch(job, kind, name, tell, is_wanted)
-        _wait_for_memory(job, promise, tell, is_wanted)
-        outcome = _look_after(job, folder, promise, tell, is_wanted)
+        _wait_for_memory(job, tell, is_wanted)
+        outcome = _look_after(job, folder, tell, is_wanted)
         if outcome["state"] == "done" and not _shares_store(request):
             outcome["artifacts"] = _packed(request)
         return outcome
@@ -112,7 +111,6 @@ def run(request: dict) -> dict:
         return worker.outcome_of("failed", str(error))
     finally:
         _jobs.pop(request["id"], None)
-        promise.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -159,14 +157,14 @@ def _go_on(job, is_wanted):
         raise _Stopped
 
 
-def _wait_for_memory(job, promise, tell, is_wanted):
-    """Wait until the memory that a job needs is free on this machine, and promised to no other job."""
+def _wait_for_memory(job, tell, is_wanted):
+    """Wait until the memory that a job needs is free on this machine."""
     needed, told = job.request["bytes"], -math.inf
     most = memory.total()
     if most is not None and needed > most:
         raise _Failed(f"The job needs {wording.size(needed)} of memory, and the worker's machine has "
                       f"{wording.size(most)}")  # fmt: skip
-    while (free := promise.take()) is not None:
+    while needed and (free := memory.available()) is not None and free < needed:
         if time.monotonic() - told > 1.0:  # again and again, as a message may be lost
             told = time.monotonic()
             tell(op="progress", record=_waiting_record(needed, free), log=None)
@@ -182,7 +180,7 @@ def _waiting_record(needed, free):
             "phases": {"Waiting for memory": 0.0}}  # fmt: skip
 
 
-def _look_after(job, folder, promise, tell, is_wanted):
+def _look_after(job, folder, tell, is_wanted):
     """Run the function of a job in a process, and return its outcome."""
     global _pool
     with _lock:
@@ -204,7 +202,6 @@ def _look_after(job, folder, promise, tell, is_wanted):
             record = worker.read(folder / worker.RECORD)
             if record is not None and record != last:
                 tell(op="progress", record=record, log=worker.read(folder / worker.LOG))
-                promise.grown((record.get("memory") or 0) - (record.get("memory_at_start") or 0))
                 told, last = now, record
         with contextlib.suppress(TimeoutError, Exception):
             future.result(timeout=LOOK)

@@ -5,19 +5,16 @@ import shutil
 import threading
 import time
 import uuid
+from collections.abc import Iterable
 from concurrent.futures import BrokenExecutor, CancelledError
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlcore import wording
 from xmlcore.jobs import memory, worker
-from xmlcore.jobs.parts import PartFailed
 from xmlcore.progress import Cancelled
 from xmlcore.validation import check_number
-
-if TYPE_CHECKING:
-    from xmlcore.jobs.queue import Queue
 
 POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
 WORDS = {
@@ -30,8 +27,6 @@ WORDS = {
     "gave way": "Gave way",
 }
 GIVES_WAY = 2  # how often an unasked job gives way to others: so it ends although somebody works
-OVERDUE = 4  # times the expected time after which an unasked job gives way however often it has
-SHORT = 5.0  # seconds: a job that is expected to take no longer may run beside those for which there are workers
 LOST = "The worker process ended unexpectedly (out of memory?)"
 
 
@@ -40,8 +35,8 @@ class Plan:
     """What is known of a job before it runs."""
 
     task: dict | None = None  # as JSON; with one, the job has a record, and can be started again by another program
-    seconds: float | None = None  # that it is expected to take
-    compiling: float = 0.0  # how many of these it waits for code that is compiled now
+    seconds: float | None = None  # that it is expected to take, for users
+    short: bool = False  # whether it may run beside those for which there are workers
     bytes: int = 0  # of memory that it is expected to need at most: it waits until so much is free
     reads: tuple = ()  # (kind, key) of artifacts that a worker of a cluster fetches if it lacks them
     writes: tuple = ()  # (kind, key) of artifacts that come back from a cluster
@@ -50,9 +45,9 @@ class Plan:
     unasked: bool = False  # whether nobody waits for it: see Job.gives_way
     group: str = ""  # of jobs that are one thing for the user, such as the key of a sweep for its trainings
 
-    @property
-    def is_short(self) -> bool:
-        return not self.unasked and self.seconds is not None and self.seconds - self.compiling <= SHORT
+
+class PartFailed(RuntimeError):
+    """A job that another one needs has failed or was stopped."""
 
 
 class JobError(RuntimeError):
@@ -70,7 +65,7 @@ class Job:
     """
 
     def __init__(
-        self, queue: "Queue", key: str | None, title: str, owner: str, payload: bytes = b"", plan: "Plan | None" = None
+        self, queue: Any, key: str | None, title: str, owner: str, payload: bytes = b"", plan: "Plan | None" = None
     ):
         self.id = uuid.uuid4().hex[:16]
         self.key = key
@@ -82,7 +77,6 @@ class Job:
         self._payload = payload
         self._bytes = self.plan.bytes  # memory that the job needs, as far as is known by now
         self._insisted = False  # whether it starts even if its memory is not free
-        self._overtaken = 0  # how many jobs behind it were started because it did not fit into memory
         self._tries = 0  # how many jobs with its key gave way before
         self._waits_for = ""
         self._where = None  # the place of the queue that runs it
@@ -174,15 +168,8 @@ class Job:
 
     @property
     def gives_way(self) -> bool:
-        """Whether the queue stops the job for one that is asked for, and is not short or finds no worker.
-
-        This happens to an unasked job twice at most while the program runs, before half of the expected time; after
-        four times that, and where memory is short, always.
-        """
-        if not self.plan.unasked or self._cancelling or not self.active:
-            return False
-        of_expected = self.elapsed / self.plan.seconds if self.plan.seconds else 0.0
-        return of_expected > OVERDUE or (of_expected < 0.5 and self._tries < GIVES_WAY)
+        """Whether the queue stops the job, which nobody asked for, for one that is asked for and not short."""
+        return self.plan.unasked and self.active and not self._cancelling and self._tries < GIVES_WAY
 
     @property
     def gave_way(self) -> bool:
@@ -291,6 +278,21 @@ class Job:
             )
         return worker.unpickled(self._value)
 
+    def _lacking_parts(self) -> str | None:
+        """Return, in words, which of the jobs that it needs have not ended; None if one of them has no result."""
+        parts = self.plan.after
+        if any(not part.active and part.state != "done" for part in parts):
+            return None
+        left = sum(part.active for part in parts)
+        return f"{left} of {len(parts)} parts that are jobs of their own" if left else ""
+
+    def _part_failed(self) -> PartFailed:
+        """Return what became of the first job that it needs and that has no result."""
+        # Without its title: that is another one for each owner, and all read the same error.
+        parts = enumerate(self.plan.after, 1)
+        number, part = next(one for one in parts if not one[1].active and one[1].state != "done")
+        return PartFailed(f"part {number} of {len(self.plan.after)}: {part.error or 'it was stopped'}")
+
     def _poll(self):
         """Read the progress record of the worker, unless this was done a moment ago, and update the state."""
         if self._over.is_set() or time.monotonic() - self._polled < POLL_SECONDS:
@@ -371,6 +373,11 @@ class Job:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._queue.record(self)  # before anyone learns that the job has ended
         self._over.set()
+
+
+def parts_of(jobs: Iterable["Job"]) -> set[str]:
+    """Return the ids of the jobs that these jobs need."""
+    return {part.id for job in jobs for part in job.plan.after}
 
 
 def utc(seconds):

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from xmlcore import wording
-from xmlcore.jobs import memory, parts, worker
-from xmlcore.jobs.job import SHORT, Job, Plan
-from xmlcore.jobs.places import ThisMachine, grown, lacks_memory
+from xmlcore.jobs import memory, worker
+from xmlcore.jobs.job import Job, Plan
+from xmlcore.jobs.places import ThisMachine, lacks_memory
 from xmlcore.jobs.pool import SHORT_NICENESS, WorkerPool, default_workers
 from xmlcore.jobs.records import PastJob, Records, make_queue_folder, remove_dead_queues
 from xmlcore.system import cache_root
@@ -22,7 +22,6 @@ from xmlcore.validation import check_count, check_number
 
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
 LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
-OVERTAKEN = 5  # when so many jobs have overtaken one that waits for memory, no other job overtakes it
 VARIABLE = "XMLCORE_SCHEDULER"  # the environment variable with the address of a Dask scheduler
 PLACES = ("first", "up", "down", "last")
 
@@ -30,7 +29,8 @@ PLACES = ("first", "up", "down", "last")
 class Queue:
     """Jobs that wait, run or have ended, and the place where they run.
 
-    Jobs wait in the queue, in an order that can be changed, until a worker is free and their memory is, too.
+    Jobs wait in the queue until a worker is free and their memory is, too: first come, first served, but for short ones
+    and those that nobody asked for. Their order can be changed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Queue:
         must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
-        While these run, and those of a cluster, one more worker takes jobs that are expected to take 5 s at most.
+        While these run, and those of a cluster, one more worker takes jobs that say they are short.
     grace : float
         The process of a cancelled job is killed if it has not stopped, at a progress report, after so many seconds.
     keep : int
@@ -142,17 +142,10 @@ class Queue:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this queue was shut down; make a new one")
-            if key is not None:
-                for job in self._jobs.values():
-                    if job.key == key and job.active and not job._cancelling:
-                        if job.plan.unasked and not (plan and plan.unasked):
-                            job.plan = replace(job.plan, unasked=False)
-                        if owner not in job._owners:
-                            job._owners[owner] = title
-                            self._records.write(job)
-                        job._groups.setdefault(owner, set()).add(plan.group if plan else "")
-                        self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
-                        return job
+            for job in self._jobs.values():
+                if key is not None and job.key == key and job.active and not job._cancelling:
+                    self._share(job, title, owner, plan)
+                    return job
             job = Job(self, key, title, owner, payload, plan)
             tries = [other for other in self._jobs.values() if key is not None and other.key == key]
             job._tries = sum(other.gave_way and other.started is not None for other in tries)
@@ -161,14 +154,22 @@ class Queue:
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
-            if job.plan.is_short:
-                self._start_what_can(raise_for=job)
-            if not job.plan.unasked and (not job.plan.is_short or job in self._line):
+            if not (job.plan.unasked or job.plan.short):
                 for other in [*self._jobs.values()][::-1]:  # before the parts that it needs
                     if other.gives_way:
                         self._stop(other, self._grace)
             self._start_what_can(raise_for=job)
         return job
+
+    def _share(self, job, title, owner, plan):
+        """Note that an owner wants a job that waits or runs, maybe for another group."""
+        if job.plan.unasked and not (plan and plan.unasked):
+            job.plan = replace(job.plan, unasked=False)
+        if owner not in job._owners:
+            job._owners[owner] = title
+            self._records.write(job)
+        job._groups.setdefault(owner, set()).add(plan.group if plan else "")
+        self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
 
     def retry(self, job_id: str, owner: str = "") -> Job | None:
         """Start a job again that failed or was cancelled."""
@@ -293,43 +294,41 @@ class Queue:
 
     def _start_what_can(self, raise_for=None):
         """Start waiting jobs, in their order but unasked ones last, as long as workers and memory are free."""
-        waits, look_again = [], False
+        held = look_again = False
         for job in sorted(self._line, key=lambda one: one.plan.unasked):
             # One that ends or fails at once has this method called within it, which may start others of the list.
-            if self._closed or job not in self._line or self.is_paused(job):
-                continue
-            job._waits_for = parts.lacking(job)
-            if job._waits_for is None:
-                self._line.remove(job)
-                job._fail(parts.PartFailed(parts.failure(job)))
-                parts.cancel(self._jobs.values(), job, None)
-            if job._waits_for != "":
-                continue
-            if any(other._overtaken >= OVERTAKEN for other in waits) and not self._delays_nobody(job):
+            if self._closed or job not in self._line or self.is_paused(job) or not self._has_parts(job):
                 continue
             place = self._place_of(job)
-            is_here = place in self._places
-            job._waits_for = "the scheduler's answer" if place is None else place.lacks_worker()
-            if not job._waits_for and is_here and not job._insisted:
-                lack = self.lacks(job)
-                free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
-                running = self._running_here()
-                job._waits_for = lack or lacks_memory(job, free, running)
-                if lack is None and job._waits_for:
-                    waits.append(job)
-                    unasked = {other for other in running if other.plan.unasked and not job.plan.unasked}
-                    if not lacks_memory(job, free + sum(map(grown, unasked)), running - unasked):
-                        for other in unasked:
-                            if not other._cancelling:
-                                self._stop(other, self._grace)
-            if job._waits_for:
-                look_again = look_again or is_here and not place.lacks_worker()
-                continue
-            self._start(job, place, raise_for)
-            for other in waits:
-                other._overtaken += 1
+            job._waits_for = self._lack(job, place, held)
+            if not job._waits_for:
+                self._start(job, place, raise_for)
+            elif place in self._places and not place.lacks_worker():  # it waits for memory
+                held, look_again = held or self.lacks(job) is None, True
         if look_again:
             self._start_later()
+
+    def _has_parts(self, job) -> bool:
+        """Return whether the jobs have ended that a job needs; it fails if one of them has no result."""
+        job._waits_for = job._lacking_parts()
+        if job._waits_for is None:
+            self._line.remove(job)
+            job._fail(job._part_failed())
+            self._cancel_parts(job, None)
+        return job._waits_for == ""
+
+    def _lack(self, job, place, held) -> str:
+        """Return what a job waits for, in words; empty if it can start. ``held``: one before it waits for memory."""
+        if place is None:
+            return "the scheduler's answer"
+        if (lack := place.lacks_worker()) or place not in self._places or job._insisted:
+            return lack
+        if (never := self.lacks(job)) is not None:
+            return never
+        if held and not job.plan.short:
+            return "the jobs before it"
+        free = self._free_bytes() if self._free_bytes is not None and job._bytes else None
+        return lacks_memory(job, free, set().union(*(other.running for other in self._places)))
 
     def lacks(self, job: Job) -> str | None:
         """Return why a job can never start on this machine, or None if it can once memory is free."""
@@ -346,14 +345,7 @@ class Queue:
                 return None
             place = self._cluster if self._cluster.is_there else self._here
         lane = self._places[-1]
-        return lane if job.plan.is_short and place.lacks_worker() and not lane.lacks_worker() else place
-
-    def _running_here(self):
-        return set().union(*(place.running for place in self._places))
-
-    def _delays_nobody(self, job):
-        """Return whether a job is short, and a longer one runs here, for whose memory the others wait anyway."""
-        return job.plan.is_short and any(not other.plan.is_short for other in self._running_here())
+        return lane if job.plan.short and place.lacks_worker() and not lane.lacks_worker() else place
 
     def _start(self, job, place, raise_for):
         self._line.remove(job)
@@ -371,7 +363,7 @@ class Queue:
             return
         place.running.add(job)
         self._records.write(job, "running")
-        if (job.plan.seconds or 0) > SHORT and self._places[-1] is not place is self._here and place.lacks_worker():
+        if not job.plan.short and self._places[-1] is not place is self._here and place.lacks_worker():
             self._places[-1].prepare(job)
         future.add_done_callback(job._finish)
 
@@ -430,18 +422,30 @@ class Queue:
                     return False
                 if group is not None and len(job._groups[owner]) > 1:
                     job._groups[owner].discard(group)
-                    parts.cancel(self._jobs.values(), job, owner, group)
+                    self._cancel_parts(job, owner, group)
                     return False
                 if len(job._owners) > 1 and not job._cancelling:
                     del job._owners[owner], job._groups[owner]
                     self._records.write(job)
-                    parts.cancel(self._jobs.values(), job, owner)
+                    self._cancel_parts(job, owner)
                     return False
             if not job._cancelling:
                 job._by_user = True
                 self._stop(job, self._grace)
-                parts.cancel(self._jobs.values(), job, owner)
+                self._cancel_parts(job, owner)
             return True
+
+    def _cancel_parts(self, job, owner, group=None):
+        """Cancel the jobs that a job needs and no other one does."""
+        others = {
+            part.id
+            for other in self._jobs.values()
+            if other is not job and other.active and not other.cancelling and other._is_wanted(owner, group)
+            for part in other.plan.after
+        }
+        for part in job.plan.after:
+            if part.id not in others:
+                self.cancel(part.id, owner, group)
 
     def _stop(self, job, grace):
         """Tell a job to stop, and have its process killed if it still runs after ``grace`` seconds."""

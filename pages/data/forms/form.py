@@ -20,7 +20,7 @@ from xmlcore.experiment.engine.task import Task
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
 
-SHORT = 0.6  # seconds; of what is expected to take longer the form says how long
+SHORT = 10_000_000  # bytes; of a data set that takes more the form says how much, and how long
 
 
 class ChosenFiles:
@@ -265,9 +265,10 @@ def _runs(form, request) -> bool:
 
 def _estimate(task):
     estimate = server.estimated(task)
-    if estimate is None or estimate.seconds < SHORT:
+    if estimate is None or estimate.bytes < SHORT:
         return
-    st.caption(f"It takes {tasks.takes(estimate.seconds)} and {format.size(estimate.bytes)} of memory.")
+    time = "" if estimate.seconds is None else f"{tasks.takes(estimate.seconds)} and "
+    st.caption(f"It takes {time}{format.size(estimate.bytes)} of memory.")
     free = free_bytes()
     if free is not None and estimate.bytes > free:
         st.warning(

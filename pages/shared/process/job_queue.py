@@ -3,13 +3,11 @@
 import streamlit as st
 
 from pages.shared.workspaces.records import DEFAULT_DATASET
-from xmlcore import experiment, jobs, system
-from xmlcore.experiment.warm_up import PROCESSOR_SECONDS, share_left
+from xmlcore import experiment, jobs
 from xmlcore.models.compiling import COMPILING
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
-LONG_COMPILING = 3.0  # seconds; kernels that are ready are loaded in less
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
 
@@ -27,24 +25,6 @@ def compiling():
     """Return the job that compiles the kernels while it waits or runs, and None otherwise."""
     job = warm_up()
     return job if job is not None and job.active else None
-
-
-def slowdown(own: int = 0) -> float:
-    """Return how many times as long a job takes on a machine as busy as this one; what gives way to it is not counted.
-
-    What ``own`` jobs do, which run already, is not counted.
-    """
-    leaving = max(own, any(job.gives_way and job.state == "running" for job in queue().jobs()))
-    return system.slowdown(leaving * system.usable_cores())
-
-
-def compiling_seconds(task=None) -> float:
-    """Return how long a machine without other work would still compile the kernels that a task waits for."""
-    job, busy = compiling(), slowdown()
-    if job is None or job.elapsed < LONG_COMPILING * busy:
-        return 0.0
-    early = job.fraction < 0.05  # too early to see how fast it goes
-    return share_left(job.fraction, task) * (PROCESSOR_SECONDS if early else job.elapsed / job.fraction / busy)
 
 
 def drivers() -> dict:

@@ -8,7 +8,7 @@ import pandas as pd
 from pages.shared import fields, jobs, settings
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
-from xmlcore.experiment.twins import trained_with_noise
+from xmlcore.experiment.kept_runs import trained_with_noise
 
 STAR = "*"
 FOOTNOTE = "\\* Computed in the background, before anyone asked for it."

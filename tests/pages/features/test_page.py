@@ -61,7 +61,6 @@ def test_a_selection_of_another_workspace_is_at_once_there(ready):
 def test_no_button_starts_the_first_selection_twice(ready, monkeypatch):
     page = ready.go("features")
     assert len(re.findall("Takes .* of memory", page.text())) == 1
-    assert "(about" in page.at.button(key="features.begin").label
     (form,) = (one for one in page.at.expander if one.label == "Other methods and settings")
     assert not form.proto.expanded and form.button(key="features.select"), "one button is in sight"
     go_on = threading.Event()

@@ -28,7 +28,7 @@ def start(page, queue, count, owner=None, first=0, **more):
             settings = {"model": "PLT", "params": {"random_state": seed + (100 if owner else 0)}, "k": 5}
             task = experiment.task("train", {"dataset": fingerprint}, settings)
             title = f"Training *{seed}*" if owner is None else "A secret title"
-            more["estimate"] = replace(task.estimate(), seconds=12.0)
+            more["estimate"] = replace(task.estimate(), seconds=12.0, values=2e8)
             made.append(experiment.submit(queue, task, owner=owner or page.token, title=title, **more))
             about = {"id": made[-1].id, "key": task.key, "fingerprint": fingerprint, "title": title}
             if owner is None:

@@ -15,6 +15,7 @@ from pages.shared import server
 from tests.pages.making import estimate, fields_of, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness, store
 from xmlcore.datasets import load_saved
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.robustness import SURROGATE_PARAMS
 from xmlcore.parameters import Parameter
 from xmlcore.robustness import evaluation
@@ -122,10 +123,10 @@ def test_before_a_measurement_there_is_an_example(ready, key, monkeypatch):
 
 
 def test_the_number_of_rows_stays_what_it_was_when_estimates_change(ready, key, session, monkeypatch):
-    def rows(page, seconds_of_row):
-        every = choices.tasks.AUTOMATIC_BELOW * seconds_of_row
-        seconds = lambda run, data, params: experiment.Estimate(every * (params["n_rows"] or data.n_test))  # noqa: E731
-        monkeypatch.setattr(choices.estimates, "robustness", seconds)
+    def rows(page, share_of_row):
+        every = choices.tasks.AUTOMATIC_BELOW * share_of_row
+        work = lambda task: Work("", every * (task.params["n_rows"] or 30))  # noqa: E731
+        monkeypatch.setattr(experiment.KINDS["robustness"], "work", work)
         (field,) = (one for one in page.go("robustness").at.number_input if one.label == "Rows, up to 30")
         return field.value
 

@@ -13,58 +13,12 @@ from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
 from tests.pages.making import damage, fields_of, said_plainly, written
-from xmlcore import experiment, store, system
+from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import given
 from xmlcore.jobs import Plan
 
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
-
-
-def test_an_estimate_counts_the_compiling_that_goes_on(monkeypatch):
-    compiling = SimpleNamespace(active=True, fraction=0.5, elapsed=30.0)
-    monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
-    assert said_plainly(tasks.takes(50.0)) == "about 1 min 20 s, with compiling code, once"
-    trained, selected = (
-        experiment.task(kind, {"dataset": "f"}, params)
-        for kind, params in (("train", {"model": "PLT"}), ("select", {"method": "FALS"}))
-    )
-    assert said_plainly(tasks.takes(2.0, trained)) == "about 2.0 s", "its kernels are compiled"
-    assert said_plainly(tasks.takes(2.0, trained, selected)) == "about 8.6 s, with compiling code, once"
-    compiling.fraction = 0.01
-    said = "about 19 s, with compiling code, once"  # 28 % of the minute that all kernels take
-    assert said_plainly(tasks.takes(2.0, trained)) == said, "how long is known before the first kernel is there"
-    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 3.0)
-    said = "about 19 s, with compiling code, once, or 56 s if this machine stays as busy"
-    assert said_plainly(tasks.takes(2.0, trained)) == said
-    compiling.fraction = 0.5
-    said = "about 7.2 s, with compiling code, once, or 22 s if this machine stays as busy"
-    assert said_plainly(tasks.takes(5.0, selected)) == said, "what was measured holds for a busy machine"
-    shaken = experiment.task("robustness", {"run": "r"}, {"kind": "gaussian", "levels": [0.1]})
-    said = "about 6.4 s, with compiling code, once, or 19 s if this machine stays as busy"
-    assert said_plainly(tasks.takes(5.0, shaken)) == said, "it waits for the noise alone, 7 % of all"
-    compiling.elapsed = 8.0  # loading takes longer beside other work
-    assert said_plainly(tasks.takes(50.0)) == "about 50 s, or 2 min 30 s if this machine stays as busy"
-    monkeypatch.undo()
-    monkeypatch.setattr(system, "slowdown", lambda leaving=0: 1.0)
-    monkeypatch.setattr(job_queue, "warm_up", lambda: compiling)
-    compiling.elapsed = 1.0  # kernels that are ready are only loaded
-    assert said_plainly(tasks.takes(50.0)) == "about 50 s"
-    compiling.elapsed, compiling.active = 30.0, False
-    assert said_plainly(tasks.takes(50.0)) == "about 50 s"
-
-
-def test_an_estimate_says_how_much_longer_a_busy_machine_takes_but_for_what_gives_way(monkeypatch):
-    monkeypatch.setattr(system, "slowdown", lambda leaving: 3.0 - leaving / system.usable_cores())
-    for gives_way, state, said in (
-        (False, "running", "2 min 30 s"),
-        (True, "done", "2 min 30 s"),
-        (True, "running", "1 min 40 s"),
-    ):
-        job = SimpleNamespace(gives_way=gives_way, state=state)
-        monkeypatch.setattr(job_queue, "queue", lambda job=job: SimpleNamespace(jobs=lambda owner=None: [job]))
-        monkeypatch.setattr(job_queue, "warm_up", lambda: None)
-        assert said_plainly(tasks.takes(50.0)) == f"about 50 s, or {said} if this machine stays as busy"
 
 
 def test_a_job_that_has_just_begun_has_taken_no_time_so_far():

@@ -55,7 +55,8 @@ def submit(
         Its result is the key.
     """
     title = task.title if title is None else title
-    plan = replace(planned(task, estimate), unasked=unasked, group=group)
+    plan = planned(task, estimate)
+    plan = replace(plan, unasked=unasked, short=plan.short and not unasked, group=group)
     if task.kind == Train.kind and (queue.spreads if apart is None else apart) and (again or not task.exists()):
         plan = _in_parts(queue, task, plan, owner, title)
     return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key, plan=plan)
@@ -73,7 +74,7 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
     for number, tree in enumerate(trees, start=1):
         if not tree.exists():
             # Without a task: it is not started again by itself, but the training as a whole.
-            own = replace(planned(tree), task=None, unasked=plan.unasked, group=plan.group)
+            own = replace(planned(tree), task=None, unasked=plan.unasked, short=plan.short, group=plan.group)
             named = f"{title}, tree {number} of {len(trees)}"
             jobs.append(queue.submit(keep_record, tree.to_record(), title=named, owner=owner, key=tree.key, plan=own))
     reads = (*plan.reads, *((tree.folder, tree.key) for tree in trees))
@@ -93,7 +94,7 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
     return Plan(
         task=task.to_record(),
         seconds=None if estimate is None else estimate.seconds,
-        compiling=0.0 if estimate is None else estimate.compiling,
+        short=estimate is not None and estimate.is_short,
         bytes=int(n_bytes),
         reads=reads,
         writes=((task.folder, task.key),),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
-from xmlcore.datasets import in_use_or_saved, save_dataset
+from xmlcore.datasets import save_dataset
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweeps import UNREADABLE, Sweep, SweepSettings, kept_trial
@@ -134,7 +134,6 @@ def drive(
     stopped = threading.Event() if stopped is None else stopped
     owners = (lambda: sorted(owner())) if callable(owner) else lambda: [owner]
     asked, noted = set[str](), 0
-    data = in_use_or_saved(made.fingerprint)  # kept in memory, so that it is not read for each estimate
     try:
         plan = made.plan()
         while not plan.complete and not stopped.is_set():
@@ -144,34 +143,10 @@ def drive(
             most = at_once() if callable(at_once) else at_once
             all_owners = owners()
             for trial in plan.waiting:
-                if trial.key not in jobs and most is not None and len(jobs) >= most:
-                    continue
-                for one in owners():
-                    before = jobs.get(trial.key)
-                    if before is not None and not before.active:
-                        break
-                    if before is not None and id(jobs) in _wanted.get((before.id, one, made.key), ()):
-                        continue
-                    estimate, title = trial.estimate_on(data), _title(made, trial)
-                    with _sharing:
-                        job = submit(queue, trial, one, title, estimate=estimate, group=made.key)
-                        if before not in (None, job):  # that one has just ended
-                            queue.cancel(job.id, owner=one, group=made.key)
-                            break
-                        jobs[trial.key] = job
-                        _wanted.setdefault((job.id, one, made.key), set()).add(id(jobs))
-                    asked.add(one)
+                if trial.key in jobs or most is None or len(jobs) < most:
+                    _ask(made, trial, queue, jobs, asked, owners())
             _wait(jobs, plan, progress, stopped, owners, all_owners)
-            for key, job in list(jobs.items()):
-                if job.active:
-                    continue
-                _forget(jobs.pop(key), jobs, asked, made.key)
-                if job.state == "cancelled":
-                    failures[key] = "This training was stopped."
-                elif job.state == "failed":
-                    failures[key] = job.error
-                elif kept_trial(key) is None:  # else it would be tried again and again
-                    failures[key] = UNREADABLE
+            failures |= _ended(jobs, asked, made.key)
             plan = made.plan(failures)
         if plan.complete:
             with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
@@ -181,6 +156,40 @@ def drive(
     finally:
         for one in asked:
             let_go(queue, jobs, one, made.key)
+
+
+def _ask(made, trial, queue, jobs, asked, owners) -> None:
+    """Ask for the job of a trial, for each owner who does not want it yet; not if it has just ended."""
+    for owner in owners:
+        before = jobs.get(trial.key)
+        if before is not None and not before.active:
+            return
+        if before is not None and id(jobs) in _wanted.get((before.id, owner, made.key), ()):
+            continue
+        with _sharing:
+            job = submit(queue, trial, owner, _title(made, trial), group=made.key)
+            if before not in (None, job):  # that one has just ended
+                queue.cancel(job.id, owner=owner, group=made.key)
+                return
+            jobs[trial.key] = job
+            _wanted.setdefault((job.id, owner, made.key), set()).add(id(jobs))
+        asked.add(owner)
+
+
+def _ended(jobs, asked, key) -> dict[str, str]:
+    """Forget the jobs that have ended; return why those have no result that have none, by the keys of their trials."""
+    failures = {}
+    for trial, job in list(jobs.items()):
+        if job.active:
+            continue
+        _forget(jobs.pop(trial), jobs, asked, key)
+        if job.state == "cancelled":
+            failures[trial] = "This training was stopped."
+        elif job.state == "failed":
+            failures[trial] = job.error
+        elif kept_trial(trial) is None:  # else it would be tried again and again
+            failures[trial] = UNREADABLE
+    return failures
 
 
 def let_go(queue: "Queue", jobs: dict, owner: str, key: str) -> None:

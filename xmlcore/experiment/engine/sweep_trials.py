@@ -1,15 +1,14 @@
 """Trials of a sweep: a model trained on a part of the training rows, and measured on others that are held out."""
 
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from xmlcore.datasets import Dataset
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
-from xmlcore.experiment.kinds.train import learn, run_and_model, with_changed
+from xmlcore.experiment.kinds.train import run_and_model, with_changed
+from xmlcore.experiment.kinds.trees import training
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 from xmlcore.typing import DataFrame
@@ -76,23 +75,6 @@ def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | 
     return Dataset(dataset.name, X[kept], Y[kept], X[held], Y[held])
 
 
-def resized(dataset: "Dataset", n_train: int, n_test: int | None = None):
-    """Return what :func:`xmlcore.experiment.engine.estimates.train` needs of a data set with another number of rows."""
-
-    def part(nnz, share):
-        return SimpleNamespace(nnz=max(1, round(nnz * share)))
-
-    share = n_train / dataset.n_train
-    test = dataset.X_test.nnz, 1.0
-    if n_test is not None:
-        test = dataset.X_train.nnz, n_test / dataset.n_train
-    return SimpleNamespace(
-        n_train=n_train, n_test=dataset.n_test if n_test is None else n_test, n_features=dataset.n_features,
-        n_labels=dataset.n_labels, fingerprint=dataset.fingerprint, X_train=part(dataset.X_train.nnz, share),
-        Y_train=part(dataset.Y_train.nnz, share), X_test=part(*test),
-    )  # fmt: skip
-
-
 @register
 class TrainTrial(Task):
     """Train a model on a part of the training rows, and measure it on others that are held out."""
@@ -105,15 +87,13 @@ class TrainTrial(Task):
         rows = "" if self.params["n_rows"] is None else f"{self.params['n_rows']:,} rows of "
         return with_changed(f"Trying {self.params['model']} on {rows}{dataset}", self.params)
 
-    def estimate(self) -> Estimate:
-        return self.estimate_on(self.dataset())
+    def work(self):
+        n_left = round((1 - self.params["validation"]) * self.sizes["n_train"])
+        n_rows = min(self.params["n_rows"] or n_left, n_left)
+        return training(self, self.params["model"], self.params["params"], n_rows=n_rows)
 
-    def estimate_on(self, data) -> Estimate:
-        n_held = round(self.params["validation"] * data.n_train)
-        n_rows = min(self.params["n_rows"] or data.n_train, data.n_train - n_held)
-        return estimates.train(
-            resized(data, max(n_rows, 1), max(n_held, 1)), self.params["model"], self.params["params"]
-        )
+    def took(self, value, seconds):
+        return value["seconds"], 0  # few rows hardly tell the memory
 
     def run(self, progress=silent, files=None):
         p = self.params
@@ -124,5 +104,4 @@ class TrainTrial(Task):
         except _OF_SETTINGS as error:
             return value | {"error": " ".join(str(error).split()) or type(error).__name__}
         seconds = made.times["fit_s"] + made.times["predict_s"]
-        learn(data, made)  # not its memory, which few rows hardly tell
         return value | {"measures": made.measures, "seconds": seconds, "size": made.size, "chosen": made.chosen}

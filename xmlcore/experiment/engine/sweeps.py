@@ -13,12 +13,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from xmlcore import store
-from xmlcore.experiment.engine import sweep_unfinished
+from xmlcore.experiment.engine import sweep_unfinished, times
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
-from xmlcore.experiment.engine.task import Estimate, Task, keep, load, register, task
+from xmlcore.experiment.engine.task import Task, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
+from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import USUAL_MEASURES
 from xmlcore.metrics.statistics import student_reach
@@ -30,7 +31,6 @@ K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
 LEAST_SAMPLE = 100  # rows of the smallest sample of successive halving
 UNREADABLE = "Its result was kept, and cannot be read or has been removed."
 MOST_LOOKED_UP = 1000  # trainings of which an estimate leaves out those that have a result: 0.1 s
-MOST_ESTIMATED = 60  # settings whose times are estimated; the mean of these stands for all
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,6 @@ class SweepPlan:
     done: int
     total: int
     complete: bool
-
-
-def _some(items) -> list:
-    """Return evenly spaced ones of many items; as many as are estimated one by one."""
-    return [items[at] for at in np.unique(np.linspace(0, len(items) - 1, MOST_ESTIMATED).astype(int))]
 
 
 @dataclass(frozen=True)
@@ -227,28 +222,27 @@ class SweepSettings(Task):
     def _k(self) -> int:
         return max(K, measure_and_k(self.params["measure"])[1])
 
-    def estimate(self) -> Estimate:
-        """Estimate the trainings that have no result; where there are too many to look them all up, all trainings."""
-        every = self._estimate_rounds(range(len(self.rungs)))
-        return every if self.n_trials > MOST_LOOKED_UP else replace(every, seconds=self.seconds_left(self.plan()))
+    def work(self, plan: SweepPlan | None = None):
+        """Return the work of the trainings that have no result; where there are too many to look up, of all."""
+        if plan is None and self.n_trials <= MOST_LOOKED_UP:
+            plan = self.plan()
+        p, n_fit = self.params, self._n_train - round(self.params["validation"] * self._n_train)
+        each = [training(self, p["model"], p["params"] | setting, n_rows=n_fit) for setting in self.settings]
+        begun = -1 if plan is None else max(line["rung"] for line in plan.trials)
+        later = sum(rung.n_settings * (rung.n_rows or n_fit) / n_fit for rung in self.rungs[begun + 1 :])
+        values = len(p["seeds"]) * later * sum(work.values for work in each) / len(each)
+        for trial in () if plan is None else plan.waiting:
+            of_trial = trial.params["params"], trial.params["n_rows"] or n_fit
+            values += training(self, p["model"], of_trial[0], n_rows=of_trial[1]).values
+        return each[len(each) // 2]._replace(values=values, bytes=max(work.bytes for work in each))
 
-    def _estimate_rounds(self, rounds) -> Estimate:
-        """Estimate whole rounds: each setting takes the mean, as which ones are left in later rounds is not known."""
-        data, seeds, seconds, most = self.dataset(), self.params["seeds"], 0.0, 0
-        for at in rounds:
-            each = [self.trial(at, setting, seeds[0]).estimate_on(data) for setting in _some(range(len(self.settings)))]
-            seconds += len(seeds) * self.rungs[at].n_settings * float(np.mean([training.seconds for training in each]))
-            most = max(most, *(training.bytes for training in each))
-        return Estimate(seconds, most)
+    def took(self, value, seconds):
+        return 0, 0  # how many of the trials were kept before is not known any more
 
-    def seconds_left(self, plan: SweepPlan) -> float:
-        """Return how long the trials take that have no result, each by its own settings and what was learned."""
-        if plan.complete:
-            return 0.0
-        data, begun = self.dataset(), max(line["rung"] for line in plan.trials)
-        each = [trial.estimate_on(data).seconds for trial in _some(plan.waiting)]
-        later = self._estimate_rounds(range(begun + 1, len(self.rungs))).seconds
-        return later + len(plan.waiting) * float(np.mean(each))
+    def seconds_left(self, plan: SweepPlan) -> float | None:
+        """Return how long the trials take that have no result; None if no training of the model is known."""
+        took = times.nearest(self.work(plan))
+        return None if took is None else took.seconds
 
     def plan(self, failures: dict | None = None) -> SweepPlan:
         """Return what has been done, and what comes next."""

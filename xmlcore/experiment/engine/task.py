@@ -1,6 +1,6 @@
 """Tasks: work whose result is kept in the store.
 
-A task has a key, a title and an estimate of time and memory. All tasks are run, kept and loaded in the same way.
+A task has a key, a title, and says how much work it is. All tasks are run, kept and loaded in the same way.
 
 A kind of task is a subclass of :class:`Task` in a file of its own, registered by :func:`register`::
 
@@ -11,7 +11,7 @@ A kind of task is a subclass of :class:`Task` in a file of its own, registered b
         PARAMETERS = (MODEL, SETTINGS, K)              # their checks and defaults
 
         def title_on(self, dataset): ...               # "Training PLT on bibtex"
-        def estimate(self): ...                        # seconds and bytes, before the task runs
+        def work(self): ...                            # values that it reads, and the memory that it takes
         def run(self, progress=silent, files=None): ...  # the result, as plain values
 
 Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store,
@@ -21,6 +21,7 @@ Everything else is the same for all kinds: :func:`keep` runs a task and keeps it
 import contextlib
 import dataclasses
 import inspect
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +32,13 @@ from typing import Any, ClassVar
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key, plain
 from xmlcore.datasets import in_use_or_saved, load_saved
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import given, times
 from xmlcore.experiment.engine.task_parameters import with_settings
-from xmlcore.experiment.engine.turns import turn
+from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.state import database, holders
 from xmlcore.typing import Dataset
 from xmlcore.validation import check_known
 from xmlcore.versions import library_versions
@@ -46,9 +48,13 @@ KINDS: "dict[str, type[Task]]" = {}
 # Name of an input -> kind of the task that makes this input.
 MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
 DATASETS = "datasets"
+SHORT = 1e8  # values; a task that reads no more is short: some seconds
+BYTES_OF_VALUE = 8  # in the file of a data set
 LAST_STEP = ("Saving", 1.0)  # as what is done stands when the result of a task is kept
 # Name of an input -> kind in the store.
 FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "packed": "opened-models"}
+PHASE = "Waiting for another process that computes the same"
+LOOK_AGAIN = 0.2  # seconds between two looks whether the other process has ended
 
 Files = dict[str, Callable[[Path], None]]
 
@@ -59,11 +65,16 @@ class DamagedResultWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time and memory that a task is expected to take."""
+    """What is known of a task before it runs."""
 
-    seconds: float
-    bytes: int = 0  # expected peak memory, without the data set and the model that the task reads; 0 if it is small
-    compiling: float = 0.0  # how many of the seconds it waits for code that is compiled now
+    seconds: float | None = None  # that work alike took on this machine; None if none is known
+    bytes: int = 0  # peak memory, without the data set and the model that the task reads; 0 if it is small
+    values: float = 0.0  # that it reads
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the task says itself that it is short."""
+        return self.values <= SHORT
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +148,13 @@ class Task:
         """Return a sentence for users that says what the task does."""
         return self.doing.format(dataset=dataset, **self.params)
 
-    def estimate(self) -> Estimate:
-        """Estimate time and memory before the task runs; this may load the inputs."""
-        raise NotImplementedError
+    def work(self) -> Work:
+        """Return how much work it is; by default, the data set is read once and copied."""
+        return Work(self.kind, self.sizes["train_values"] + self.sizes["test_values"], self.sizes["bytes"])
+
+    def took(self, value: dict[str, Any], seconds: float) -> tuple[float, float]:
+        """Return the seconds and bytes of :meth:`work` of a run that took ``seconds`` in all; 0 seconds: none."""
+        return seconds, 0
 
     def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
         """Do the work and return numbers, text, arrays, DataFrames, and lists and dicts of these.
@@ -170,6 +185,23 @@ class Task:
         """Remove what was computed on the way to the result; :func:`keep` calls this when the result is kept."""
 
     # --- shared by all kinds ---
+
+    def estimate(self) -> Estimate:
+        """Return what is known of the task before it runs: what work alike took on this machine, in proportion."""
+        work = self.work()
+        took = times.nearest(work)
+        if took is None:
+            return Estimate(None, work.bytes, work.values)
+        return Estimate(took.seconds, max(work.bytes, took.bytes), work.values)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Numbers of rows, features, labels, bytes and values of the data set, by the names in its record."""
+        facts = store.info(DATASETS, self.fingerprint)
+        if "train_values" not in facts:  # an earlier version kept it
+            of_row = facts["bytes"] / BYTES_OF_VALUE / max(facts["n_train"] + facts["n_test"], 1)
+            facts |= {f"{part}_values": of_row * facts[f"n_{part}"] for part in ("train", "test")}
+        return facts
 
     @cached_property
     def key(self) -> str:
@@ -375,7 +407,10 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
     ready_to_keep(task.inputs)
     files: Files = {}
+    start = time.perf_counter()
     value = task.run(progress, files)
+    with contextlib.suppress(store.StoreError):  # an input was removed meanwhile
+        times.add(task.work(), *task.took(value, time.perf_counter() - start))
     progress(*LAST_STEP)
     summary = task.summary(value)
     facts = task.facts() | more_facts | ({"summary": summary} if summary else {})
@@ -399,3 +434,36 @@ def as_plain(result) -> dict:
     if isinstance(value.get("ranking"), Ranking):
         value["ranking"] = value["ranking"]._asdict()
     return value
+
+
+# --- processes that share a cache folder, such as two servers, compute the same result once ---
+
+
+@contextlib.contextmanager
+def turn(key: str, progress: Progress):
+    """Keep other processes from computing the result with a key; wait until no other process computes it."""
+    waited = False
+    while not (hold := _taken(key)):
+        waited = True
+        progress(PHASE, 0.0)
+        time.sleep(LOOK_AGAIN)
+    with hold:
+        yield waited
+
+
+def _taken(key):
+    """Return a context that ends the turn with a key; None if it is another run's."""
+    with contextlib.suppress(OSError):
+        hold = holders.take(database(), f"turn/{key}", elsewhere=False)
+        return None if hold is None else _ending(hold)
+    return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _ending(hold):
+    """End a turn after the block. A full disk is no error: the turn ends with the process."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            hold.release()

@@ -1,5 +1,6 @@
-"""Comparison of selections by the measures of decision trees that are trained on the selected features."""
+"""Comparison of selections: by decision trees on the selected features, and with themselves with other seeds."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
-from xmlcore.experiment.engine.task_parameters import N_ROWS, SEEDS
+from xmlcore.experiment.engine.task import Task, as_plain, register
+from xmlcore.experiment.engine.task_parameters import METHOD, N_ROWS, SEEDS, SETTINGS, with_settings
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.select import (
     WarningsBySeed,
+    key_params,
+    selecting,
     selection_params,
     selection_title,
     selector,
@@ -23,7 +26,7 @@ from xmlcore.first_use import pd
 from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
-from xmlcore.selection import BRDT
+from xmlcore.selection import BRDT, agreement
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX, check_dataset, check_list
 
@@ -111,7 +114,8 @@ class _Study:
         self.counts = features_of_shares(wanted["shares"], dataset.n_features)
         self.warned = WarningsBySeed()
         self.progress = progress
-        self._costs = estimates.comparison_steps(dataset, self.selections, self.counts, self.seeds, self.rows.size)
+        of_seed = [1 if selection is None else 1 + len(self.counts) for selection in self.selections]
+        self._n_steps = sum(of_seed) * len(self.seeds)
         self._at = 0  # number of steps that have begun
 
     def warm_up(self):
@@ -166,8 +170,7 @@ class _Study:
         return lambda own_phase, fraction, own_detail="": inner(own_phase, min(fraction, 1.0), detail)
 
     def _fraction(self, n_steps) -> float:
-        """Return the time of the first ``n_steps`` steps, as a share of the time of all steps."""
-        return min(1.0, sum(self._costs[:n_steps]) / (sum(self._costs) or 1.0))
+        return min(1.0, n_steps / max(self._n_steps, 1))
 
 
 def features_of_shares(shares, n_features: int) -> dict[int, float]:
@@ -217,10 +220,124 @@ class CompareSelections(Task):
             kept.append(selection)
         return params | {"selections": kept}
 
-    def estimate(self) -> Estimate:
-        dataset, selections = self.dataset(), _full_selections(self.params["selections"])
-        counts = features_of_shares(self.params["shares"], dataset.n_features)
-        return estimates.comparison(dataset, selections, counts, self.params["seeds"], self.params["n_rows"])
+    def work(self):
+        """Return the work of the selections and of the trees: each label reads all values once for each of them."""
+        n_rows, selections = self.params["n_rows"], _full_selections(self.params["selections"])
+        works = [selecting(self, *(selection or ("ChiSquared", {}))) for selection in selections]
+        n_steps = len(self.params["seeds"]) * (1 + len(self.params["shares"]))
+        share = min(1.0, (n_rows or math.inf) / self.sizes["n_train"])
+        values = n_steps * share * sum(work.values for work in works)
+        return Work(self.kind, values, max(work.bytes for work in works))
 
     def run(self, progress=silent, files=None):
         return as_plain(compare_selections(self.dataset(progress), progress=progress, **self.params))
+
+
+@dataclass(frozen=True)
+class SelectionStability:
+    """How similar the selections of one method with different seeds are."""
+
+    method: str
+    params: dict  # parameters of the selection; the seed among them is not used
+    seeds: list[int]
+    # A row per pair of seeds, with the columns `seed_a`, `seed_b`, `jaccard`, `spearman` (means over labels)
+    pairs: "DataFrame"
+    # jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation is
+    # taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few features in
+    # common, and says little if they keep few features.
+    labels: Any
+    # the part of the features kept with one seed that are also kept with another: mean over labels and pairs of seeds
+    share: float
+    chance: float  # expected Jaccard similarity of two sets of this size that are drawn at random
+    # n_selected, n_features: number of features that each label keeps, and number of all features
+    n_selected: int
+    n_features: int
+    seconds: float = 0.0  # time of all selections and their comparison
+    # warnings of the selections. Each is listed once, with the seeds that gave it.
+    warnings: list[str] = field(default_factory=list)
+
+
+def selection_stability(
+    dataset: "Dataset",
+    method: str = "FALS",
+    params: dict[str, Any] | None = None,
+    seeds: Sequence[int] = (0, 1, 2, 3, 4),
+    progress: ProgressLike = silent,
+) -> SelectionStability:
+    """Make a selection with several seeds, and compare what each label keeps."""
+    check_dataset(dataset)
+    progress = to_progress(progress)
+    start = time.perf_counter()
+    given = {"method": method, "params": params, "seeds": seeds}
+    given = with_settings(filled(MeasureSelectionStability.PARAMETERS, given, "selection_stability"))
+    _check_seeds(**given)
+    params, seeds = given["params"], given["seeds"]
+    warm_up_selector(method, params)
+    fitted, warned = [], WarningsBySeed()
+    for at, seed in enumerate(seeds):
+
+        def report(phase, fraction, detail="", *, at=at, seed=seed):
+            progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
+
+        unfitted = selector(method, params | {"random_state": seed})
+        with warned.of(selection_title(method, params), seed):
+            fitted.append(unfitted.fit(dataset.X_train, dataset.Y_train, progress=report))
+    lines = agreement({"": fitted}, per_label=True, progress=progress)
+    lines = lines.assign(seed_a=np.take(seeds, lines["seed_a"]), seed_b=np.take(seeds, lines["seed_b"]))
+    measures = ["jaccard", "spearman"]
+    k, d = fitted[0].selected_.shape[1], dataset.n_features
+    return SelectionStability(
+        method=method,
+        params=params,
+        seeds=seeds,
+        pairs=lines.groupby(["seed_a", "seed_b"], as_index=False)[measures].mean(),
+        labels=lines.groupby("label")[measures].mean().to_numpy(np.float64).T,
+        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # for sets of equal size
+        chance=expected_jaccard(k, d),
+        n_selected=k,
+        n_features=d,
+        seconds=time.perf_counter() - start,
+        warnings=warned.lines(),
+    )
+
+
+def expected_jaccard(k: int, n_features: int) -> float:
+    """Return the expected Jaccard similarity of two sets of k of ``n_features`` features, drawn at random."""
+    from scipy.stats import hypergeom
+
+    common = np.arange(max(0, 2 * k - n_features), k + 1)
+    return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
+
+
+def _check_seeds(method, params, seeds) -> None:
+    if "random_state" not in params:
+        raise ValueError(f"{method} has no seed: it always keeps the same features")
+    if len(seeds) < 2:
+        raise ValueError("one seed has nothing to be compared with: give at least two seeds")
+
+
+@register
+class MeasureSelectionStability(Task):
+    """Make a selection with several seeds, and compare what each label keeps."""
+
+    kind, folder, result = "selection_stability", "stability", SelectionStability
+
+    PARAMETERS = (METHOD, SETTINGS, replace(SEEDS, default=(0, 1, 2, 3, 4), help="The ones to compare, at least two."))
+
+    def complete(self, params):
+        _check_seeds(**params)
+        del params["params"]["random_state"]
+        return params
+
+    def params_in_key(self):
+        return key_params(self.params["method"], self.params["params"]) | {"seeds": self.params["seeds"]}
+
+    def title_on(self, dataset):
+        return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
+
+    def work(self):
+        work = selecting(self, self.params["method"], self.params["params"])
+        return work._replace(values=len(self.params["seeds"]) * work.values)
+
+    def run(self, progress=silent, files=None):
+        return as_plain(selection_stability(self.dataset(progress), progress=progress, **self.params))

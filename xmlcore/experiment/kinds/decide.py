@@ -14,12 +14,11 @@ from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
 from xmlcore.decisions.promises import kept_cuts, losses_at
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.sweep_trials import VALIDATION, resized, without_held_out
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.sweep_trials import VALIDATION, without_held_out
+from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import SEED
-from xmlcore.experiment.kinds.train import estimator, full_params
+from xmlcore.experiment.kinds.train import estimator, full_params, kept_run_and_model
+from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
 from xmlcore.metrics.sets import of_sets
@@ -60,7 +59,6 @@ OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
 SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # what is told of any decision
 MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
 FEWEST = 10  # training rows, of which some can be held out
-EACH_ROW = 1e-3  # seconds to predict and to learn from a row
 DECISION = Parameter(
     "decision",
     "Decision",
@@ -136,30 +134,6 @@ class Decisions:
         losses = 1 - self.cuts[HELD_OUT + FOUND].to_numpy()[::-1]
         return kept_cuts(losses, self.n_held_out, level, RISK) if level < 1 else 0
 
-    def check(self, n_labels: int) -> None:
-        """Raise an exception unless rules and tables are those of a model for so many labels."""
-        if {*self.rules} != {*MEASURES} or [*self.measures["measure"]] != [*MEASURES, AS_IT_IS]:
-            raise ValueError("its measures are not those of this version")
-        for values, arrays in self.rules.values():
-            Rule.restored(values, arrays, n_labels)
-        of_cuts = ["cut", *dict.fromkeys((*SETS, *OF_CUT)), *(HELD_OUT + of for of in OF_CUT)]
-        tables = {"cuts": (self.cuts, of_cuts), "measures": (self.measures, ["plain", "decided", *SETS])}
-        tables["abstention"] = self.abstention, ["by hand", "P@1", "low", "high", "rows"]
-        for name, (table, columns) in tables.items():
-            values = table[columns].fillna(0.0) if name == "measures" else table[columns]  # predict has no `plain`
-            counts = [column for column in columns if column in ("labels", HELD_OUT + "labels", "rows")]
-            shares = values.drop(columns=counts)
-            if not len(values) or not all(np.issubdtype(kind, np.number) for kind in values.dtypes):
-                raise ValueError(f"its {name} are none")
-            if not ((shares >= 0) & (shares <= 1 + 1e-9)).all(axis=None) or not _are_counts(values[counts]):
-                raise ValueError(f"its {name} are no shares and numbers of labels")
-        if not (np.diff(self.cuts["cut"]) < 0).all() or not 1 <= self.n_held_out < 1 << 40:
-            raise ValueError("its cuts do not fall, or its number of held-out rows is none")
-
-
-def _are_counts(values) -> bool:
-    return bool(np.isfinite(values).all(axis=None) and (values >= 0).all(axis=None))
-
 
 @register
 class Decide(Task):
@@ -173,12 +147,10 @@ class Decide(Task):
     def earlier(self) -> None:
         """Return None: results of earlier versions lack measures and what promises need, and are made again."""
 
-    def estimate(self) -> Estimate:
-        run, data = load("train", self.inputs["run"]), self.dataset()
-        params = full_params(run.model, run.params | run.chosen)
-        n_held = round(self.params["validation"] * data.n_train)
-        training = estimates.train(resized(data, data.n_train - n_held), run.model, params)
-        return Estimate(2.0 + training.seconds + EACH_ROW * (n_held + data.n_test), training.bytes)
+    def work(self):
+        run = load("train", self.inputs["run"])
+        n_rows = round((1 - self.params["validation"]) * self.sizes["n_train"])
+        return training(self, run.model, full_params(run.model, run.params | run.chosen), n_rows=n_rows)
 
     def run(self, progress=silent, files=None):
         run, model = kept_run_and_model(self.inputs["run"], progress)

@@ -1,12 +1,12 @@
-"""The statistics of a data set and of its labels as a task, for data sets that are very large."""
+"""The statistics and the closer examination of a data set as tasks, for data sets that are very large."""
 
 from dataclasses import dataclass
 
 from xmlcore.artifact_keys import plain
-from xmlcore.datasets import describe
+from xmlcore.datasets import Examination, describe, examine
 from xmlcore.datasets.statistics.description import Description
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.datasets.statistics.frequencies import PowerLaw
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.progress import silent
 
 
@@ -28,11 +28,36 @@ class DescribeLabels(Task):
     kind, folder, result, needs = "description", "descriptions", Described, ("dataset",)
     doing = "Counting the labels of {dataset}"
 
-    def estimate(self) -> Estimate:
-        return estimates.statistics(self.fingerprint)
-
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
         progress("Counting labels", 0.2)
         about = describe(data)
         return {"fields": {"summary": plain(about.summary), "labels": about.labels, "spread": about.spread}}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The fields of :class:`xmlcore.datasets.Examination`, by name; the power law as a dict."""
+
+    fields: dict
+
+    @property
+    def examination(self) -> "Examination":
+        return Examination(**self.fields | {"power_law": PowerLaw(**self.fields["power_law"])})
+
+
+@register
+class Examine(Task):
+    """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
+
+    kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
+    version = 2  # without alternatives to the power law
+    doing = "Examining {dataset}"
+
+    def work(self):
+        work = super().work()
+        return work._replace(bytes=int(60 * work.values) + (200 << 20))
+
+    def run(self, progress=silent, files=None):
+        examination = examine(self.dataset(progress), progress)
+        return {"fields": examination._asdict() | {"power_law": examination.power_law._asdict()}}

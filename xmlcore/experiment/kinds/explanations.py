@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from xmlcore import explain, robustness
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
+from xmlcore.experiment.engine.task import Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
-from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.experiment.engine.times import Work
+from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.first_use import pd
 from xmlcore.progress import of_phases, silent
 from xmlcore.typing import DataFrame
@@ -34,6 +33,7 @@ class Explanations:
 # Standard deviations of the noise, relative to the mean absolute value of present features.
 NOISE_OF_VALUES = (0.1, 0.3, 1.0)
 SHARES = {"Removing features": 0.15, "Explaining rows": 0.05, "Explaining noisy rows": 0.8}  # of the time, roughly
+PREDICTED = 500  # times that a row, without some features or with noise, is predicted and explained
 STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard deviation
 
 
@@ -52,8 +52,9 @@ class Explain(Task):
         n_rows = self.params["n_rows"]
         return f"Explaining {n_rows:,} row{'' if n_rows == 1 else 's'} of {dataset}"
 
-    def estimate(self) -> Estimate:
-        return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
+    def work(self):
+        of_row = self.sizes["test_values"] / max(self.sizes["n_test"], 1)
+        return Work(self.kind, PREDICTED * self.params["n_rows"] * of_row, settings=self.inputs)
 
     def run(self, progress=silent, files=None):
         n_rows, seed = self.params["n_rows"], self.params["seed"]

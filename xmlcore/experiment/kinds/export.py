@@ -7,8 +7,7 @@ from pathlib import Path
 
 from xmlcore import store, wording
 from xmlcore.datasets import write_matrix
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import Estimate, Task, register
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.parameters import Parameter
 from xmlcore.progress import part_of, silent
 
@@ -34,9 +33,6 @@ class Export(Task):
     doing = "Writing {dataset} as {format}"
 
     PARAMETERS = (Parameter("format", "Format", "Of the files.", "choice", "xmlc", options=tuple(FORMATS)),)
-
-    def estimate(self) -> Estimate:
-        return estimates.export(self.fingerprint)
 
     def file(self) -> Path:
         return store.folder(self.folder, self.key) / FILE

@@ -10,8 +10,9 @@ import numpy as np
 from xmlcore.datasets import read_ranking, save_dataset
 from xmlcore.experiment.catalog import GIVEN
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, as_plain, keep, register, task
+from xmlcore.experiment.engine.task import as_plain, keep, register, task
 from xmlcore.experiment.engine.task_parameters import K
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
 from xmlcore.metrics import as_ranking
 from xmlcore.parameters import REQUIRED, Parameter, filled
@@ -23,7 +24,7 @@ FILE = "predictions"  # what the file is called that is given to the task
 OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow from the others here
 MOST_K = 1000
 LONGEST = 60  # characters of a name
-START, READ_BYTE, MEMORY = 1.0, 3e-7, 8  # seconds to begin, seconds and bytes in memory for a byte of the file
+MEMORY = 8  # bytes for a byte of the file
 
 
 class _Ranked:
@@ -67,9 +68,12 @@ class GivenPredictions(Train):
     def title_on(self, dataset):
         return f"Reading predictions of {self.params['name']} for {dataset}"
 
-    def estimate(self) -> Estimate:
+    def work(self):
         n_bytes = self.params["files"][FILE]["bytes"]
-        return Estimate(START + READ_BYTE * n_bytes, MEMORY * n_bytes)
+        return Work(self.kind, n_bytes, MEMORY * n_bytes)
+
+    def took(self, value, seconds):
+        return seconds, 0
 
     def run(self, progress=silent, files=None):
         data, k = self.dataset(progress), self.params["k"]

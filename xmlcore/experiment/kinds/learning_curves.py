@@ -10,12 +10,11 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets import Dataset, describe
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.sweep_trials import resized
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register, task
+from xmlcore.experiment.engine.task import Task, as_plain, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
 from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
+from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.parameters import Parameter, filled
@@ -216,13 +215,10 @@ class MeasureLearningCurve(Task):
     def title_on(self, dataset):
         return with_changed(f"Training {self.params['model']} on growing samples of {dataset}", self.params)
 
-    def estimate(self) -> Estimate:
-        data, p = self.dataset(), self.params
-        params = full_params(p["model"], p["params"])
-        sizes = sizes_of(data.n_train, p["shares"])
-        each = [estimates.train(resized(data, size), p["model"], params) for size in sizes]
-        most = max((training.bytes for training in each), default=0)
-        return Estimate(1.0 + len(p["seeds"]) * sum(training.seconds for training in each), most)
+    def work(self):
+        p, sizes = self.params, sizes_of(self.sizes["n_train"], self.params["shares"])
+        largest = training(self, p["model"], full_params(p["model"], p["params"]), n_rows=max(sizes, default=1))
+        return largest._replace(values=len(p["seeds"]) * sum(sizes) / max(sizes, default=1) * largest.values)
 
     def run(self, progress=silent, files=None):
         return as_plain(learning_curve(self.dataset(progress), progress=progress, **self.params))

@@ -1,24 +1,27 @@
-"""Every measure of a kept run, with intervals, for all labels and for each bucket of labels."""
+"""Measures of a kept run: every one with intervals, of parts of its ensemble, of the nodes of its label tree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.experiment.engine.inputs import kept_run
-from xmlcore.experiment.engine.task import Estimate, Task, load, register
-from xmlcore.experiment.engine.task_parameters import RANDOM_STATE
+from xmlcore.experiment.engine.task import Task, register
+from xmlcore.experiment.engine.task_parameters import N_ROWS, RANDOM_STATE, SEED
+from xmlcore.experiment.engine.times import Work
+from xmlcore.experiment.kinds.train import LEAST_RANKED, kept_run, kept_run_and_model, load_run_model, sampled_rows
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
+from xmlcore.models import PLT, LdSM
+from xmlcore.models.plt.frames import quality_frame
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import DataFrame, Dataset
-from xmlcore.validation import check_dataset
+from xmlcore.typing import DataFrame, Dataset, Ranker
+from xmlcore.validation import check_count, check_dataset, check_fitted, check_is
 
 ALL = "all"
 OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
-COUNTS_A_SECOND = 2e9  # weighted counts of rows and labels that resampling adds up, on a slow machine
+AT_ONCE = 10  # rows and labels that a resample adds up in the time in which a value is read
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,171 @@ class MeasureRun(Task):
         RANDOM_STATE,
     )
 
-    def estimate(self) -> Estimate:
-        run, dataset = load("train", self.inputs["run"]), self.dataset()
-        counts = run.k * (40 * dataset.n_test + 10 * dataset.n_labels) + 4 * dataset.Y_test.nnz
-        return Estimate(1.0 + self.params["n_resamples"] * counts / COUNTS_A_SECOND)
+    def work(self):
+        counts = self.sizes["n_test"] + self.sizes["n_labels"]
+        return Work(self.kind, self.params["n_resamples"] * counts / AT_ONCE)
 
     def run(self, progress=silent, files=None):
         progress("Reading the result", 0.0)
         run = kept_run(self.inputs["run"], progress)
         frame = measure_ranking(run.ranking, self.dataset(), run.k, progress=progress, **self.params)
         return {"measures": frame, "n_resamples": self.params["n_resamples"]}
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Measures of parts of a kept run's ensemble."""
+
+    measures: "DataFrame"
+
+
+def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
+    """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default."""
+    check_is(model, "max_nodes", "model", "a fitted LdSM")
+    check_fitted(model)
+    full = len(model.trees_)
+    n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
+    largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
+    powers = [2**e for e in range(31) if 2**e < min(largest, model.max_nodes)]
+    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # each split adds ``arity`` nodes to a tree
+    first = [at for at, nodes in enumerate(grown) if at == 0 or nodes != grown[at - 1]]
+    return n_trees, [*(powers[at] for at in first), model.max_nodes]
+
+
+def prefix_measures(
+    model: "LdSM",
+    dataset: "Dataset",
+    k: int = 5,
+    n_trees: list[int] | None = None,
+    max_nodes: list[int] | None = None,
+    progress: ProgressLike = silent,
+) -> "DataFrame":
+    """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again."""
+    progress = to_progress(progress)
+    if not isinstance(model, LdSM):
+        raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")
+    k = check_count(k, "k")
+    default = prefix_points(model)
+    n_trees = default[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
+    max_nodes = default[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
+    all_trees, arity = len(model.trees_), model.trees_[0].children.shape[1]
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    points = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
+    points += [("max_nodes", all_trees, most) for most in max_nodes]
+    work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
+    lines = []
+    for i, (axis, trees, most) in enumerate(points):
+        size = f"{trees:,} tree{'' if trees == 1 else 's'}" if axis == "n_trees" else f"{most:,} nodes"
+        done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
+
+        def report(phase, fraction, detail="", *, size=size, done=done, part=part):
+            progress("Predicting with parts of the model", float(done + fraction * part), size)
+
+        ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
+        nodes = 1 + arity * ((most - 1) // arity)
+        depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
+        measured = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+        lines += [
+            (axis, trees, most, depth, measure, at + 1, float(values[at]))
+            for measure, values in measured.items()
+            for at in range(k)
+        ]
+    return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
+
+
+def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
+    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves."""
+    if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
+        return model.predict_topk(X, k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
+    leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
+    sizes = np.diff(leaves.ptr)
+    widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
+    row = np.repeat(np.tile(np.arange(leaves.n_rows), leaves.n_trees), sizes)
+    nodes = leaves.nodes[np.argsort(row, kind="stable")]
+    ptr = np.concatenate([[0], np.cumsum(widths.sum(axis=1))])
+    seen, first, place = {}, [], np.empty(X.shape[0], np.int64)
+    for i in range(X.shape[0]):
+        place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
+        if place[i] == len(first):
+            first.append(i)
+    once = model.predict_topk(X[np.array(first)], k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
+    return Ranking(once.labels[place], once.scores[place])
+
+
+@register
+class PrefixMeasures(Task):
+    """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
+
+    kind, folder, result, needs = "prefixes", "prefixes", Prefixes, ("run",)
+    doing = "Measuring parts of the model on {dataset}"
+
+    def work(self):
+        n_trees, max_nodes = prefix_points(load_run_model(self.inputs["run"]))
+        return Work(self.kind, self.sizes["test_values"] * (sum(n_trees) + n_trees[-1] * len(max_nodes)))
+
+    def run(self, progress=silent, files=None):
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = self.dataset()
+        return {"measures": prefix_measures(model, dataset, run.k, progress=progress)}
+
+
+MOST_ROWS = 5000  # Default number of test rows that are used.
+
+
+@dataclass(frozen=True)
+class NodeQuality:
+    """Quality of the classifiers of a label tree's nodes on test rows."""
+
+    nodes: "DataFrame"
+    # n_rows, n_test: number of test rows that were used, and of all test rows
+    n_rows: int
+    n_test: int
+
+
+def label_tree_model(model: Ranker) -> "PLT | None":
+    """Return the PLT of a run's model, which may be inside a wrapper that trains with noise."""
+    while not hasattr(model, "linear_nodes") and hasattr(model, "model_"):
+        model = model.model_
+    return model if hasattr(model, "linear_nodes") else None
+
+
+def _tree_of(task, model):
+    """Return the PLT of a run's model; ValueError if it has no such tree."""
+    plain, number = label_tree_model(model), task.params["tree"]
+    if plain is None:
+        raise ValueError(f"{type(model).__name__} has no label tree: node_quality needs a run of PLT")
+    if number >= len(plain.trees_):
+        raise ValueError(f"tree is {number}, but the model has {len(plain.trees_)} trees, counted from 0")
+    return plain
+
+
+@register
+class MeasureNodes(Task):
+    """Measure each node of a label tree on test rows. Inputs: ``run``, which is one of PLT."""
+
+    kind, folder, result, needs = "node_quality", "node-quality", NodeQuality, ("run",)
+
+    PARAMETERS = (
+        Parameter("tree", "Tree", "Index of the tree.", "int", 0, minimum=0),
+        replace(N_ROWS, default=MOST_ROWS, optional=False, help="If there are more, a sample of them is used."),
+        SEED,
+    )
+
+    def title_on(self, dataset):
+        return f"Measuring nodes of label tree {self.params['tree'] + 1} on {dataset}"
+
+    def work(self):
+        """Return the work of reading each row that is used at each level of the tree."""
+        tree = _tree_of(self, load_run_model(self.inputs["run"])).trees_[self.params["tree"]]
+        share = min(1.0, self.params["n_rows"] / max(self.sizes["n_test"], 1))
+        return Work(self.kind, share * self.sizes["test_values"] * (1 + int(tree.depth.max())))
+
+    def run(self, progress=silent, files=None):
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        number, plain = self.params["tree"], _tree_of(self, model)
+        dataset = self.dataset()
+        rows = sampled_rows(dataset.n_test, self.params["n_rows"], self.params["seed"])
+        progress("Reading the classifiers", 0.0)
+        nodes, tree = plain.linear_nodes(number), plain.trees_[number]
+        quality = quality_frame(nodes, tree, dataset.X_test[rows], dataset.Y_test[rows], progress)
+        return {"nodes": quality, "n_rows": int(rows.size), "n_test": dataset.n_test}

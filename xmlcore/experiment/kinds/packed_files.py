@@ -6,7 +6,8 @@ from pathlib import Path
 from xmlcore import archives, store
 from xmlcore.datasets import in_use_or_saved
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, Task, load, register, task
+from xmlcore.experiment.engine.task import Task, load, register, task
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, told
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
@@ -15,9 +16,7 @@ from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 
 FILE = "model.zip"
-START, WRITE_BYTE, READ_BYTE = 1.0, 4e-8, 4e-8  # seconds to begin, and to write or read a byte of a model
 MOST_CARD = 1_000_000  # characters of the card of a model from a file
-MEASURED_ROW = 1e-4  # seconds to resample a test row for the intervals of the card
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,9 @@ class PackModel(Task):
         DECISION,
     )
 
-    def estimate(self) -> Estimate:
-        run = load("train", self.inputs["run"])
-        n_bytes = run.size.get("model_bytes", 0)
-        seconds = START + WRITE_BYTE * n_bytes + MEASURED_ROW * run.ranking.labels.shape[0]
-        return Estimate(seconds, 2 * int(n_bytes))
+    def work(self):
+        n_bytes = load("train", self.inputs["run"]).size.get("model_bytes", 0)
+        return Work(self.kind, n_bytes, 2 * int(n_bytes))
 
     def file(self) -> Path:
         return store.folder(self.folder, self.key) / FILE
@@ -102,9 +99,9 @@ class OpenModel(Task):
         # What is computed with the model belongs to no data set that is kept: it is found by the key of the model.
         return {"fingerprint": self.key, "dataset": self.dataset_name()}
 
-    def estimate(self) -> Estimate:
+    def work(self):
         n_bytes = self.params["files"]["model"]["bytes"]
-        return Estimate(START + READ_BYTE * n_bytes, 4 * n_bytes)
+        return Work(self.kind, n_bytes, 4 * n_bytes)
 
     def run(self, progress=silent, files=None):
         with given.taken(self.key, ("model",)) as paths:

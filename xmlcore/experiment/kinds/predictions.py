@@ -22,10 +22,11 @@ from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.task import KINDS, MADE_BY, Estimate, Task, load, register
+from xmlcore.experiment.engine.task import KINDS, MADE_BY, Task, load, register
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.decide import DECISION, deciding
 from xmlcore.experiment.kinds.packed_files import opened_model
+from xmlcore.experiment.kinds.train import kept_run_and_model
 from xmlcore.first_use import pd
 from xmlcore.models import PackedModel
 from xmlcore.models.rules import (
@@ -45,9 +46,6 @@ from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_dataset
 
-START, READ_BYTE = 0.5, 1e-7  # seconds to begin, and to read a byte of a file
-DECIDING = 8  # times as long as ranking the first labels takes deciding which are predicted
-VALUE_BYTES = 12  # bytes of a feature and its value in a file of text
 ROWS, TEXTS, LINES = "rows", "texts", "lines"
 OF_FILE = ("files", "of", "first_index", "text")  # parameters that say which file it is, and how it is read
 BEGINNING = 200  # characters of each text that are kept with the predictions
@@ -217,13 +215,9 @@ class _OfFile(Task):
     def view(cls, value):
         return super().view(value | ({"decided": Decided(**value["decided"])} if "decided" in value else {}))
 
-    def estimate(self) -> Estimate:
+    def work(self):
         n_bytes = self.params["files"]["rows"]["bytes"]
-        return Estimate(START + n_bytes * (READ_BYTE + self.seconds_per_byte()), 6 * n_bytes)
-
-    def seconds_per_byte(self) -> float:
-        """Return how long the prediction takes for each byte of the file."""
-        return READ_BYTE
+        return Work(self.kind, n_bytes, 6 * n_bytes, self.inputs)
 
     def model(self, progress) -> PackedModel:
         raise NotImplementedError
@@ -319,12 +313,6 @@ class PredictFile(_OfFile):
 
     kind, folder, needs, version = "predict", "predictions", ("run",), 4
     PARAMETERS = (*_OfFile.PARAMETERS, DECISION)
-
-    def seconds_per_byte(self):
-        run = load("train", self.inputs["run"])
-        data = in_use_or_saved(run.fingerprint)
-        row_bytes = 1 + VALUE_BYTES * data.X_test.nnz / data.n_test
-        return (1 + DECIDING) * run.times["predict_ms_per_row"] / 1000 / row_bytes
 
     def model(self, progress):
         run, model = kept_run_and_model(self.inputs["run"], progress)

@@ -1,14 +1,22 @@
-"""Making data sets of the catalog, so that other tasks can read them."""
+"""Making data sets: of the catalog, synthetic ones, and other splits of a kept one."""
 
+import contextlib
 from dataclasses import dataclass
+from typing import Any
 
-from xmlcore import store
-from xmlcore.datasets import prepare
-from xmlcore.datasets.registry.catalog import made_from
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.task import DATASETS, Estimate, Task, register
-from xmlcore.parameters import REQUIRED, Parameter
+from xmlcore import datasets, store
+from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic, prepare, save_dataset, synthetic_sizes
+from xmlcore.datasets.registry.catalog import entry, made_from
+from xmlcore.datasets.splits import check_folds, count_test_rows
+from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine.task import DATASETS, Task, register
+from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
+from xmlcore.experiment.engine.times import Work
+from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import silent
+from xmlcore.validation import check_count, check_known, check_number
+
+USUAL_BYTES = 2e7  # of the matrices of a data set of the catalog, where that is not known
 
 
 @dataclass(frozen=True)
@@ -62,8 +70,223 @@ class Prepare(MakesDataset):
     def dataset_name(self):
         return self.params["name"]
 
-    def estimate(self) -> Estimate:
-        return estimates.prepare(self.params["name"])
+    def work(self):
+        n_bytes = int(entry(self.params["name"]).memory() or USUAL_BYTES)
+        return Work(self.kind, n_bytes, 3 * n_bytes, {"name": self.params["name"]})
 
     def run(self, progress=silent, files=None):
         return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}
+
+
+SIZES = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row")
+TAIL = "label_exponent"
+USUAL_NOISE = 0.3
+LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
+
+
+@dataclass(frozen=True)
+class Made:
+    """A synthetic data set that is kept."""
+
+    name: str
+    dataset: str
+    notes: list
+
+
+def scaled(shape: str, share: float) -> dict[str, Any]:
+    """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay."""
+    whole, share = check_known(SYNTHETIC_SHAPES, shape, "shape"), check_number(share, "share", 0, 1)
+    sizes = dict(whole) | {
+        field: min(int(whole[field]), max(least, round(whole[field] * share)))
+        for field, least in (("n_train", LEAST_ROWS), ("n_test", LEAST_ROWS), ("n_labels", LEAST_LABELS))
+    }
+    return sizes | {"labels_per_row": min(whole["labels_per_row"], sizes["n_labels"] / 2)}
+
+
+@register
+class MakeSynthetic(MakesDataset):
+    """Make a synthetic data set, see :func:`xmlcore.datasets.make_synthetic`, and keep it. No inputs."""
+
+    kind, folder, result, needs = "synthetic", "synthetic", Made, ()
+    doing = "Making {dataset}"
+
+    PARAMETERS = (
+        Parameter(
+            "shape", "Sizes",
+            "The data set whose sizes are taken.",
+            "choice", "small", options=tuple(SYNTHETIC_SHAPES),
+            option_names=(
+                "Small",
+                "Like Bibtex",
+                "Like Mediamill",
+                "Like Delicious",
+                "Like EUR-Lex 4K",
+                "Like Wiki10-31K",
+                "Like AmazonCat-13K",
+                "Like Amazon-670K",
+            ),
+        ),
+        *(Parameter(name, name, "Empty: as the shape.", "any", None, optional=True) for name in SIZES),
+        Parameter(
+            TAIL, "Tail: how much rarer the rare labels are",
+            "The label at rank r is drawn with a probability proportional to r to the power of minus this number. At 0 "
+            "all labels are equally frequent.",
+            "float", None, minimum=0.0, maximum=2.0, step=0.05, optional=True, details="None: as the shape.",
+        ),
+        Parameter(
+            "feature_noise", "Noise: words that say nothing about the labels",
+            "The share of a row's features that are drawn whatever its labels are. At 100\u00a0% only the frequencies "
+            "of labels can be learned.",
+            "float", USUAL_NOISE, minimum=0.0, maximum=1.0,
+        ),
+        Parameter(
+            "label_noise", "Wrong labels",
+            "The share of labels that are replaced by any other label after the features are drawn.",
+            "float", 0.1, minimum=0.0, maximum=1.0,
+        ),
+        RANDOM_STATE,
+    )  # fmt: skip
+
+    def complete(self, params):
+        return params | synthetic_sizes(params["shape"], **{name: params[name] for name in (*SIZES, TAIL)})
+
+    def dataset_name(self):
+        shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
+        name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
+        name += "" if noise == USUAL_NOISE else f", noise {100 * noise:.0f} %"
+        return name + ("" if tail == SYNTHETIC_SHAPES[shape]["label_exponent"] else f", tail {tail:g}")
+
+    def work(self):
+        p, n_rows = self.params, self.params["n_train"] + self.params["n_test"]
+        features, labels = n_rows * p["features_per_row"], n_rows * p["labels_per_row"]
+        wide = 100 * (p["n_features"] + p["n_labels"])
+        n_bytes = 2 * (8 * features + 5 * labels) + wide  # twice: the data set checks copies of the matrices
+        return Work(self.kind, features + labels, int(n_bytes))
+
+    def run(self, progress=silent, files=None):
+        data = make_synthetic(**self.params, name=self.dataset_name(), progress=progress)
+        progress("Saving", 0.0)
+        return {"name": data.name, "dataset": save_dataset(data, self.made_by()), "notes": list(data.notes)}
+
+
+# The ways to split, each with its parameters.
+WAYS = {
+    "stratified": ("test_size", "random_state"),
+    "random": ("test_size", "random_state"),
+    "folds": ("n_folds", "fold", "random_state"),
+    "file": ("files", "column", "first", "drawn_with"),
+    "unseen": (),
+}
+
+
+@dataclass(frozen=True)
+class SplitDataset:
+    """A data set with other training and test rows, which is kept."""
+
+    dataset: str
+    n_train: int
+    n_test: int
+    notes: list
+
+
+@register
+class SplitAgain(MakesDataset):
+    """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``.
+
+    A way has the parameters in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
+    :func:`xmlcore.datasets.split_again`. ``"unseen"``: leave out test rows that occur in training. ``"file"``: by row
+    numbers in the files ``train`` and ``test``, given by :func:`xmlcore.experiment.engine.given.give`; ``column`` and
+    ``first`` as for :func:`xmlcore.datasets.read_row_numbers`. ``drawn_with`` is the seed with which the test rows were
+    drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
+    """
+
+    kind, folder, result, needs = "split", "splits", SplitDataset, ("dataset",)
+    doing = "Splitting {dataset}"
+    on_cluster = False  # it keeps a data set besides its result
+
+    PARAMETERS = (
+        Parameter(
+            "way", "How",
+            "How rows are chosen.",
+            "choice", "stratified", options=tuple(WAYS),
+            option_names=(
+                "Stratified: each label is shared out evenly",
+                "At random",
+                "One fold of several",
+                "By files of row numbers",
+                "As it is, without test rows that occur in training",
+            ),
+        ),
+        TEST_SIZE,
+        RANDOM_STATE,
+        Parameter("n_folds", "Folds", "Equal parts of the rows.", "int", 5, minimum=2, offered=(2, 100)),
+        Parameter("fold", "Test fold", "Its rows are the test rows.", "int", 0, minimum=0, details="From 0."),
+        Parameter("files", "Files", "See ``given.described``.", "files", {}, options=("train", "test")),
+        Parameter(
+            "column", "Split", "The column of the files.", "int", 0, minimum=0, offered=(0, 999), details="From 0."
+        ),
+        Parameter("first", "Number of the first row", "In the files.", "int", 1, minimum=0, maximum=1),
+        Parameter("drawn_with", "Drawn with", "See above.", "int", None, minimum=0, optional=True),
+    )  # fmt: skip
+
+    def accepted(self, params):
+        way, *others = self.PARAMETERS
+        chosen = way.check(params.get("way", way.default))
+        return filled((way, *(other for other in others if other.name in WAYS[chosen])), params, f"way {chosen!r:.200}")
+
+    def complete(self, params):
+        if "fold" in params:
+            check_count(params["fold"], "fold", 0, params["n_folds"] - 1)
+        with contextlib.suppress(store.StoreError):  # the data set may be gone
+            facts = store.info(DATASETS, self.fingerprint)
+            if "fold" in params:
+                check_folds(params["n_folds"], facts["n_train"] + facts["n_test"])
+            elif "test_size" in params:
+                count_test_rows(facts["n_train"] + facts["n_test"], params["test_size"])
+        return params
+
+    @property
+    def can_be_made_again(self):
+        return self.params["way"] != "file"
+
+    def work(self):
+        work = super().work()
+        return work._replace(bytes=3 * work.bytes)
+
+    def run(self, progress=silent, files=None):
+        by_file = self.params["way"] == "file"
+        with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
+            data = self.dataset(progress)
+            progress("Choosing rows", 0.0)
+            made = self._split(data, paths)
+        progress("Saving", 0.0)
+        note = made.notes[-1]
+        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
+        object.__setattr__(made, "name", "data split anew")
+        return {
+            "dataset": save_dataset(made, self.made_by()),
+            "n_train": made.n_train,
+            "n_test": made.n_test,
+            "notes": [note],
+        }
+
+    def _split(self, data, paths):
+        """Return the data set with other training and test rows; its last note says how they were chosen."""
+        params = {name: value for name, value in self.params.items() if name != "way"}
+        way = self.params["way"]
+        if way == "file":
+            return self._by_files(data, paths)
+        if way == "unseen":
+            return datasets.without_leaks(data)
+        return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
+
+    def _by_files(self, data, paths):
+        params, n_rows = self.params, data.n_train + data.n_test
+        rows = [
+            datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"]) for path in paths.values()
+        ]
+        if params["drawn_with"] is not None:
+            place = datasets.rows_of_file(data.n_train, data.n_test, params["drawn_with"])
+            rows = [place[part] for part in rows]
+        note = f"Split anew by files of row numbers, split {params['column'] + 1}."
+        return datasets.resplit(data, *rows, note)

@@ -1,14 +1,16 @@
-"""Reading files that a user has given into a data set that is kept."""
+"""Reading files that a user has given into a data set that is kept; and other words of its texts as features."""
 
 import threading
+import time
 from dataclasses import dataclass
 
-from xmlcore.datasets import read_dataset, save_dataset
+from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_words
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import all_visible
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.engine.task import Estimate, register
+from xmlcore.experiment.engine.task import register
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
@@ -24,7 +26,6 @@ OPTIONS = {
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
-START, READ_BYTE = 0.3, 5e-8  # seconds to begin, and to read and keep a byte of a file, which may be packed
 _lock = threading.Lock()  # one reader at a time in a process, as Python records warnings of all threads together
 
 
@@ -44,14 +45,14 @@ class ReadsFiles(MakesDataset):
     doing = "Reading {dataset}"
     can_be_made_again = False
     what = "uploaded data"  # name of the data set until it is read
-    read_byte, memory = 0.0, 0  # seconds to read a byte of a file, and bytes in memory for it
+    memory = 6  # bytes for a byte of a file, which may be packed
 
     def dataset_name(self):
         return self.what
 
-    def estimate(self) -> Estimate:
+    def work(self):
         n_bytes = sum(file["bytes"] for file in self.params["files"].values())
-        return Estimate(START + self.read_byte * n_bytes, self.memory * n_bytes)
+        return Work(self.kind, n_bytes, self.memory * n_bytes)
 
 
 @register
@@ -63,7 +64,7 @@ class Read(ReadsFiles):
     kept.
     """
 
-    kind, folder, read_byte, memory = "read", "readings", READ_BYTE, 6
+    kind, folder = "read", "readings"
 
     PARAMETERS = (
         Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
@@ -104,3 +105,106 @@ def _show_names(data) -> list[str]:
             have = field.removesuffix("_names") + (" name has" if changed == 1 else " names have")
             notes.append(f"{changed:,} {have} control characters, such as line breaks: these are shown as blanks or �.")
     return notes
+
+
+TEXT_FILES = ("train", "test", "names")  # arguments of read_text_dataset
+TEXT_OPTIONS = {
+    "text": "text",
+    "labels": "labels",
+    "format": "auto",
+    "separator": "auto",
+    "encoding": "utf-8",
+    "header": "auto",
+}
+VECTORIZER = Parameter("vectorizer", "Words", "Parameters of a ``TextVectorizer``.", "dict", {})
+
+
+@register
+class ReadTexts(ReadsFiles):
+    """Read documents and their labels into a data set, and keep it. No inputs."""
+
+    kind, folder, what = "read_texts", "text-readings", "uploaded texts"
+    memory = 8
+
+    PARAMETERS = (
+        Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=TEXT_FILES),
+        VECTORIZER,
+        *(
+            Parameter(name, name, "See ``read_text_dataset``.", "any", default)
+            for name, default in TEXT_OPTIONS.items()
+        ),
+        *SPLIT,
+    )
+
+    def complete(self, params):
+        return with_vectorizer(params)
+
+    def run(self, progress=silent, files=None):
+        began = []
+
+        def watched(phase, fraction, detail=""):
+            if phase == "Reading words" and not began:
+                began.append(time.perf_counter())
+            progress(phase, fraction, detail)
+
+        with given.taken(self.key, self.params["files"]) as sources:
+            options = {name: value for name, value in self.params.items() if name != "files"}
+            options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
+            data, notes = read_noted(read_text_dataset, options | sources, watched)
+        notes.append(note_on_words(data, time.perf_counter() - began[0]))
+        progress("Saving", 0.0)
+        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def note_on_words(data, seconds: float) -> str:
+    """Return a sentence on how many features words became, and in which time."""
+    return (
+        f"Words became {data.n_features:,} features in {seconds:.2g} s; a training row has "
+        f"{data.X_train.nnz / data.n_train:.1f} of them on average."
+    )
+
+
+def with_vectorizer(params: dict) -> dict:
+    """Return parameters of a task with all parameters of the vectoriser, checked."""
+    vectorizer = vectorizer_of(params["vectorizer"])
+    vectorizer.check()
+    return params | {"vectorizer": vectorizer.get_params()}
+
+
+def vectorizer_of(params: dict):
+    """Return the vectoriser with parameters that may come from JSON, which has lists for tuples."""
+    return TextVectorizer(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
+
+
+@dataclass(frozen=True)
+class Words:
+    """A data set that was made from the texts of another one and is kept."""
+
+    dataset: str
+    notes: list
+
+
+@register
+class OtherWords(MakesDataset):
+    """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``."""
+
+    kind, folder, result, needs = "words", "words", Words, ("dataset",)
+    doing = "Making words of {dataset} features"
+    on_cluster = False  # it keeps a data set besides its result
+
+    PARAMETERS = (VECTORIZER,)
+
+    def complete(self, params):
+        return with_vectorizer(params)
+
+    def work(self):
+        return Work(self.kind, self.sizes["bytes"], 6 * self.sizes["bytes"])
+
+    def run(self, progress=silent, files=None):
+        data, start = self.dataset(progress), time.perf_counter()
+        made = with_words(data, vectorizer_of(self.params["vectorizer"]), progress=progress)
+        notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]
+        progress("Saving", 0.0)
+        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
+        object.__setattr__(made, "name", "data with other words")
+        return {"dataset": save_dataset(made, self.made_by()), "notes": notes}

@@ -8,11 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.experiment.catalog import NOISE
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.inputs import kept_run, kept_selection
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
-from xmlcore.experiment.kinds.train import compile_kernels, estimator, evaluate, run_and_model, with_changed
+from xmlcore.experiment.kinds.train import (
+    compile_kernels,
+    estimator,
+    evaluate,
+    kept_run,
+    kept_selection,
+    run_and_model,
+    with_changed,
+)
+from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
 from xmlcore.models import OneVsRest
 from xmlcore.models.plt.scaling import UNIT, read_as
@@ -171,11 +178,14 @@ class TrainReduced(Task):
         params = {name: self.params[name] for name in ("model", "params", "k")}
         return task("train", {"dataset": self.fingerprint}, params)
 
-    def estimate(self) -> Estimate:
-        selection, whole = load("select", self.inputs["selection"]), self.whole()
-        known = whole.load() if whole.exists() else None
-        n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
-        return estimates.reduced(self.dataset(), self.params, n_used, known)
+    def work(self):
+        """Return the work of the training on selected features, and of that on all if it is not kept."""
+        selected, whole = load("select", self.inputs["selection"]).selected, training(self, **self.whole().params)
+        share = union_of_features(selected, self.params["n_per_label"]).size / self.sizes["n_features"]
+        return whole._replace(values=(share + (not self.whole().exists())) * whole.values)
+
+    def took(self, value, seconds):
+        return 0, 0  # whether the other training was kept is not known any more
 
     def run(self, progress=silent, files=None):
         progress("Reading the data set", 0.0)

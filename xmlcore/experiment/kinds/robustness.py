@@ -7,15 +7,15 @@ import numpy as np
 
 from xmlcore import robustness
 from xmlcore.experiment.catalog import MODELS
-from xmlcore.experiment.engine import estimates, times
-from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task import Task, as_plain, keep, register, task
 from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
-from xmlcore.experiment.kinds.train import sampled_rows
+from xmlcore.experiment.engine.times import Work
+from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.models.plt.scaling import UNIT, read_as
 from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.parameters import AUTO, REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
+from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.robustness.perturbations import (
     ATTACKS,
     CERTIFICATE,
@@ -25,11 +25,14 @@ from xmlcore.robustness.perturbations import (
     check_options,
     option_defaults,
 )
+from xmlcore.system import effective_jobs
 from xmlcore.typing import DataFrame
 
 # The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
 # be 0 for every label that the model is sure of.
 SURROGATE_PARAMS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
+ATTACK_BYTES, NOISE_BYTES = 160, 16  # memory per value of a block: of an attack, and of noise on all features
+CERTIFYING = 20  # how many times a row is predicted that is certified
 SURROGATE = "a binary PLT with logistic loss, trained on the same rows"
 
 
@@ -91,17 +94,18 @@ class MeasureRobustness(Task):
     def title_on(self, dataset):
         return f"Measuring {KINDS[self.params['kind']].text} on {dataset}"
 
-    def estimate(self) -> Estimate:
-        run = load("train", self.inputs["run"])
-        estimate = estimates.robustness(run, self.dataset(), self.params)
-        if KINDS[self.params["kind"]].is_attack and (self.params["transferred"] or not has_gradient(run.model)):
-            attacked = surrogate(self.fingerprint, run.k)
-            if not attacked.exists():  # it is trained first
-                estimate = Estimate(estimate.seconds + attacked.estimate().seconds, estimate.bytes)
-        return estimate
+    def work(self):
+        p, sizes, kind = self.params, self.sizes, KINDS[self.params["kind"]]
+        n_rows, fills = min(p["n_rows"] or sizes["n_test"], sizes["n_test"]), kind.fills(p["options"])
+        of_row = sizes["n_features"] if fills else sizes["test_values"] / max(sizes["n_test"], 1)
+        n_times = len(p["levels"]) * p["n_repeats"] * (1 + 3 * kind.steps)
+        values = n_rows * of_row * (CERTIFYING if kind.needs == CERTIFICATE else 1 + n_times)
+        at_once = min(n_rows * sizes["n_features"], effective_jobs(None) * BLOCK_VALUES)  # rows are changed in blocks
+        n_bytes = (ATTACK_BYTES if kind.steps else NOISE_BYTES if fills else 0) * at_once
+        return Work(f"{self.kind} {p['kind']}", values, int(n_bytes), self.inputs | p["options"])
 
     def run(self, progress=silent, files=None):
-        start, worked, params = time.perf_counter(), time.process_time(), self.params
+        start, params = time.perf_counter(), self.params
         kind = KINDS[params["kind"]]
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = self.dataset()
@@ -130,14 +134,12 @@ class MeasureRobustness(Task):
             progress=progress,
             on_ranking=first_right,
         )
-        seconds, worked = time.perf_counter() - start, time.process_time() - worked
-        times.add(estimates.measuring(run, dataset, params), seconds, worked=worked)
         made = Robustness(
             run_key=self.inputs["run"],
             n_test=dataset.n_test,
             frame=frame,
             surrogate=attacked_name,
-            seconds=seconds,
+            seconds=time.perf_counter() - start,
             first_right=None if kind.needs == CERTIFICATE else first_right.counts,
             **params | {"n_rows": rows.size},
         )

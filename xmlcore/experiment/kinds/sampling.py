@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.experiment.engine import estimates
-from xmlcore.experiment.engine.estimates import most_adversaries, rows_at_once
-from xmlcore.experiment.engine.inputs import kept_run_and_model
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, load, register
-from xmlcore.experiment.kinds.train import compile_kernels, estimator
+from xmlcore.experiment.engine.task import Task, as_plain, load, register
+from xmlcore.experiment.engine.times import Work
+from xmlcore.experiment.kinds.train import compile_kernels, estimator, kept_run_and_model
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import DoubleSampling
 from xmlcore.models.compiling import COMPILING
+from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import check_count, csr_parts
+
+CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
+BYTES_PER_CANDIDATE = 40  # for its class id, its score f, and temporary arrays, while rows are predicted
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,26 @@ def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
     return lines
 
 
+def most_adversaries(params: dict[str, Any], n_classes: int) -> int:
+    """Return the largest number of adversaries that an example can have."""
+    among = check_count(n_classes, "n_classes", 0)
+    if params.get("adversaries", "random") == "candidates":
+        among = min(among, int(params["n_candidates"]))
+    return max(1, among - 1)
+
+
+def candidate_bytes(n_rows: int, n_candidates: int) -> int:
+    """Return the peak memory in bytes of :func:`sampling_study` when it predicts rows with many candidates."""
+    n_rows, n_candidates = check_count(n_rows, "n_rows", 0), check_count(n_candidates, "n_candidates", 0)
+    at_once = min(n_rows, _rows_at_once(n_candidates))
+    return BYTES_PER_CANDIDATE * at_once * n_candidates
+
+
+def _rows_at_once(n_candidates: int) -> int:
+    """Return the number of rows that are predicted together, with ``n_candidates`` candidates each."""
+    return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
+
+
 def _train(params, dataset, progress):
     """Train DoubleSampling, and return the model; with noise in training, the model without its wrapper."""
     fitted = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
@@ -219,7 +241,7 @@ def _sizes(fitted) -> dict:
 
 def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
     count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
-    step, first, is_candidate, seconds = rows_at_once(int(count)), [], [], 0.0
+    step, first, is_candidate, seconds = _rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):
         report(start / dataset.n_test)
         part = slice(start, start + step)
@@ -247,7 +269,7 @@ def _are_candidates(Y, candidates):
     ptr, classes, _ = csr_parts(Y)
     rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     is_candidate = np.zeros(rows.size, bool)
-    step = rows_at_once(candidates.shape[1])
+    step = _rows_at_once(candidates.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         is_candidate[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
@@ -284,8 +306,19 @@ class StudySampling(Task):
         trains = self.params["n_adversarial"] or self.params["examples_per_class"]
         return f"Trying other {'κ and π' if trains else 'numbers of candidates'} on {dataset}"
 
-    def estimate(self) -> Estimate:
-        return estimates.sampling(load("train", self.inputs["run"]), self.dataset(), self.params)
+    def work(self):
+        run, sizes, p = load("train", self.inputs["run"]), self.sizes, self.params
+        kappa, examples = run.params["n_adversarial"], run.params["examples_per_class"]
+        drawn = {(value, examples) for value in p["n_adversarial"]}
+        drawn |= {(kappa, value) for value in p["examples_per_class"]}
+        n_classes = min(sizes["n_labels"], sizes["n_train"])
+        pairs = [n_classes * min(kappa, most_adversaries(run.params, n_classes)) * value for kappa, value in drawn]
+        of_pair = names_of_features(run.params.get("features", "paper"), run.params.get("candidates_from") == "plt")
+        values = p["n_repeats"] * sum(sizes["train_values"] + len(of_pair) * each for each in pairs)
+        values += sizes["test_values"] * sum(1 + count / run.params["n_candidates"] for count in p["n_candidates"])
+        predicting = candidate_bytes(sizes["n_test"], min(n_classes, max(p["n_candidates"], default=0)))
+        n_bytes = max(pairs, default=0) * (8 * len(of_pair) + 1)  # float64 features and a sign
+        return Work(self.kind, values, int(max(n_bytes, predicting)))
 
     def run(self, progress=silent, files=None):
         start = time.perf_counter()

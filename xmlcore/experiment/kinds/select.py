@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from xmlcore.experiment.catalog import SELECTORS
-from xmlcore.experiment.engine import estimates, times
+from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.fitting import watched
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.engine.task import Task, as_plain, register
 from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
+from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.base import Estimator
 from xmlcore.models.compiling import COMPILING, turn
@@ -170,6 +171,37 @@ def warm_up_selector(method: str, params: dict) -> float:
     return time.perf_counter() - start
 
 
+def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return "bytes", the memory of a selection, and "seconds" that one like it took here; of FALS also its order."""
+    check_dataset(dataset)
+    params = selection_params(method, params)
+    size = dataset.n_train, dataset.n_features, dataset.n_labels, dataset.X_train.nnz
+    took = times.nearest(_work(method, params, *size))
+    return _plan(method, params, *size) | {"seconds": None if took is None else took.seconds}
+
+
+def selecting(task: Task, method: str, params: dict) -> Work:
+    """Return the work of a selection on the data set of a task."""
+    sizes = task.sizes
+    size = sizes["n_train"], sizes["n_features"], sizes["n_labels"], sizes["train_values"]
+    return _work(method, params, *size)
+
+
+def _work(method, params, n_rows, n_features, n_labels, n_values) -> Work:
+    """Return the work of a selection for which each label reads all values."""
+    settings = {name: value for name, value in params.items() if name != "random_state"} | {"labels": n_labels}
+    n_bytes = _plan(method, params, n_rows, n_features, n_labels, n_values)["bytes"]
+    return Work(f"select {method}", n_values * n_labels, int(n_bytes), settings)
+
+
+def _plan(method, params, n_rows, n_features, n_labels, n_values) -> dict:
+    if method == "FALS":
+        found = SELECTORS[method].cls(**params).estimate((n_rows, n_features), n_labels, nnz=n_values)
+        return {name: found[name] for name in ("bytes", "order", "scoring", "n_steps")}
+    beside = {"RandomForest": 0, "Lasso": 24 * n_values}
+    return {"bytes": 4 * n_labels * n_features + beside.get(method, 64 << 20)}
+
+
 def key_params(method: str, params: dict) -> dict:
     """Return the parameters in the key of a selection; a share of 1.0 (all features) differs from a count of 1."""
     kept = params["n_features"]
@@ -218,14 +250,15 @@ class Select(Task):
     def about(self):
         return super().about() | {"method": self.params["method"]}
 
-    def estimate(self) -> Estimate:
-        return estimates.selection(self.dataset(), **self.params)
+    def work(self):
+        return selecting(self, **self.params)
+
+    def took(self, value, seconds):
+        return value["times"]["fit_s"], 0
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
-        work, took = estimates.selecting(data, selection.method, selection.params), selection.times
-        times.add(work, took["fit_s"], worked=took["fit_cpu_s"])
         if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
         return as_plain(selection)

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import time
+import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,9 +14,8 @@ import numpy as np
 from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
-from xmlcore.experiment.engine import estimates, times
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, full_params, grown, watched
-from xmlcore.experiment.engine.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
@@ -26,8 +26,9 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.plt.choosing import PUBLISHED_C
 from xmlcore.parameters import AUTO
-from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
+from xmlcore.store.places import read_record
 from xmlcore.typing import ArrayLike, DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count, check_dataset, check_model
 
@@ -35,6 +36,7 @@ FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
 INTERVALS = "intervals"  # of an Evaluation: the key of the table with intervals, when evaluate was asked for it
 SAMPLE = ("rows", "labels")  # of a trial: the size of what it was trained on
+FITTING = 0.9  # share of the time, usually; then the test rows are predicted
 LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
@@ -217,10 +219,10 @@ def run_and_model(
     """Do what :func:`run` does with all parameters, and return the fitted model as well."""
     check_dataset(dataset)
     progress(COMPILING, 0.0)
-    unfitted, fitting = estimator(model, params), estimates.share_of_fitting(dataset, model, params)
+    unfitted = estimator(model, params)
     with watched(compile_kernels(unfitted)) as training:
-        unfitted.fit(dataset.X_train, dataset.Y_train, progress=part_of(progress, 0.0, fitting))
-    return _measured(dataset, model, params, k, unfitted, training, part_of(progress, fitting, 1.0))
+        unfitted.fit(dataset.X_train, dataset.Y_train, progress=part_of(progress, 0.0, FITTING))
+    return _measured(dataset, model, params, k, unfitted, training, part_of(progress, FITTING, 1.0))
 
 
 def _measured(dataset, model, params, k, estimator, training: WatchedTraining, progress) -> tuple[Run, object]:
@@ -247,13 +249,6 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
         **_choice(estimator, fitted, params),
     )
     return result, fitted
-
-
-def learn(dataset, made: Run, n_bytes: float = 0) -> None:
-    """Keep how long a training took, and the bytes by which the process grew: later ones are estimated by them."""
-    of_processors, predicting = made.times["fit_cpu_s"], made.times["predict_s"]
-    work = estimates.training(dataset, made.model, made.params)
-    times.add(work, made.times["fit_s"] + predicting, n_bytes, worked=of_processors + predicting)
 
 
 def _choice(estimator, fitted, params) -> dict:
@@ -288,8 +283,11 @@ class Train(Task):
         parts = ("times", "size", "memory", "decided")
         return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in parts}
 
-    def estimate(self) -> Estimate:
-        return estimates.train(self.dataset(), self.params["model"], self.params["params"])
+    def work(self):
+        return trees.training(self, **self.params)
+
+    def took(self, value, seconds):
+        return value["times"]["fit_s"] + value["times"]["predict_s"], grown(value["memory"])
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
@@ -300,7 +298,6 @@ class Train(Task):
             made, fitted = _measured(data, **self.params, estimator=ensemble, training=training, progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
-            learn(data, made, grown(made.memory))
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)
@@ -361,3 +358,47 @@ def sampled_rows(n: int, n_rows: int | None, seed: int):
     if n_rows is None or check_count(n_rows, "n_rows") >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng([seed, 1]).permutation(n)[:n_rows])
+
+
+# --- kept runs and selections as inputs of tasks: damaged ones are made again ---
+
+_CANNOT_BE_READ = (store.DamagedArtifactError, store.UnreadableArtifactError)
+
+
+def kept_run(key: str, progress: Progress = silent) -> Run:
+    return _read("train", key, progress, lambda key: load("train", key))
+
+
+def kept_run_and_model(key: str, progress: Progress = silent):
+    """Return a kept run and its fitted model; when one of them cannot be read, the run is first made again."""
+    progress("Reading the model", 0.0)
+    return _read("train", key, progress, lambda key: (load("train", key), load_run_model(key)))
+
+
+def kept_selection(key: str, progress: Progress = silent):
+    """Return a kept selection; when it cannot be read, it is first made again, as by :func:`kept_run_and_model`."""
+    return _read("select", key, progress, lambda key: load("select", key))
+
+
+def _read(kind, key, progress, read):
+    """Return ``read(key)``; when the result cannot be read, return ``read`` of the result that is made again."""
+    try:
+        return read(key)
+    except _CANNOT_BE_READ as error:
+        maker = _maker(kind, key, error)
+        warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
+    if maker.key != key and maker.exists():  # the result has been made again by a later version
+        try:
+            return read(maker.key)
+        except _CANNOT_BE_READ:
+            pass
+    return read(keep(maker, progress, again=True))
+
+
+def _maker(kind, key, error) -> Task:
+    """Return the task that makes a result; raise ``error`` when the task is not known or is no longer possible."""
+    try:
+        facts = read_record(store.folder(KINDS[kind].folder, key))
+        return task(kind, facts["inputs"], facts["params"])
+    except (OSError, ValueError, TypeError, KeyError):
+        raise error from None

@@ -4,21 +4,26 @@
 own result is kept.
 """
 
+import math
 import warnings
 from typing import Any
 
 from xmlcore import store
-from xmlcore.experiment.engine import estimates
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, grown, watched
-from xmlcore.experiment.engine.task import Estimate, Task, register, task
+from xmlcore.experiment.engine.task import Task, register, task
 from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
+from xmlcore.experiment.engine.times import Work
 from xmlcore.models import load_model
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
 from xmlcore.models.plt.shapes import Sizes, n_trees_of, trees_asked_for
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
+from xmlcore.robustness import augmented_bytes
 from xmlcore.typing import Dataset
+
+COPIED = 64  # bytes of memory of a training per value of the rows, which it copies and numbers anew
+LEFT_OUT = ("random_state", "noise_sigma")  # settings that hardly change the time
 
 
 @register
@@ -34,11 +39,11 @@ class TrainTree(Task):
     def title_on(self, dataset):
         return f"Training tree {self.params['number'] + 1} of {self.params['model']} on {dataset}"
 
-    def estimate(self) -> Estimate:
-        data, params = self.dataset(), self.params["params"]
-        whole = estimates.train(data, self.params["model"], params)
-        single = estimates.train(data, self.params["model"], params | {"n_estimators": 1})
-        return Estimate(min(single.seconds, whole.seconds), single.bytes)
+    def work(self):
+        return training(self, self.params["model"], self.params["params"] | {"n_estimators": 1})
+
+    def took(self, value, seconds):
+        return value["seconds"], grown(value["memory"])
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
@@ -49,6 +54,21 @@ class TrainTree(Task):
         if files is not None:
             files["model"] = model.save
         return vars(training)
+
+
+def training(task: Task, model: str, params: dict, k: int | None = None, n_rows: int | None = None) -> Work:
+    """Return the work of training a model on the data set of a task, or on so many of its rows."""
+    sizes, n_trees = task.sizes, params.get("n_estimators")
+    values = sizes["train_values"] * (n_rows or sizes["n_train"]) / sizes["n_train"]
+    n_bytes = COPIED * (values + sizes["test_values"])
+    if params.get("noise_sigma", 0) > 0:
+        ratio, support = params["noise_ratio"], params["noise_support"]
+        n_bytes += augmented_bytes(n_rows or sizes["n_train"], sizes["n_features"], round(values), ratio, support)
+        values *= 1 + ratio
+    # Between a model that reads each value for each label, and one that reads it for each level of a tree.
+    values *= math.sqrt(sizes["n_labels"]) * (n_trees if isinstance(n_trees, int) else 1)
+    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
+    return Work(f"train {model}", values, int(n_bytes), settings | {"labels": sizes["n_labels"]})
 
 
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:

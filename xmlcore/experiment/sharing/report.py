@@ -15,7 +15,6 @@ from typing import Any
 from xmlcore import __version__, metrics
 from xmlcore.datasets import load_saved
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.best_in_words import best_in_words
 from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
@@ -241,14 +240,14 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
         return f"{html.escape(measure)} is not known of any of these results."
     bold = {name: f"<b>{html.escape(name)}</b>" for name in names}
     among = f"{len(names)} {'results' if (known['n'] == 1).all() else 'settings'}{' that can be read' * of_readable}"
-    of = known, measure, list(bold.values()), among, "<b>{}</b>"
+    of = known, measure, list(bold.values())
     if len(names) == 1:
-        return best_in_words(*of)
+        return side_by_side.best(*of).text(among, "<b>{}</b>")
     measures = side_by_side.at_most((measure, *side_by_side.TESTED), data.n_labels)
     tests = side_by_side.differences(data, {name: kept[name] for name in names}, measures)
-    best = best_in_words(*of, tests.assign(run=tests["run"].map(bold)))
+    best = side_by_side.best(*of, tests).text(among, "<b>{}</b>")
     return (
-        f"{best} How many points others are better or worse, with 95 % intervals; <b>bold</b> differences are sure:</p>"
+        f"{best} Points by which others are better or worse, with 95 % intervals; <b>bold</b> is significant:</p>"
         f'{of_tests(tests)}<p class="quiet">{side_by_side.how_tested(tests)}'
     )
 

@@ -6,8 +6,8 @@ from typing import Any
 from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.experiment.engine.task import KINDS, load
-from xmlcore.experiment.kinds.read_texts import vectorizer_of
-from xmlcore.experiment.kinds.split import WAYS
+from xmlcore.experiment.kinds.prepare import WAYS
+from xmlcore.experiment.kinds.read import vectorizer_of
 
 # Kinds of tasks that make data sets, in the order in which we ask.
 MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
