@@ -8,7 +8,7 @@ import streamlit as st
 from pages.compare import listed
 from pages.shared import addresses, format, jobs, settings, tables
 from pages.shared.figures import charts
-from pages.shared.results import results, run_changes, run_code
+from pages.shared.results import results, run_changes
 from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
@@ -96,7 +96,7 @@ def show(key: str, every) -> None:
         tables.show(frame, "compare.one.facts", columns, most=600)
     _log(record)
     if not (line["problem"] or results.is_given(record)):
-        run_code.show(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
+        run_changes.show_code(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
     charts.csv_button("All of this, CSV", lambda: _everything(line), f"result-{line['key'][:6]}", "Names and values")
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.data import manage
 from pages.data.forms import form, published, split, synthetic, texts, upload, vectorizer
 from pages.shared import actions, fields, format, fragments, jobs, sections
-from pages.shared.workspaces import dataset_list, sources, workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets
 
 ADDING = "data.adding"  # key of st.session_state: whether the user has asked for the ways to get more
@@ -22,8 +22,8 @@ def dataset(fingerprint) -> None:
              if entry["source"] == "catalog"}  # fmt: skip
     names = [entry.name for entry in datasets.catalog() if not entry.published]
     names += [wanted] if wanted in published.names() else []
-    titles = {f"catalog {name}": f"{name} ({sources.of_catalog(name)})" for name in names}
-    titles |= {keys[fp]: f"{entry['name']} ({sources.words(entry)})" for fp, entry in opened.items()}
+    titles = {f"catalog {name}": f"{name} ({dataset_list.of_catalog(name)})" for name in names}
+    titles |= {keys[fp]: f"{entry['name']} ({dataset_list.where_from(entry)})" for fp, entry in opened.items()}
     current = f"catalog {wanted}" if wanted in names else keys.get(fingerprint)
     look = {"index": None if current is None else 0, "placeholder": "Choose a data set", "width": 400}
     about = "Data sets that you upload are seen only by people who have this page's full address."

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shared import actions, format, jobs, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.workspaces import dataset_list, removed, result_list, sources, workspace
+from pages.shared.workspaces import dataset_list, removed, result_list, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.kinds.export import FORMATS
 
@@ -64,7 +64,7 @@ def compare(opened: dict, used) -> None:
                     "Features": facts["n_features"],
                     "Labels": facts["n_labels"],
                     "On disk": format.size(facts["bytes"]),
-                    "From": sources.words(entry),
+                    "From": dataset_list.where_from(entry),
                     "Results": len(_results(fingerprint)),
                     "In use": fingerprint == used,
                 }

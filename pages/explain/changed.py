@@ -7,7 +7,7 @@ from pages.explain.view import TOP, counterfactual
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import before_after, results
-from pages.shared.rows import explaining, row_editor, row_edits
+from pages.shared.rows import explaining, row_editor
 from pages.shared.view import look, now
 from xmlcore import explain, figures, robustness
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
@@ -24,7 +24,7 @@ def by_hand(view, ready) -> None:
     by_key, titles = {record["key"]: record for record in ready.records}, ready.titles
     _fewest(view)
     row = (view.run.fingerprint, view.row)
-    editor = row_editor.Editor(STATE, view.data, view.x, row, row_edits.parsed(now().edit))
+    editor = row_editor.Editor(STATE, view.data, view.x, row, row_editor.parsed(now().edit))
     left, right = st.columns([3, 2], gap="large")
     with left:
         after = editor.show()
@@ -35,7 +35,7 @@ def by_hand(view, ready) -> None:
     _remember(view, editor, after)
     if not changes:
         return
-    more = f" A link has room for {row_edits.MOST} changes only." if len(changes) > row_edits.MOST else ""
+    more = f" A link has room for {row_editor.MOST_EDITS} changes only." if len(changes) > row_editor.MOST_EDITS else ""
     st.markdown(f"Changed: {format.listed(changes)}.{more}")
     for i in range(0, len(keys), 2):
         for key, column in zip(keys[i : i + 2], st.columns(2, gap="large")):
@@ -51,7 +51,7 @@ def _fewest(view) -> None:
     k = 1 if place == 1 else view.k
     found, title = counterfactual(view.key, view.row, view.label, k), format.plain(view.title)
     label = f"**{format.plain(view.name)}** {'first' if k == 1 else f'among its first {k}'}"
-    if found is None or len(found) > row_edits.MOST:
+    if found is None or len(found) > row_editor.MOST_EDITS:
         st.markdown(f"{title} ranks {label} without any few of the features.")
         return
     names = [f"**{format.plain(view.data.feature_name(j))}**" for j in found]
@@ -60,15 +60,15 @@ def _fewest(view) -> None:
     about = "As few features as were found among those that contribute most; another set may be smaller."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Without {format.listed(names)}, {title} does not rank {label}.", help=about)
-        drop = lambda: look(edit=row_edits.text([[j, None] for j in found]))  # noqa: E731
+        drop = lambda: look(edit=row_editor.text([[j, None] for j in found]))  # noqa: E731
         st.button("Drop them", key="explain.whatif.fewest", on_click=drop)
 
 
 def _remember(view, editor, after) -> None:
-    edits = row_edits.text(row_edits.between(view.x, after))
+    edits = row_editor.text(row_editor.between(view.x, after))
     if edits != now().edit:
         look(edit=edits)
-        editor.remembered(row_edits.parsed(edits))
+        editor.remembered(row_editor.parsed(edits))
         st.rerun()
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.explain.view import path as nodes_of
 from pages.shared import format, label_trees, tables
 from pages.shared.figures import charts
-from pages.shared.rows import explaining, path_table
+from pages.shared.rows import explaining
 from xmlcore import experiment, figures
 
 PROBABILITY = {  # how the margin of a node's classifier becomes a probability, by the loss of a label tree
@@ -27,7 +27,7 @@ def path(view) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _figure(view, nodes)
-    shown, config, signs = path_table.table(nodes, view.kind in explaining.PERCENT)
+    shown, config, signs = label_trees.table(nodes, view.kind in explaining.PERCENT)
     with right:
         tables.show(shown, "explain.path.table", config, signs=signs, most=380)
         st.caption(f"{format.count(len(shown), 'node')} on the way to the label.")

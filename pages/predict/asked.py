@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import fields, format, selectors
 from pages.shared.results import before_after, results
-from pages.shared.rows import explaining, row_editor, row_edits
+from pages.shared.rows import explaining, row_editor
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import explain
@@ -122,7 +122,7 @@ def _features(predictor) -> Question | None:
     )
     editor.add(lambda: st.session_state.pop(EDITED, None))
     x = editor.show()
-    edits = row_edits.between(empty, x)
+    edits = row_editor.between(empty, x)
     st.session_state[EDITED] = predictor.key, edits
     editor.remembered(edits)
     return Question(x, "these features", TYPED_FEATURES) if x.nnz else None

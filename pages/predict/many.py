@@ -6,7 +6,7 @@ import functools
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, fields, format, jobs, looking, sending, server, tasks, view
+from pages.shared import actions, fields, format, jobs, sending, server, tasks, view
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
@@ -217,7 +217,7 @@ def _again(predictor, file: dict) -> None:
 def _reading(file) -> dict:
     """Return the parameters that say where the texts are: in each line, or in the guessed column or another one."""
     try:
-        guess, _ = looking.look("predict", guess_new_texts, file)
+        guess, _ = sending.look("predict", guess_new_texts, file)
     except (ValueError, OSError):  # the task says what is wrong with the file
         return {}
     if guess.format == "lines":

@@ -7,7 +7,7 @@ sentence, curves, losses), ``details`` (all measures at one level; head, torso a
 
 import streamlit as st
 
-from pages.robustness import all_measures, answer, choices, details, measured, rows, training
+from pages.robustness import answer, choices, details, measured, rows, training
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
@@ -31,7 +31,7 @@ def draw(ready) -> None:
             answer.losses(measurements)
     if measurements is not None and not measurements.certified:
         further = {
-            "At one level": lambda: all_measures.show(measurements),
+            "At one level": lambda: details.at_one_level(measurements),
             "Head, torso and tail": lambda: details.buckets(measurements, ready.data.n_labels),
             "Prediction time": lambda: details.times(measurements),
         }

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.robustness import all_measures, noise
+from pages.robustness import details, noise
 from pages.shared import format, jobs, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -67,7 +67,7 @@ def _choose(data, settings):
             on_change=lambda: look(noisy=st.session_state[key]),
         )
     with middle:
-        level = all_measures.choose_level("Level", "robustness.rows.level", settings)
+        level = details.choose_level("Level", "robustness.rows.level", settings)
     right.button(
         "Random rows",
         key=f"{key}.random",

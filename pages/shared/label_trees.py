@@ -1,12 +1,24 @@
-"""Names of the nodes of label trees, the same on all pages."""
+"""Nodes of label trees on all pages: their names, and the table of those that a row passes."""
 
 import numpy as np
+import pandas as pd
 
-from pages.shared import server
+from pages.shared import server, tables
 from xmlcore import experiment
 from xmlcore.models.plt import frames
 
 LETTERS = 20  # length of a name with a number of further labels
+PATH_COLUMNS = (  # column, title, number format or whether it is a score, width in pixels, help
+    ("depth", "Depth", "%d", 50, None),
+    ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
+    ("factor", "{} here", True, 78, "What its classifier gives the node, given its parent."),
+    ("product", "{} so far", True, 90, "Product of the factors so far: at the end, that of the label."),
+    ("share", "P, %", True, 52, "Share of the node’s training rows that have the label."),
+    ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),
+    ("n_rows", "Rows", "localized", 52, "Training rows of the node."),
+    ("margin", "Margin", "{:+.3f}", 60, "Output, for the row, of the classifier that leads to this node."),
+    ("node", "Number", "%d", 60, "The Trees page finds nodes by their numbers."),
+)
 
 
 def node_name(data, node: int, label: int, first_label: int, n_labels: int, letters: int) -> str:
@@ -34,3 +46,38 @@ def names_on_path(key: str, data, path) -> list[str]:
         first = below[np.argmax(counts[below])]
         names.append(node_name(data, int(node), int(label), int(first), below.size, LETTERS))
     return names
+
+
+def table(nodes: pd.DataFrame, percent: bool):
+    """Return the table, its columns' settings and signs; ``percent`` says whether scores are probabilities."""
+    several = nodes["tree"].nunique() > 1
+    shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
+    config, signs = {"tree": tables.number("Tree", 42, "%d")}, {}
+    if "share" in nodes.columns:  # a tree of LdSM, in which a row may go to several leaves
+        shown["leaf"] = nodes["leaf"]
+        config["leaf"] = tables.number("To leaf", 58, "%d")
+    if "log_proba" in nodes.columns:
+        nodes = nodes.assign(product=np.exp(nodes["log_proba"]))
+    depth, *others, node = PATH_COLUMNS
+    for column, label, form, width, help_ in PATH_COLUMNS if "name" in nodes.columns else (depth, node, *others):
+        if column not in nodes.columns:
+            continue
+        in_percent = column == "change" or (form is True and percent)
+        shown[column] = 100 * nodes[column] if in_percent else nodes[column]
+        if column == "name":
+            config[column] = tables.text(label, width, help_)
+        elif form is True:
+            config[column] = score_column(label, shown[column], percent, width, help_)
+        elif form.startswith("{"):
+            config[column], signs[column] = tables.number(label, width, help=help_), form
+        else:
+            config[column] = tables.number(label, width, form, help_)
+    return shown, config, signs
+
+
+def score_column(label: str, values, percent: bool, width: int, help_: str | None = None):
+    """Return the settings of a column of probabilities, in percent, or of other scores; "{}" becomes their name."""
+    form = tables.percent_format(values) if percent else tables.score_format(values)
+    return tables.number(
+        label.format("P" if percent else "Score") + ", %" * (percent and "%" not in label), width, form, help_
+    )

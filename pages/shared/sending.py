@@ -1,15 +1,16 @@
-"""A button that has a worker do something with a chosen file, and why that failed."""
+"""Files that users give: what is said of a chosen one, handing it to a worker, and why that failed."""
 
 import re
 
 import streamlit as st
 
 from pages.shared import actions, format, jobs, tasks
+from pages.shared.process import turns
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import made, workspace
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import given, looks
 from xmlcore.experiment.engine.task_parameters import TEST_SIZE
 
 # Labels of controls by the arguments of xmlcore that they stand for: errors name those.
@@ -30,6 +31,7 @@ CONTROLS = {
     TEST_SIZE.name: TEST_SIZE.label,
     **{parameter.name: parameter.label for parameter in TextVectorizer.PARAMETERS},
 }
+LOOKED = "looking.looked"  # key of st.session_state: by kind, a file and settings, and what its beginning says
 
 
 def button(label: str, key: str, file) -> bool:
@@ -74,3 +76,20 @@ def on_page(fault) -> str:
         return f"“{CONTROLS[argument]}”" if argument in CONTROLS else "only in a notebook"
 
     return fault.text(called)
+
+
+def look(kind: str, function, file, **options) -> tuple:
+    """Return what :func:`xmlcore.experiment.engine.looks.look` returns, or raise what it raised."""
+    known = st.session_state.setdefault(LOOKED, {})
+    names = {name: getattr(value, "file_id", value) for name, value in options.items()}
+    key = file.file_id, repr(names)
+    if known.get(kind, (None,))[0] != key:
+        turns.give_up()
+        try:
+            known[kind] = key, looks.look(function, file, **options)
+        except (ValueError, TypeError, OSError) as error:
+            known[kind] = key, error
+    outcome = known[kind][1]
+    if isinstance(outcome, Exception):
+        raise outcome.with_traceback(None)
+    return outcome

@@ -51,7 +51,7 @@ class View:
     positive: int | None = None  # positive test rows that listed nodes have at least
     file: str = ""  # beginning of the key of the predictions for a file, one row of which the Predict page shows
     given: int | None = None  # that row
-    edit: str = ""  # changes of the row: see pages.shared.rows.row_edits
+    edit: str = ""  # changes of the row: see pages.shared.rows.row_editor
 
     def text(self) -> str:
         named = {name: getattr(self, name) for name in NAMES}

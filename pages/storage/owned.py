@@ -8,7 +8,7 @@ from pages.shared import format, sweeping
 from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.operator.user_workspaces import listed_keys as keys
 from pages.shared.results import run_names
-from pages.shared.workspaces import sources
+from pages.shared.workspaces import dataset_list
 from xmlcore import store
 
 COPY = "catalog"  # the store's name for published data sets as they were made or downloaded, before anyone used them
@@ -142,7 +142,7 @@ def _source(artifact, titles, fields) -> str:
     if artifact.kind == "datasets":
         made_from = [titles[key] for key in artifact.sources.values() if key in titles]  # else another workspace did
         entry = fields["known"].get(artifact.key, {"source": "upload"})
-        return f"split of {made_from[0]}" if made_from else sources.words(entry)
+        return f"split of {made_from[0]}" if made_from else dataset_list.where_from(entry)
     inputs = [*artifact.inputs.values(), artifact.record.get("fingerprint")]
     return ", ".join(dict.fromkeys(titles[key] for key in inputs if key in titles))
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
-from pages.shared.results import run_changes, run_code
+from pages.shared.results import run_changes
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
@@ -34,7 +34,7 @@ def show(ready) -> None:
     if run.chosen:
         _chosen(run, ready.files)
     links(ready)
-    run_code.show(record, ready.files, "train")
+    run_changes.show_code(record, ready.files, "train")
 
 
 def links(ready) -> None:

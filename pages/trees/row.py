@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, selectors, tables
+from pages.shared import format, label_trees, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
-from pages.shared.rows import path_table, row_text
+from pages.shared.rows import row_text
 from pages.shared.view import look, now
 from pages.trees import decision_tree, one_tree
 from xmlcore import figures
@@ -76,10 +76,10 @@ def _labels(view, lines, row) -> None:
             "name": tables.text("Label"),
             "state": tables.text("Right?", 75),
             "place": tables.number("Rank", 55, "%d", "Rank among the predicted labels."),
-            "probability": path_table.score_column("{}", shown["probability"], percent, 65, about[0]),
+            "probability": label_trees.score_column("{}", shown["probability"], percent, 65, about[0]),
             "at": tables.text("Lost most at", None, "The node on the label’s path that gets least."),
             "depth": tables.number("Depth", 58, "%d", "Depth of that node; the root has 0."),
-            "factor": path_table.score_column("{} there", shown["factor"], percent, 85, about[1]),
+            "factor": label_trees.score_column("{} there", shown["factor"], percent, 85, about[1]),
         },
         most=360,
         **tables.on_tick(key, lines["label"], lambda label: look(label=label)),
@@ -104,7 +104,7 @@ def _path(view, path, row, label) -> None:
         f"Beside a node is its {noun} given its parent; the height is the product so far.{several}",
         key=f"trees.plt.path.{view.key[:8]}",
     )
-    shown, config, signs = path_table.table(path, view.are_probabilities)
+    shown, config, signs = label_trees.table(path, view.are_probabilities)
     tables.show(shown, f"trees.plt.steps.{view.key[:8]}", config, signs=signs, most=360)
 
 

@@ -1,13 +1,14 @@
-"""What users change of kept results: names, tags, notes, archiving and deleting.
+"""What users do with kept results, given as records: name, tag, archive and delete them, and take their code."""
 
-A result is given as its record in the workspace. ``page`` is the name of the page, with which its widgets' keys begin.
-"""
+import json
 
 import streamlit as st
 
-from pages.shared import actions, format
+from pages.shared import actions, format, server
+from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import removed, result_list, workspace
+from xmlcore import experiment, store
 
 LONGEST_NAME, LONGEST_TAG, LONGEST_NOTE = 60, 30, 2000  # characters
 MOST_TAGS = 20  # of a result
@@ -119,3 +120,32 @@ def _delete(records) -> None:
     names = [every[record["key"]] for record in records if record["key"] in every]
     title = format.listed(names) if len(names) <= 3 else f"{len(names)} results"
     removed.remove("train", [record["key"] for record in records], title)
+
+
+def show_code(record: dict, file_name: str, place: str) -> None:
+    with st.expander("Code and files to repeat it", key=f"{place}.code", icon=":material/code:"):
+        known = workspace.get("known")
+        files = known.get(record["fingerprint"], {}).get("files", {})
+        makers = [entry["task"] for entry in known.values() if "task" in entry]  # not of others with an equal data set
+        try:
+            code = _code(record["key"], json.dumps([files, makers], sort_keys=True))
+        except KeyError:  # a model of another version of the program
+            st.caption("The code cannot be written: this version of the program does not have this model.")
+            return
+        except store.StoreError as error:
+            st.caption(f"The code cannot be written: {format.plain(error)}")
+            return
+        st.caption("These lines make the result again in a notebook, with the same measures.")
+        st.code(code, language="python")
+        charts.file_button(
+            "Bundle, zip",
+            lambda: experiment.bundle(record["key"], files=files, makers=makers),
+            f"{file_name}.zip",
+            "Settings, seed, fingerprint of the data, versions, measures, predictions, figure and code in one file. "
+            'experiment.rerun("FILE") makes the result again and says what agrees.',
+        )
+
+
+@server.shared()
+def _code(key, known):
+    return experiment.code_of(key, *json.loads(known))

@@ -1,11 +1,15 @@
-"""The data sets that a workspace lists: add, rename and forget them."""
+"""The data sets that a workspace lists: add, rename and forget them, and where they come from."""
 
 import time
 
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET, free_dataset_name
+from xmlcore import datasets
 
 LONGEST_NAME = 80  # characters in the name of a data set
+WITH_XMLCORE = "comes with xmlcore"
+DOWNLOADED = "downloaded"
+OWN = {"upload": "uploaded here", "synthetic": "made here", "split": "split here", "words": "made here"}
 
 
 def add_dataset(
@@ -81,3 +85,15 @@ def leave_dataset(fingerprint: str) -> None:
             data["dataset"], data["wanted"] = None, DEFAULT_DATASET
 
     workspace.update(leave)
+
+
+def where_from(entry: dict) -> str:
+    """Return where a data set comes from, given as in the workspace's "known": ``uploaded here``."""
+    if entry["source"] == "catalog":
+        return of_catalog(catalog_name(entry))
+    return OWN.get(entry["source"], entry["source"])
+
+
+def of_catalog(name: str) -> str:
+    """Return where a data set of the catalog comes from, given by its name there."""
+    return DOWNLOADED if any(entry.published for entry in datasets.catalog() if entry.name == name) else WITH_XMLCORE

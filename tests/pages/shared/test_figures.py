@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import format
 from pages.shared.figures import charts, figure_files
-from pages.shared.figures.pdf_info import with_info
+from pages.shared.figures.figure_files import with_info
 from pages.shared.workspaces import workspace
 from tests.pages import making
 from tests.pages.small import small_data

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pages.shared import view
-from pages.shared.rows import row_edits
+from pages.shared.rows import row_editor
 from pages.shared.workspaces import workspace
 from tests.pages.making import Row, fields_of, show, train, written
 from tests.pages.small import small_data
@@ -125,9 +125,9 @@ def test_a_view_names_every_field_and_only_changes_of_rows_that_are_some():
     left = whole.changed(data="cba987654321")
     assert {name for name in view.NAMES if getattr(left, name) == getattr(whole, name)} == kept
     assert whole.changed(row=whole.row) == whole and whole.changed(row=1, label=2).label == 2
-    assert row_edits.parsed("3~0.5_x~2_4~x_5~1e999_6~") == [[3, 0.5], [4, None]]
-    assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
-    assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
-    assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
+    assert row_editor.parsed("3~0.5_x~2_4~x_5~1e999_6~") == [[3, 0.5], [4, None]]
+    assert row_editor.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
+    assert row_editor.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
+    assert row_editor.text([[j, 1.0] for j in range(row_editor.MOST_EDITS + 1)]) == ""
     entries = [{"name": "api-docs"}, {"name": "mine", "entry": "api-docs"}, {"name": "api-docs", "entry": "other"}]
     assert [view._is_default({"source": "catalog", **entry}) for entry in entries] == [True, True, False]
