@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.data.forms import form, vectorizer
 from pages.data.forms.form import ChosenFiles
-from pages.shared import format, looking, tables
+from pages.shared import format, sending, tables
 from pages.shared.workspaces import made
 from xmlcore import datasets, experiment
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
@@ -51,7 +51,7 @@ class ColumnFields:
 def _seen(kind, function, file, **options):
     """Return what a look at a file says and its notes, or the error why there is none, and None."""
     try:
-        return looking.look(f"texts.{kind}", function, file, **options)
+        return sending.look(f"texts.{kind}", function, file, **options)
     except (ValueError, TypeError, OSError) as error:
         return error, None
 

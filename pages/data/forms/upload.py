@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data.forms import form, formats, texts
 from pages.data.forms.form import ChosenFiles
-from pages.shared import actions, fields, format, looking
+from pages.shared import actions, fields, format, sending
 from pages.shared.workspaces import made
 from xmlcore import experiment
 from xmlcore.datasets.readers.formats import Look, look
@@ -100,7 +100,7 @@ def look_at(file):
     if file is None:
         return None
     try:
-        return looking.look("rows", look, file)[0]
+        return sending.look("rows", look, file)[0]
     except (ValueError, OSError) as error:
         return error
 
