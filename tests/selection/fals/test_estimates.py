@@ -1,4 +1,4 @@
-"""Estimates of time and memory know the parameters."""
+"""Estimates of memory know the parameters."""
 
 import tracemalloc
 
@@ -16,17 +16,16 @@ def test_estimates_need_no_fit():
     assert estimate["order"] in estimate["costs"] and estimate["n_hidden"] == round((12 * 5) ** 0.5)
     assert FALS().estimate((60, 12), 5, nnz=X.nnz)["costs"] == estimate["costs"]
     small, large = FALS().estimate((10**4, 500), 100), FALS().estimate((10**5, 500), 1000)
-    assert large["seconds"] > 10 * small["seconds"] and large["bytes"] > small["bytes"]
+    assert large["bytes"] > small["bytes"]
     huge = FALS().estimate((65_687, 36_865), 2000, nnz=742_000)
     assert huge["scoring"] == "sampled" and 3.8e9 < huge["bytes"] < 8e9
     for params in VARIANTS:
-        assert FALS(**params).estimate(X, 5)["seconds"] > 0
+        assert FALS(**params).estimate(X, 5)["bytes"] > 0
 
 
 def test_estimates_depend_on_draws_and_binary_networks():
     X, Y = problem()
     large = ((10_000, 20_000), 50, 400_000)
-    assert FALS(l2=1e-3).estimate(*large)["training_seconds"] > 3 * FALS().estimate(*large)["training_seconds"]
     few, many = (FALS(scoring="sampled", n_scored_rows=n).estimate(*large)["bytes"] for n in (16, 9_000))
     assert few < many < few + (1 << 30)  # drawn rows go through in parts
     for activation in ("relu", "sigmoid"):

@@ -18,10 +18,9 @@ from xmlcore.selection.fals import label_networks, saving
 from xmlcore.selection.fals.attribution import IG_STEPS, attributions
 from xmlcore.selection.fals.blocks import PHASE as SCORING
 from xmlcore.selection.fals.blocks import ROWS
-from xmlcore.selection.fals.estimates import check_memory, estimate
 from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import ABOUT, FISHER, METHODS, PARAMETERS, PRESETS, SHARED
-from xmlcore.selection.fals.scoring import score, score_bytes
+from xmlcore.selection.fals.scoring import check_memory, estimate, score, score_bytes
 from xmlcore.selection.fals.selecting import (
     best,
     check_finite,
@@ -34,8 +33,6 @@ from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
-
-SCORED = 0.6  # measured time of scoring, as a share of that estimated, when training takes as long as estimated
 
 
 @described
@@ -121,10 +118,8 @@ class FALS(KeepsColumns, MultiLabelModel):
         check_memory(self, X, Y.shape[1])
         seed = self._entropy()
         warn_of_scales(X)
-        expected = estimate(self, X, Y.shape[1], None)
         training = label_networks.PHASE if self.binary else TRAINING
-        shares = {training: expected["training_seconds"], SCORING: SCORED * expected["scoring_seconds"]}
-        progress = of_phases(progress, shares)
+        progress = of_phases(progress, {training: 0.5, SCORING: 0.5})
         # One thread per matrix product: several would wait for each other, and could round differently.
         with one_blas_thread(), Workers(self.n_jobs) as workers:
             network = self._train(X, Y, seed, workers, progress)
@@ -147,7 +142,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         )
 
     def estimate(self, X: Matrix, n_labels: int, nnz: int | None = None) -> dict[str, Any]:
-        """Estimate the time and memory that ``fit`` would take.
+        """Return the memory that ``fit`` would take, and how it would compute scores.
 
         Parameters
         ----------
@@ -161,11 +156,9 @@ class FALS(KeepsColumns, MultiLabelModel):
         Returns
         -------
         dict
-            ``seconds`` (of which ``training_seconds`` and ``scoring_seconds``), ``bytes`` beside X and Y at the peak,
-            ``order`` and ``scoring`` (as the attributes ``order_`` and ``scoring_``), ``n_hidden`` (width of the first
-            hidden layer, 0 when there is none), ``n_steps`` (of training) and ``costs`` (multiply-adds of the orders).
-            Seconds follow from the speed of a matrix product that is measured now, and hold with nothing else running;
-            expect them within a factor of three.
+            ``bytes`` beside X and Y at the peak, ``order`` and ``scoring`` (as the attributes ``order_`` and
+            ``scoring_``), ``n_hidden`` (width of the first hidden layer, 0 when there is none), ``n_steps`` (of
+            training) and ``costs`` (multiply-adds of the orders).
         """
         self._check_params()
         return estimate(self, X, check_count(n_labels, "n_labels"), nnz)

@@ -15,11 +15,6 @@ MAX_REFERENCES = 256  # largest number of groups of the reference order
 # Share of hidden units in which a row differs from the reference of its group. It is used until the share is measured.
 TYPICAL_DEVIATION = 0.12
 PASS = 12.0  # time for reading and writing one number, in multiply-adds of a matrix product
-MOVE = 100.0  # time for Adam's step of a weight that is not in the caches, in multiply-adds
-CACHED = 1 << 25  # size of the processor's caches, in bytes
-STEP = 1e7  # time of a training step without its arithmetic, in multiply-adds
-CHOICE = 5e3  # time for choosing among the scores of a label, for each score, in multiply-adds
-SLOPE = 3e3  # time for the output of a label for a row and its slope, which exact scores need, in multiply-adds
 
 
 class Size(NamedTuple):
@@ -72,22 +67,6 @@ def present_cost(size: Size, method: str, share: float = 1.0) -> float:
         H = size.hidden[0]
         return IG_STEPS * N * (2.0 * H * L + PASS * (H + L)) + nonzeros * H * L + N * PASS * H * L
     return IG_STEPS * (nonzeros + N) * (inner + PASS * L)
-
-
-def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool, decay: bool = False) -> float:
-    """Return the multiply-adds of training; with weight decay every step moves all weights."""
-    N, D, L = size.rows, size.features, size.labels
-    widths = [*size.hidden, L]
-    inner = sum(a * b for a, b in zip(widths[:-1], widths[1:]))
-    per_epoch = 3.0 * N * inner + N * L * PASS
-    nonzeros = N * D if dense else size.nonzeros
-    per_epoch += (2.0 if dense else 2 * PASS) * nonzeros * widths[0]
-    steps = -(-N // batch_size)
-    per_epoch += steps * STEP
-    moved_features = D if decay else min(D, nonzeros / steps)
-    per_weight = MOVE if 12 * D * widths[0] > CACHED else 2 * PASS
-    per_epoch += steps * (2 * PASS * inner + per_weight * moved_features * widths[0])
-    return n_epochs * per_epoch
 
 
 class ScoringPlan(NamedTuple):
