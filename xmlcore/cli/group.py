@@ -68,8 +68,10 @@ def option(argument: str, value=None) -> str:
     """Return how an argument of the library, with a value, is given on the command line."""
     if argument not in OPTIONS:
         return "only in Python"
+    if value is None or value is True:
+        return OPTIONS[argument]
     values = value if isinstance(value, (list, tuple)) else [value]
-    return " ".join(OPTIONS[argument] if each in (None, True) else f"{OPTIONS[argument]} {each}" for each in values)
+    return " ".join(f"{OPTIONS[argument]} {each}" for each in values)
 
 
 def one_line(text: str) -> str:

@@ -128,7 +128,17 @@ class RecordPlace(NamedTuple):
 
 
 class DatasetWarning(UserWarning):
-    """The data can be read, but the user should know how they were interpreted; ``fault`` is a :class:`Fault`."""
+    """The data can be read, but the user should know how they were interpreted; ``fault`` is a :class:`Fault`.
+
+    Parameters
+    ----------
+    message : str
+        How they were interpreted.
+    argument : str, optional
+        The argument of the library by which that can be changed.
+    value : optional
+        What to pass for it.
+    """
 
     def __init__(self, message: str, argument: str | None = None, value: object = None) -> None:
         self.fault = Fault(message, argument=argument, value=value)
