@@ -139,31 +139,40 @@ class Visitor:
     async def act(self):
         """Do one thing."""
         what = self.random.choices(list(ACTIONS), list(ACTIONS.values()))[0]
-        if what == "switch":
-            self.seen.switches.append(await self.go(self.random.choice([one for one in PAGES if one != self.where])))
-        elif what == "press":
-            for label in self.random.sample(BUTTONS, len(BUTTONS)):
-                if self.tab.find("button", label) is not None:
-                    self.seen.presses.append(await self.tab.press(label))
-                    break
-        elif what == "section":
-            await self.open_section()
-        elif what == "train":
-            await self.train(wait=False)
-        elif what == "offer":
-            offered = [one for one in self.tab.all("button") if OFFERED.search(one.label)]
-            if offered:
-                button = self.random.choice(offered)
-                await self.tab.run(states=[WidgetState(id=button.id, trigger_value=True)])
-        elif what == "stop":
-            if self.tab.find("button", "Stop") is not None:
-                await self.tab.press("Stop")
-        elif what == "reload":
-            workspace, page = self.tab.workspace, self.where
-            await self.tab.close()
-            await self.arrive(workspace, page)
-        elif what == "upload":
-            await self.upload()
+        await getattr(self, f"do_{what}")()
+
+    async def do_switch(self):
+        self.seen.switches.append(await self.go(self.random.choice([one for one in PAGES if one != self.where])))
+
+    async def do_press(self):
+        for label in self.random.sample(BUTTONS, len(BUTTONS)):
+            if self.tab.find("button", label) is not None:
+                self.seen.presses.append(await self.tab.press(label))
+                break
+
+    async def do_section(self):
+        await self.open_section()
+
+    async def do_train(self):
+        await self.train(wait=False)
+
+    async def do_offer(self):
+        offered = [one for one in self.tab.all("button") if OFFERED.search(one.label)]
+        if offered:
+            button = self.random.choice(offered)
+            await self.tab.run(states=[WidgetState(id=button.id, trigger_value=True)])
+
+    async def do_stop(self):
+        if self.tab.find("button", "Stop") is not None:
+            await self.tab.press("Stop")
+
+    async def do_reload(self):
+        workspace, page = self.tab.workspace, self.where
+        await self.tab.close()
+        await self.arrive(workspace, page)
+
+    async def do_upload(self):
+        await self.upload()
 
     async def open_section(self):
         """Open another section of the page, if it has some."""

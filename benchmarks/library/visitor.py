@@ -150,30 +150,14 @@ class Tab:
     def _take(self, message):
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            new = message.new_session
-            self.session = new.initialize.session_id or self.session
-            run = message.metadata.run if message.metadata.HasField("run") else None
-            fragments = run.fragment_ids if run else getattr(new, "fragment_ids_this_run", ())  # before Streamlit 1.67
-            self._run = run.script_run_id if run else getattr(new, "script_run_id", ""), set(fragments)
-            if not fragments:
-                self.page = new.page_script_hash
-                for timer in self._timers.values():
-                    timer.cancel()
-                self._timers.clear()
+            self._begin(message)
         elif kind == "delta":
             self._draw(message)
+        elif kind in ("auto_rerun", "stop_auto_rerun"):
+            self._set_timers(kind, getattr(message, kind))
         elif kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash for page in message.navigation.app_pages}
             self.page = message.navigation.page_script_hash or self.page
-        elif kind == "auto_rerun":
-            fragment, interval = message.auto_rerun.fragment_id, message.auto_rerun.interval
-            if fragment in self._timers:
-                self._timers[fragment].cancel()
-            self._timers[fragment] = asyncio.create_task(self._ask_again(fragment, interval))
-        elif kind == "stop_auto_rerun":
-            for fragment in message.stop_auto_rerun.fragment_ids:
-                if fragment in self._timers:
-                    self._timers.pop(fragment).cancel()
         elif kind == "file_urls_response":
             self._files[message.file_urls_response.response_id] = message.file_urls_response
         elif kind == "page_info_changed":
@@ -183,6 +167,27 @@ class Tab:
             self.redirected = message.auth_redirect.url
         elif kind == "script_finished":
             self._finished(message.script_finished)
+
+    def _begin(self, message):
+        """Note a run of the script, which draws a page or fragments of it."""
+        new = message.new_session
+        self.session = new.initialize.session_id or self.session
+        run = message.metadata.run if message.metadata.HasField("run") else None
+        fragments = run.fragment_ids if run else getattr(new, "fragment_ids_this_run", ())  # before Streamlit 1.67
+        self._run = run.script_run_id if run else getattr(new, "script_run_id", ""), set(fragments)
+        if not fragments:
+            self.page = new.page_script_hash
+            for timer in self._timers.values():
+                timer.cancel()
+            self._timers.clear()
+
+    def _set_timers(self, kind, about):
+        """Ask for a fragment again from time to time, or stop asking for fragments."""
+        for fragment in about.fragment_ids if kind == "stop_auto_rerun" else [about.fragment_id]:
+            if fragment in self._timers:
+                self._timers.pop(fragment).cancel()
+            if kind == "auto_rerun":
+                self._timers[fragment] = asyncio.create_task(self._ask_again(fragment, about.interval))
 
     def _draw(self, message):
         delta, path = message.delta, tuple(message.metadata.delta_path)
