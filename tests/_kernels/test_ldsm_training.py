@@ -54,14 +54,14 @@ def test_a_node_is_trained_as_the_paper_says(optimizer, M, extra):
     assert counts.sum() == C
 
 
-def test_nothing_is_learnt_when_training_is_stopped_before_the_first_epoch():
+def test_nothing_is_learnt_before_the_first_epoch():
     node, *_ = in_float64(*rows_and_labels()[::2])
     trace = np.full((4, 4), np.nan)
     *_, counts, _ = ldsm_training.train_node(node, settings(2), 1, 1, trace, np.ones(1, np.uint8))
     assert np.isnan(trace).all() and not counts.any()
 
 
-def test_a_regressor_does_not_learn_from_a_row_whose_margin_is_nan():
+def test_a_regressor_does_not_learn_from_nan():
     """The error is nan, which is neither 0 nor at least ``min_error``."""
     node, *_ = in_float64(*rows_and_labels()[::2])
     node.values[: node.ptr[1]] = np.nan

@@ -120,7 +120,7 @@ def test_numbers_are_rounded_as_python_rounds_them(text):
     compare(f"1 2:{text} 3:-{text} 4:1\n0 1:{text}".encode())
 
 
-def test_numbers_of_many_digits_and_powers_are_rounded_as_python_rounds_them():
+def test_long_numbers_are_rounded_as_python_rounds_them():
     rng = np.random.default_rng(4)
     tokens = []
     for _ in range(4000):

@@ -30,7 +30,7 @@ def assert_same_sums(found, expected):
     assert found.n_rows_ == expected.n_rows_ and found.multiclass_ == expected.multiclass_
 
 
-def test_sums_of_rows_with_several_labels_are_those_of_all_rows_in_some_order():
+def test_sums_with_several_labels_are_those_of_all_rows():
     X, Y = problem(several=True)
     found = added_classes(ClassTerms.of(X[:200], Y[:200], 1, silent), ClassTerms.of(X[200:], Y[200:], 1, silent))
     expected = ClassTerms.of(X, Y, 1, silent)
@@ -81,7 +81,7 @@ def test_a_row_that_gives_no_pair_changes_the_sums_and_not_f():
     assert model.n_rows_ == 301
 
 
-def test_with_other_parameters_or_a_label_tree_no_further_rows_are_learnt():
+def test_no_further_rows_with_other_parameters_or_a_tree():
     X, Y = problem()
     with pytest.raises(ValueError, match="changed after fit: fit the model to all rows"):
         DoubleSampling().fit(X, Y).set_params(weighting="counts").partial_fit(X, Y)

@@ -38,14 +38,14 @@ def test_trees_are_those_of_the_paper(M, optimizer):
             np.testing.assert_allclose(parts, stats.get(v, [np.nan] * 4), atol=1e-9)
 
 
-def test_trees_of_an_ensemble_differ_and_another_seed_is_another_model():
+def test_trees_differ_and_another_seed_is_another_model():
     X, labels = small_data()
     one, two = (small_model(random_state=s).fit(X, labels).trees_ for s in (0, 1))
     roots = [tree.histograms[[1]].toarray().tolist() for tree in (*one, *two)]
     assert len({str(root) for root in roots}) > 1 and not np.array_equal(one[0].objective, two[0].objective)
 
 
-def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
+def test_a_split_that_separates_nothing_is_undone():
     X = np.ones((40, 1))
     with pytest.warns(UserWarning, match="100 % of the rows end in mixed leaves because 3 splits separated nothing"):
         model = small_model(optimizer="nag", integrity_weight=2.0).fit(X, [[i % 4] for i in range(40)])
@@ -59,7 +59,7 @@ def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
     ({"n_attempts": 40, "integrity_weight": 0.5}, "Try a smaller integrity_weight, which is 0.5"),
     ({"n_attempts": 1, "integrity_weight": 0.0}, None),
 ])  # fmt: skip
-def test_the_warning_of_splits_that_separated_nothing_advises_only_what_can_help(params, advice):
+def test_the_warning_of_useless_splits_advises_what_can_help(params, advice):
     with pytest.warns(UserWarning, match="splits separated nothing") as caught:
         X = 1 + 1e-4 * (np.arange(40)[:, None] % 2)  # rows differ, but too little to be parted
         small_model(optimizer="nag", **params).fit(X, [[i % 4] for i in range(40)])
@@ -142,7 +142,7 @@ def test_units_of_features_do_not_matter_to_sgd():
         np.testing.assert_array_equal(a.n_samples, b.n_samples)
 
 
-def test_dense_rows_beyond_the_memory_limit_are_refused_with_a_remedy(monkeypatch):
+def test_dense_rows_beyond_memory_are_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(estimator, "MOST_DENSE", 1000)
     with pytest.raises(ValueError, match="60 rows x 12 features.*use optimizer='nag'"):
         small_model(optimizer="sgd").fit(*small_data())
@@ -166,7 +166,7 @@ def test_precision_is_that_of_the_published_program(name, figures, real_data):
     assert (found >= np.array(figures) - [1.0, 0.5, 0.5]).all(), found
 
 
-def test_more_epochs_than_fit_into_memory_are_refused_before_a_tree_is_grown(monkeypatch):
+def test_epochs_beyond_memory_are_refused_at_once(monkeypatch):
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 34)
     with pytest.raises(MemoryError, match="GB of memory for the losses of 2,147,483,647 epochs, but 17.2 GB are free"):
         LdSM(n_epochs=2**31 - 1).fit(np.eye(4), np.eye(4, dtype=bool))
