@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.compare import across, answer, listed, of_runs, one, pairs
+from pages.compare import answer, listed, of_runs, one, pairs
 from pages.compare import settings as settings_part
 from pages.shared import fields, format, sections, server, settings, sweeping, tables
 from pages.shared.figures import charts
@@ -104,7 +104,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
         further["Which settings matter"] = lambda: settings_part.show(picked, choice.measure, used, file_name)
     if over:
         further["Over several data sets"] = lambda: (
-            across.show(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
+            settings_part.across(lines, choice.measure) if len(lines) else st.caption(NO_LINES)
         )
     if further:
         sections.show("compare", further)

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import fields, format, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
-from pages.shared.workspaces import made
+from pages.shared.workspaces import dataset_list
 from xmlcore import datasets
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.experiment.kinds.predictions import certainty, frame_of, json_lines
@@ -44,7 +44,7 @@ def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
     if predicted.unlike is not None:
         unlike(predicted.unlike, predictor.packed.is_text, predictor.model)
     for note in filter(None, dict.fromkeys([*predicted.notes, decided.unlike])):
-        st.caption(format.plain(made.with_names(note, {"rows": name})))
+        st.caption(format.plain(dataset_list.with_names(note, {"rows": name})))
     table = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         score = predictions.noun(predictor.model)

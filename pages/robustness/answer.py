@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.robustness import noise
+from pages.robustness import choices
 from pages.robustness.measured import MEASURES, title
 from pages.shared import fields, format, fragments, tables
 from pages.shared.figures import charts, examples
@@ -52,7 +52,7 @@ def sentence(name: str, found) -> str:
             f"No change of length {answer.level:g} or less turns the first label of {who} for "
             f"**{answer.points:.1f}\u00a0%** of {rows}."
         )
-    under = format.plain(noise.noise_text(settings.kind, settings.options, answer.level))
+    under = format.plain(choices.noise_text(settings.kind, settings.options, answer.level))
     turns = f"{'gains' if answer.points < 0 else 'loses'} **{abs(answer.points):.1f} points**"
     return f"With {under}, {who} {turns} of P@1 on {rows}: {'' if answer.significant else 'not '}significant."
 
@@ -75,8 +75,8 @@ def losses(measurements) -> None:
     called = "Certified rows" if measurements.certified else "P@1"
     columns = {"run": tables.text(f"{called}, %")}
     for level in sorted(wide.columns):
-        name = noise.level_text(settings.kind, level) if level else f"no {noise.called(settings.kind)}"
-        short = noise.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
+        name = choices.level_text(settings.kind, level) if level else f"no {choices.called(settings.kind)}"
+        short = choices.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"{called} at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     values = shown.drop(columns="run")
@@ -84,7 +84,7 @@ def losses(measurements) -> None:
     first = ("run", *(f"{sorted(wide.columns)[at]:g}" for at in spread))
     if not measurements.certified:
         shown, last = shown.join(compared(measurements), on="run"), settings.levels[-1]
-        at = noise.level_text(settings.kind, last)
+        at = choices.level_text(settings.kind, last)
         columns["from"] = tables.text("Loses from", None, "The least level with a significant loss of P@1.")
         columns["lost"] = tables.number("Lost, %", None, "%.1f", f"Share of its own P@1 that is lost at {at}.")
         columns["more"] = tables.text(
@@ -100,7 +100,7 @@ def compared(measurements) -> pd.DataFrame:
     for run in measurements.results:
         level = next((at for at in settings.levels if measurements.loses(run, at) > 0), None)
         lines[run] = {
-            "from": "" if level is None else noise.level_text(settings.kind, level),
+            "from": "" if level is None else choices.level_text(settings.kind, level),
             "lost": 100 * measurements.value(run, "P@k", 1, last, "drop_mean"),
             "more": {1: "larger", -1: "smaller", 0: ""}[measurements.loses_more(run, last)],
         }
@@ -119,8 +119,8 @@ def _curves(measurements, data) -> None:
         title(measure),
         k,
         drop=way == "drop",
-        level=noise.level_title(settings.kind, settings.options),
-        title=f"{shown} under {noise.noise_text(settings.kind, settings.options)}",
+        level=choices.level_title(settings.kind, settings.options),
+        title=f"{shown} under {choices.noise_text(settings.kind, settings.options)}",
     )
     subtitle = f"{settings.rows_text.removesuffix(', drawn at random')}; {bands}"
     figure.update_layout(title_subtitle_text=subtitle, margin_t=92)

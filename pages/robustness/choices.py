@@ -1,11 +1,10 @@
-"""What is measured on the Robustness page: the runs that are compared, and the noise or attack."""
+"""What is measured: the runs that are compared, the noise or attack, its levels, and how they are called."""
 
 import functools
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.robustness import noise
 from pages.shared import door, fields, format, jobs, server, tasks
 from pages.shared.process import room
 from pages.shared.results import results, run_names
@@ -13,7 +12,9 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
 from xmlcore.experiment.kept_runs import twins
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
-from xmlcore.robustness.perturbations import CERTIFICATE, KINDS
+from xmlcore.noise import BLOCK_BYTES
+from xmlcore.robustness.evaluation import ATTACK_ROWS
+from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, NORMS
 
 MOST_REPEATS = 50
 FOLDER = "robustness"  # of measurements in the store
@@ -60,7 +61,7 @@ class NoiseSettings:
         others = [f"**{format.plain(titles[r['key']])}**" for r in runs if r not in compared]
         if not others or self.changes_rows and not self.labelled:
             return ""
-        why = f"no gradient; let the attack be computed on {noise.GRADIENTS['tree']}"
+        why = f"no gradient; let the attack be computed on {GRADIENTS['tree']}"
         if self.transferred:
             why = "the label tree that the attack is computed on"
         elif not self.changes_rows:
@@ -251,7 +252,7 @@ def _transferred(runs) -> bool:
     mixed = not all(having)
     picked = fields.choice(
         "Attack computed on",
-        noise.GRADIENTS,
+        GRADIENTS,
         f"robustness.gradient {'mixed' if mixed else 'alike'}",
         "tree" if mixed else "own",
         help="An attack follows the gradient of a model. *Each model itself*: the strongest attack, only for models "
@@ -265,16 +266,65 @@ def _transferred(runs) -> bool:
 def _levels(kind, options, values, scope) -> list[float]:
     """Return the levels typed in the field, at first levels that suit the data; if they cannot be read, the last."""
     first = list(robustness.default_levels(kind, options.get("norm", 2), values))
-    widget, title = f"robustness.levels {scope}", noise.level_title(kind, options)
+    widget, title = f"robustness.levels {scope}", level_title(kind, options)
     typed = fields.text(
         title,
         widget,
-        noise.written(first),
-        help=f"Levels, with commas between them. Level 0, without {noise.called(kind)}, is always measured. Feature "
+        written(first),
+        help=f"Levels, with commas between them. Level 0, without {called(kind)}, is always measured. Feature "
         f"values of this data set (those that are not 0) have the median size {values.value:.3g}; rows have the median "
         f"length {values.length:.3g}.",
     )
-    levels, problem = noise.parse_levels(typed, kind)
+    levels, problem = parse_levels(typed, kind)
     if problem:
         st.error(format.plain(f"{title}: {problem}"))
-    return fields.read_or_last(widget, levels, first, noise.written)
+    return fields.read_or_last(widget, levels, first, written)
+
+
+GRADIENTS = {"own": "each model itself", "tree": "one label tree, the same for all"}
+# How the times of rows under noise are measured, which differs from how the Train page measures.
+IN_BLOCKS = (
+    f"To save memory, rows under noise are predicted in blocks of at most {BLOCK_BYTES >> 20} MiB, and under attack of "
+    f"at most {ATTACK_ROWS} rows; the Train page predicts all rows in one call, which is quicker. Jobs that run "
+    "meanwhile slow both."
+)
+MOST_LEVELS = 12  # most levels measured at once
+
+
+def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
+    """Read levels such as ``0.01, 0.05``, and say what is wrong with them."""
+
+    levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", KINDS[kind].fault, MOST_LEVELS, skip=0)
+    if not levels:
+        return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
+    return levels, problem
+
+
+def written(levels) -> str:
+    return ", ".join(f"{level:g}" for level in levels)
+
+
+def called(kind: str) -> str:
+    return "attack" if KINDS[kind].is_attack else "noise"
+
+
+def level_title(kind: str, options: dict) -> str:
+    return KINDS[kind].axis.format(norm=NORMS[str(options.get("norm", 2))])
+
+
+def level_text(kind: str, level: float) -> str:
+    """Return a level with its symbol, to be read after "at": ``σ = 0.1``, ``10 % of words changed``."""
+    return KINDS[kind].level.format(level, 100 * level)
+
+
+def level_short(kind: str, level: float) -> str:
+    return level_text(kind, level).partition(" of ")[0]
+
+
+def noise_text(kind: str, options: dict, level: float | None = None) -> str:
+    """Return noise in words, to be read within a sentence: ``Gaussian noise of σ = 0.1 on all features``."""
+    row = KINDS[kind]
+    if level is None:
+        return row.text + row.in_words(options)
+    text = row.text + row.of_level.format(level) if row.of_level else level_text(kind, level)
+    return text + row.in_words(options)

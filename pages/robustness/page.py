@@ -7,7 +7,7 @@ sentence, curves, losses), ``details`` (all measures at one level; head, torso a
 
 import streamlit as st
 
-from pages.robustness import answer, choices, details, measured, rows, training
+from pages.robustness import answer, choices, details, measured, training
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
@@ -36,7 +36,7 @@ def draw(ready) -> None:
             "Prediction time": lambda: details.times(measurements),
         }
     if found.compared and settings.changes_rows:
-        further["Single rows"] = lambda: rows.rows(ready, found.compared, settings)
+        further["Single rows"] = lambda: details.single_rows(ready, found.compared, settings)
     further["Training with noise"] = lambda: training.show(ready, runs, settings.options.get("support"))
     sections.show("robustness", further)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import first_results, format, fragments, jobs, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading, turns
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from pages.shared.streamlit_fixes import address_fields, downloads
 from pages.shared.workspaces import removed, stored, workspace
 from xmlcore import store

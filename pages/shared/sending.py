@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.process import turns
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import made, workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import given, looks
@@ -65,7 +65,7 @@ def failures(kind: str, beginning: str, names, **inputs) -> None:
             reason = on_page(job.fault)
         else:
             reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
-        st.error(f"**{beginning}** {format.plain(made.with_names(reason, names(record)))}")
+        st.error(f"**{beginning}** {format.plain(dataset_list.with_names(reason, names(record)))}")
         actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
 
 

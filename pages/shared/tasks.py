@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.shared import actions, format, jobs, server
 from pages.shared.process import job_queue, room
-from pages.shared.workspaces import dataset_list, made, result_list, workspace
+from pages.shared.workspaces import dataset_list, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import given
@@ -254,7 +254,7 @@ def prepare(name: str) -> None:
 
 
 def make_dataset(task, **about) -> bool:
-    """Have a worker make a data set, and return whether it was not refused; its kind is one of ``made.KINDS``."""
+    """Have a worker make a data set, and return whether it was not refused; its kind is in ``dataset_list.KINDS``."""
     if workspace.refuse_change():
         return False
     # The record names the data set in use now, since this one has no fingerprint before it is made.
@@ -364,7 +364,7 @@ def start_again(record: dict) -> bool:
     """Start a job of this workspace again, as its record says; return whether it was not refused."""
     task = experiment.from_record(record)
     about = record.get("about") or {}
-    if task.kind in made.KINDS:
+    if task.kind in dataset_list.KINDS:
         return make_dataset(task, **about)
     title, note, again = record["title"], record.get("note", ""), record.get("again", False)
     if task.exists() and not again:
@@ -380,9 +380,11 @@ def _list_result(record, key):
             name = record["params"]["name"]
             fingerprint = experiment.load("prepare", key).dataset
             dataset_list.add_dataset(fingerprint, name, "catalog", use=workspace.get("wanted") == name, task=key)
-        elif record["kind"] in made.KINDS:
+        elif record["kind"] in dataset_list.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
-            made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, key, **record.get("about", {}))
+            dataset_list.list_dataset(
+                record["kind"], experiment.load(record["kind"], key), use, key, **record.get("about", {})
+            )
         elif record["kind"] in result_list.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.data.forms import form, vectorizer
 from pages.data.forms.form import ChosenFiles
 from pages.shared import format, sending, tables
-from pages.shared.workspaces import made
+from pages.shared.workspaces import dataset_list
 from xmlcore import datasets, experiment
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
 from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
@@ -237,7 +237,7 @@ def _fields() -> form.Request | None:
     return form.Request(
         lambda: experiment.task("read_texts", {}, params | {"files": given.described(files)}),
         files,
-        name or made.file_name(form.names_of(files)),
+        name or dataset_list.file_name(form.names_of(files)),
     )
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.data.forms import form, formats, texts
 from pages.data.forms.form import ChosenFiles
 from pages.shared import actions, fields, format, sending
-from pages.shared.workspaces import made
+from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets.readers.formats import Look, look
 from xmlcore.experiment.engine import given
@@ -86,7 +86,7 @@ def _fields(fingerprint) -> form.Request | None:
         "feature_names": feature_names,
     }
     task, files = reading(train, test, **others, **options)
-    name = name or made.file_name(form.names_of(files)) or relation(train)
+    name = name or dataset_list.file_name(form.names_of(files)) or relation(train)
     return form.Request(task, files, name)
 
 

@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from xmlcore import system
 
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, job_queue, reading, room
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from pages.shared.workspaces import stored
 from xmlcore import store
 from xmlcore.state import database

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 from pages.shared import server
 from pages.shared.process import garbage, job_queue
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from xmlcore import explain, store
 from xmlcore.store import cache_root
 

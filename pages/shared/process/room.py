@@ -7,7 +7,7 @@ import time
 
 from pages.shared import server
 from pages.shared.process import job_queue
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from xmlcore import experiment, store
 
 UNDO_SECONDS = 600.0  # for which what was deleted can be brought back; then it is removed

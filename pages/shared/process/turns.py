@@ -4,7 +4,7 @@ Each time a thread waits, if only to read a small file, it stands behind all oth
 at once, all pages took longer and the server answered nobody for seconds.
 
 A page that begins what may take long gives up its turn: it makes a value that is not in memory, looks at a file of the
-user's in another process, or makes a PDF.
+user's in another process, or makes a PDF. ``serving`` says whether a server runs: tests run pages without one.
 """
 
 import contextlib
@@ -31,3 +31,6 @@ def give_up() -> None:
     if getattr(_thread, "has_place", False):
         _thread.has_place = False
         _places.release()
+
+
+serving = threading.Event()  # set while a server runs

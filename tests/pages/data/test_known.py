@@ -159,7 +159,7 @@ def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready,
     experiment.keep(task)
     seen = {}
     workspace = {"dataset": "other", "known": {}}
-    monkeypatch.setattr(tasks.made.dataset_list, "add_dataset", lambda *names, **about: seen.update(about, names=names))
+    monkeypatch.setattr(tasks.dataset_list, "add_dataset", lambda *names, **about: seen.update(about, names=names))
     monkeypatch.setattr(tasks.workspace, "get", workspace.get)
     monkeypatch.setattr(tasks.workspace, "notify", lambda text: seen.update(text=text))
     tasks._list_result(record, task.key)

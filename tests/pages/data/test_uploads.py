@@ -6,7 +6,7 @@ import pytest
 
 from pages.data.forms import form, upload
 from pages.shared import sending
-from pages.shared.workspaces import made
+from pages.shared.workspaces import dataset_list
 from xmlcore import datasets, experiment, store, system
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.experiment.engine import given
@@ -36,7 +36,7 @@ def read(train, test=None, **options):
 def said(text, files):
     """A note or the message of an error as pages show it."""
     text = sending.on_page(text.fault) if isinstance(text, Exception) else text
-    return made.with_names(text, form.names_of(files))
+    return dataset_list.with_names(text, form.names_of(files))
 
 
 def test_an_upload_is_saved_without_names_of_its_files():
@@ -71,11 +71,11 @@ def test_a_file_that_fails_is_not_read_at_each_run(monkeypatch):
 ])  # fmt: skip
 def test_a_data_set_is_named_after_a_telling_file(files, name, monkeypatch):
     listed = []
-    monkeypatch.setattr(made.workspace, "get", lambda field: {})
-    monkeypatch.setattr(made.dataset_list, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
-    monkeypatch.setattr(made.workspace, "notify", lambda message: None)
+    monkeypatch.setattr(dataset_list.workspace, "get", lambda field: {})
+    monkeypatch.setattr(dataset_list, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
+    monkeypatch.setattr(dataset_list.workspace, "notify", lambda message: None)
     names = form.names_of({what: file(name, b"") for what, name in files.items()})
-    made.list_dataset("read", ReadFiles("f", 2, []), True, files=names)
+    dataset_list.list_dataset("read", ReadFiles("f", 2, []), True, files=names)
     assert listed == [name]
 
 

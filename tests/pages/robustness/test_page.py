@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pages.predict.predictor import CHOSEN
-from pages.robustness import answer, choices, noise
+from pages.robustness import answer, choices
 from pages.robustness import measured as measured_runs
 from pages.shared import server
 from tests.pages.making import estimate, fields_of, figure, said_plainly, train
@@ -370,7 +370,7 @@ def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
     ("0.1, 0.10000000001", [0.1]),
 ])  # fmt: skip
 def test_levels_are_read(text, levels):
-    assert noise.parse_levels(text, "gaussian") == (levels, None)
+    assert choices.parse_levels(text, "gaussian") == (levels, None)
 
 
 @pytest.mark.parametrize(("kind", "said", "texts"), [
@@ -383,5 +383,5 @@ def test_levels_are_read(text, levels):
 ])  # fmt: skip
 def test_the_problem_of_levels_that_make_no_sense_is_named(kind, said, texts):
     for text in texts:
-        levels, problem = noise.parse_levels(text, kind)
+        levels, problem = choices.parse_levels(text, kind)
         assert levels == [] and said in problem

@@ -22,7 +22,7 @@ from pages.shared import fragments, frame, server
 from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
 from pages.shared.process.in_memory import Values
-from pages.shared.process.serving import serving
+from pages.shared.process.turns import serving
 from xmlcore import experiment, store
 
 ROOT = Path(__file__).resolve().parents[3]
