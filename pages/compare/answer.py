@@ -27,7 +27,7 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 TIMES = ("fit_cpu_s", "fit_s")
 
 
-class Best(NamedTuple):
+class HighestLine(NamedTuple):
     """Which lines of one data set are highest in a measure, and by how much they lead the next."""
 
     leaders: list  # titles: several where their measures are equal
@@ -38,10 +38,10 @@ class Best(NamedTuple):
     significant: bool = False
 
 
-def best(lines, measure: str, tests=None) -> Best:
+def best(lines, measure: str, tests=None) -> HighestLine:
     """Return the facts of lines, the highest first; ``tests`` are of the first against the second, if known."""
     leaders = lines["title"][lines[measure] == lines[measure].iloc[0]].tolist()
-    found = Best(leaders, float(lines[measure].iloc[0]), len(lines))
+    found = HighestLine(leaders, float(lines[measure].iloc[0]), len(lines))
     if len(leaders) > 1 or len(lines) < 2:
         return found
     lead = 100 * (found.value - float(lines[measure].iloc[1]))

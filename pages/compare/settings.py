@@ -112,7 +112,7 @@ def across(lines, measure: str) -> None:
         )
 
 
-class Answer(NamedTuple):
+class MeanRanks(NamedTuple):
     """Which model has the best mean rank over data sets, and whether models differ."""
 
     model: str
@@ -121,12 +121,12 @@ class Answer(NamedTuple):
     p: float
 
 
-def facts(frame) -> Answer:
+def facts(frame) -> MeanRanks:
     """Return the answer of a table with a line for each data set and a column for each model."""
     means = frame.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     if frame.shape[1] == 2:
-        return Answer(means.index[0], means.iloc[0], "Wilcoxon", float(metrics.wilcoxon(frame).iloc[0, 1]))
-    return Answer(means.index[0], means.iloc[0], "Friedman", metrics.friedman(frame).p_value)
+        return MeanRanks(means.index[0], means.iloc[0], "Wilcoxon", float(metrics.wilcoxon(frame).iloc[0, 1]))
+    return MeanRanks(means.index[0], means.iloc[0], "Friedman", metrics.friedman(frame).p_value)
 
 
 def _sentence(frame, measure) -> str:

@@ -20,7 +20,7 @@ SIGNIFICANT = (
 )
 
 
-class Answer(NamedTuple):
+class SufferedLoss(NamedTuple):
     """What is lost by the result that is right most often without noise; of certificates, what is certified."""
 
     result: str
@@ -30,14 +30,14 @@ class Answer(NamedTuple):
     rows: int
 
 
-def facts(measurements) -> Answer:
+def facts(measurements) -> SufferedLoss:
     run, levels = measurements.best, measurements.settings.levels
     if measurements.certified:
         share = measurements.value(run, CERTIFIED, 1, levels[-1])
-        return Answer(run, levels[-1], 100 * share, False, measurements.n_rows[run])
+        return SufferedLoss(run, levels[-1], 100 * share, False, measurements.n_rows[run])
     level = next((at for at in levels if measurements.loses(run, at)), levels[-1])
     lost = measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level)
-    return Answer(run, level, 100 * lost, measurements.loses(run, level) != 0, measurements.n_rows[run])
+    return SufferedLoss(run, level, 100 * lost, measurements.loses(run, level) != 0, measurements.n_rows[run])
 
 
 def sentence(name: str, found) -> str:

@@ -105,7 +105,7 @@ class UnderNoise:
         return [m for m in MEASURES if m in present]
 
 
-class Found(NamedTuple):
+class MeasuredRuns(NamedTuple):
     """What is measured of the results that are compared, and what is not."""
 
     compared: list  # records of the results that can be compared
@@ -114,7 +114,7 @@ class Found(NamedTuple):
     waiting: str  # what is not measured yet
 
 
-def measure(ready, runs, settings) -> Found:
+def measure(ready, runs, settings) -> MeasuredRuns:
     """Return what is kept of the results chosen: if need be, with levels that were measured before.
 
     What is not measured is started, or a button shown that starts it.
@@ -132,4 +132,4 @@ def measure(ready, runs, settings) -> Found:
         waiting += f"Not measured: {format.listed(missing)}."
     files = "-".join([format.file_name(ready.name), "robustness", settings.kind, *(r["key"][:6] for r in compared)])
     measurements = UnderNoise(found, run_names.looks(compared, names), drawn, files) if found else None
-    return Found(compared, settings.apart(runs, names), measurements, waiting)
+    return MeasuredRuns(compared, settings.apart(runs, names), measurements, waiting)

@@ -107,7 +107,7 @@ def styles_of(figure):
 def test_the_answer_says_who_leads_by_how_much_and_whether_it_is_significant():
     lines = pd.DataFrame({"title": ["A", "B", "C"], "P@1": [0.6, 0.55, 0.1]})
     test = pd.DataFrame({"sure": [True], "difference": [-0.05]})
-    led = answer.Best(["A"], 0.6, 3, "B", pytest.approx(5.0), True)
+    led = answer.HighestLine(["A"], 0.6, 3, "B", pytest.approx(5.0), True)
     assert answer.best(lines, "P@1", test) == led
     assert answer.best(lines, "P@1") == led._replace(significant=False), "where results cannot be read"
     ahead = answer.best(lines, "P@1", test.assign(difference=0.05))
