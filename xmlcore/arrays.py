@@ -14,13 +14,19 @@ BLOCK = 5_000_000  # most pairs of columns of a row that a block of a product is
 def by_frequency(X):
     """Return the ids of the features that occur in the CSR matrix ``X``, most frequent first: int32."""
     if X.shape[1] <= 4 * X.nnz:
-        step, counts = max(PART, X.shape[1]), np.zeros(X.shape[1], np.int64)
-        for start in range(0, X.indices.size, step):  # of which NumPy makes a copy in int64
-            counts += np.bincount(X.indices[start : start + step], minlength=X.shape[1])
+        counts = column_counts(X.indices, X.shape[1])
         order = np.argsort(-counts, kind="stable")
         return order[: np.count_nonzero(counts)].astype(np.int32)
     ids, counts = np.unique(X.indices, return_counts=True)
     return ids[np.argsort(-counts, kind="stable")].astype(np.int32)
+
+
+def column_counts(indices, n_columns) -> np.ndarray:
+    """Return how often each column occurs: int64."""
+    step, counts = max(PART, n_columns), np.zeros(n_columns, np.int64)
+    for start in range(0, indices.size, step):  # of which NumPy makes a copy in int64
+        counts += np.bincount(indices[start : start + step], minlength=n_columns)
+    return counts
 
 
 def columns_of(feature_of_column, n_features):

@@ -5,6 +5,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import ldsm_rows
+from xmlcore.validation import csr_parts
 
 
 def test_ids_of_a_nodes_rows_are_numbered_among_those_that_occur():
@@ -23,13 +24,11 @@ def test_standardised_rows_are_those_of_the_twin():
     dense[:, 3] = 2.5  # constant
     dense[4] = [0, 0, 0, 2.5, 0]
     X = sp.csr_array(dense)
-    node = ldsm_rows.RowsOfNode(
-        X.indptr.astype(np.int64), X.indices.astype(np.uint32), X.data, np.arange(10), np.zeros(9, np.int32), 5, 1
-    )
-    found, means, scales = ldsm_rows.standardise(node)
+    data = ldsm_rows.TrainingRows(*csr_parts(X), np.arange(10), np.zeros(9, np.int32))
+    rows, values = np.arange(9, dtype=np.int32)[::-1], np.empty(5)
+    standards = ldsm_rows.standards(data, rows, np.arange(5, dtype=np.int32), 5)
     expected = naive.ldsm_rows.standardise([dict(zip(X[[i]].indices.tolist(), X[[i]].data)) for i in range(9)])
-    assert found.ptr.tolist() == list(range(0, 50, 5)) and found.columns.tolist() == [0, 1, 2, 3, 4] * 9
-    np.testing.assert_allclose(
-        found.values.reshape(9, 5), [[row[f] for f in range(5)] for row in expected], rtol=1e-12, atol=1e-12
-    )
-    np.testing.assert_allclose(found.values.reshape(9, 5) * scales + means, dense, atol=1e-12)
+    for i, row in enumerate(rows):
+        ldsm_rows.read_standardised(standards, i, values)
+        np.testing.assert_allclose(values, [expected[row][f] for f in range(5)], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(values * standards.scales + standards.means, dense[row], atol=1e-12)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 
 
 class TrainingRows(NamedTuple):
@@ -24,6 +24,7 @@ class TrainingRows(NamedTuple):
 class RowsOfNode(NamedTuple):
     """The m rows of one node and their labels, whose columns and labels are numbered from 0 on."""
 
+    # With standardised columns, the columns and values are those of the one row that was read last.
     ptr: np.ndarray  # int64 (m + 1,)
     columns: np.ndarray  # uint32
     values: np.ndarray  # as in TrainingRows
@@ -33,16 +34,26 @@ class RowsOfNode(NamedTuple):
     n_labels: int
 
 
+class Standards(NamedTuple):
+    """The rows of a node, which are read one by one with standardised columns: copies of all would take much memory."""
+
+    data: TrainingRows
+    rows: np.ndarray  # int32 (m,)
+    place: np.ndarray  # int32, the number of each column in the node
+    means: np.ndarray  # float64, of each column of the node
+    scales: np.ndarray  # float64: the deviations, 1 if constant
+    whole: bool  # whether each row has a value in each column, in their order
+
+
 @kernel
-def gather_lists(ptr, ids, rows, place):
-    """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order."""
-    m = rows.size
-    new_ptr = np.zeros(m + 1, np.int64)
-    for r in range(m):
-        new_ptr[r + 1] = new_ptr[r] + ptr[rows[r] + 1] - ptr[rows[r]]
-    kept = np.empty(min(new_ptr[m], place.size), np.int32)
+def number_ids(ptr, ids, rows, place):
+    """Number the ids in the lists of some rows in rising order: ``place`` gets the numbers; return the ids."""
+    size = 0
+    for r in range(rows.size):
+        size += ptr[rows[r] + 1] - ptr[rows[r]]
+    kept = np.empty(min(size, place.size), np.int32)
     count = 0
-    for r in range(m):
+    for r in range(rows.size):
         for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
             if place[ids[t]] < 0:
                 place[ids[t]] = 0
@@ -51,14 +62,36 @@ def gather_lists(ptr, ids, rows, place):
     kept = np.sort(kept[:count])
     for i in range(count):
         place[kept[i]] = i
-    copied = np.empty(new_ptr[m], np.uint32)
+    return kept
+
+
+@kernel
+def gather_numbers(ptr, ids, rows, place):
+    """Copy the lists of some rows, with the number of each id in place of the id."""
+    new_ptr = np.zeros(rows.size + 1, np.int64)
+    for r in range(rows.size):
+        new_ptr[r + 1] = new_ptr[r] + ptr[rows[r] + 1] - ptr[rows[r]]
+    copied = np.empty(new_ptr[rows.size], np.uint32)
     out = 0
-    for r in range(m):
+    for r in range(rows.size):
         for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
             copied[out] = place[ids[t]]
             out += 1
-    for i in range(count):
+    return new_ptr, copied
+
+
+@kernel
+def forget_numbers(kept, place):
+    for i in range(kept.size):
         place[kept[i]] = -1
+
+
+@kernel
+def gather_lists(ptr, ids, rows, place):
+    """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order."""
+    kept = number_ids(ptr, ids, rows, place)
+    new_ptr, copied = gather_numbers(ptr, ids, rows, place)
+    forget_numbers(kept, place)
     return new_ptr, copied, kept
 
 
@@ -78,43 +111,46 @@ def gather_values(ptr, values, rows):
 
 
 @kernel
-def gather_node(data, rows, place):
-    """Copy the rows of a node, in this order; return them, and the columns and labels that their numbers stand for."""
-    ptr, columns, kept_columns = gather_lists(data.ptr, data.columns, rows, place)
-    values = gather_values(data.ptr, data.values, rows)
-    label_ptr, labels, kept_labels = gather_lists(data.label_ptr, data.labels, rows, place)
-    node = RowsOfNode(ptr, columns, values, label_ptr, labels, kept_columns.size, kept_labels.size)
-    return node, kept_columns, kept_labels
-
-
-@kernel
-def standardise(node):
-    """Return a node's rows with columns of mean 0 and variance 1, the means and the deviations (1 if constant)."""
-    ptr, columns, values, n_columns = node.ptr, node.columns, node.values, node.n_columns
-    m = ptr.size - 1
+def standards(data, rows, place, n_columns):
+    """Return how the rows of a node are read, so that its columns have mean 0 and variance 1 (0 if constant)."""
     means = np.zeros(n_columns)
     scales = np.zeros(n_columns)
-    for t in range(columns.size):
-        means[columns[t]] += values[t]
-    for f in range(n_columns):
-        means[f] /= m
     seen = np.zeros(n_columns, np.int64)
-    for t in range(columns.size):
-        difference = values[t] - means[columns[t]]
-        scales[columns[t]] += difference * difference
-        seen[columns[t]] += 1
+    whole = True
+    for r in range(rows.size):
+        start, end = data.ptr[rows[r]], data.ptr[rows[r] + 1]
+        whole = whole and end - start == n_columns
+        for t in range(start, end):
+            f = np.uint64(place[data.columns[t]])
+            whole = whole and f == np.uint64(t - start)
+            means[f] += data.values[t]
     for f in range(n_columns):
-        scales[f] = math.sqrt((scales[f] + (m - seen[f]) * means[f] * means[f]) / m)
+        means[f] /= rows.size
+    for r in range(rows.size):
+        for t in range(data.ptr[rows[r]], data.ptr[rows[r] + 1]):
+            f = np.uint64(place[data.columns[t]])
+            difference = data.values[t] - means[f]
+            scales[f] += difference * difference
+            seen[f] += 1
+    for f in range(n_columns):
+        scales[f] = math.sqrt((scales[f] + (rows.size - seen[f]) * means[f] * means[f]) / rows.size)
         if scales[f] == 0.0:
             scales[f] = 1.0
-    dense = np.empty(m * n_columns, values.dtype)
-    every = np.empty(m * n_columns, np.uint32)
-    every_ptr = np.zeros(m + 1, np.int64)
-    for i in range(m):
-        every_ptr[i + 1] = every_ptr[i] + n_columns
-        for f in range(n_columns):
-            dense[i * n_columns + f] = -means[f] / scales[f]
-            every[i * n_columns + f] = f
-        for t in range(ptr[i], ptr[i + 1]):
-            dense[i * n_columns + columns[t]] = (values[t] - means[columns[t]]) / scales[columns[t]]
-    return RowsOfNode(every_ptr, every, dense, node.label_ptr, node.labels, n_columns, node.n_labels), means, scales
+    return Standards(data, rows, place, means, scales, whole)
+
+
+@inlined
+def read_standardised(standards, i, values):
+    """Write row i of a node into ``values``, with all columns of the node, standardised."""
+    data, place, row = standards.data, standards.place, standards.rows[i]
+    start, means, scales = np.uint64(data.ptr[row]), standards.means, standards.scales
+    if standards.whole:
+        for f in range(np.uint64(values.size)):
+            values[f] = (data.values[start + f] - means[f]) / scales[f]
+        return
+    for f in range(values.size):
+        values[f] = 0.0
+    for t in range(start, np.uint64(data.ptr[row + 1])):
+        values[np.uint64(place[np.uint64(data.columns[t])])] = data.values[t]
+    for f in range(values.size):
+        values[f] = (values[f] - means[f]) / scales[f]

@@ -4,7 +4,16 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ldsm_objective import objective
-from xmlcore._kernels.ldsm_rows import gather_node, standardise
+from xmlcore._kernels.ldsm_rows import (
+    RowsOfNode,
+    Standards,
+    forget_numbers,
+    gather_lists,
+    gather_numbers,
+    gather_values,
+    number_ids,
+    standards,
+)
 from xmlcore._kernels.ldsm_training import SGD, train_node
 from xmlcore._kernels.rng import permutation
 
@@ -39,10 +48,10 @@ def to_features(weights, means, scales, arity):
 
 
 @kernel
-def split_rows(node, weights, arity):
+def split_rows(data, rows, place, node, weights, arity):
     """Decide where a node sends each of its rows (algorithm 5 of the paper)."""
-    ptr, columns, values, label_ptr, labels, _, n_labels = node
-    m = ptr.size - 1
+    label_ptr, labels, n_labels = node.label_ptr, node.labels, node.n_labels
+    m = rows.size
     bias = weights.size - arity
     directions = np.zeros(m, np.uint8)
     hist = np.zeros(arity * n_labels, np.int64)
@@ -53,8 +62,8 @@ def split_rows(node, weights, arity):
         sent = 0
         for c in range(arity):
             margin = weights[bias + c]
-            for t in range(ptr[i], ptr[i + 1]):
-                margin += weights[arity * np.int64(columns[t]) + c] * values[t]
+            for t in range(data.ptr[rows[i]], data.ptr[rows[i] + 1]):
+                margin += weights[np.uint64(arity) * np.uint64(place[data.columns[t]]) + np.uint64(c)] * data.values[t]
             if margin > best:
                 best = margin
                 best_child = c
@@ -164,19 +173,26 @@ def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
     for i in range(order.size):
         order[i] = rows[order[i]]
     rows = order
-    node, kept_columns, kept_labels = gather_node(data, rows, place)
+    label_ptr, labels, kept_labels = gather_lists(data.label_ptr, data.labels, rows, place)
+    kept_columns = number_ids(data.ptr, data.columns, rows, place)
     status = MADE
-    trained = node
-    means = scales = np.empty(0)
     if settings.optimizer == SGD:
-        trained, means, scales = standardise(node)
-    weights, _, _, _, scale = train_node(trained, settings, seed, number, trace, stop)
+        ptr, columns = np.zeros(1, np.int64), np.arange(kept_columns.size).astype(np.uint32)
+        values = np.empty(columns.size, data.values.dtype)
+        read = standards(data, rows, place, columns.size)
+    else:
+        ptr, columns = gather_numbers(data.ptr, data.columns, rows, place)
+        values = gather_values(data.ptr, data.values, rows)
+        read = Standards(data, rows, place, np.empty(0), np.empty(0), False)
+    node = RowsOfNode(ptr, columns, values, label_ptr, labels, kept_columns.size, kept_labels.size)
+    weights, _, _, _, scale = train_node(node, read, settings, seed, number, trace, stop)
     drop_small(weights, scale, settings.least, M)
-    if settings.optimizer == SGD and not to_features(weights, means, scales, M):
+    if settings.optimizer == SGD and not to_features(weights, read.means, read.scales, M):
         status = BEYOND
     for e in range(settings.n_epochs):
         trace[e, 0] = trace[e, 1] - settings.integrity_weight * trace[e, 2] + settings.multiway_weight * trace[e, 3]
-    directions, hist, counts = split_rows(node, weights, M)
+    directions, hist, counts = split_rows(data, rows, place, node, weights, M)
+    forget_numbers(kept_columns, place)
     for c in range(M):
         if counts[c] == 0 or counts[c] == rows.size:
             status = max(status, UNDONE)

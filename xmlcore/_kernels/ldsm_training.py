@@ -11,6 +11,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.ldsm_objective import choose_directions, objective
+from xmlcore._kernels.ldsm_rows import read_standardised
 from xmlcore._kernels.rng import stream, uniform
 
 NAG = 0
@@ -40,8 +41,8 @@ class _State(NamedTuple):
     weights: np.ndarray  # ((n_columns + 1) * M,), as the values
     squares: np.ndarray  # likewise: sums of squared gradients
     scale: np.ndarray  # (n_columns,), the largest absolute value met in each column
-    ratio: np.ndarray  # a value per entry of the rows, divided by its column's scale
-    own: np.ndarray  # the weights of one row's columns for one child
+    ratio: np.ndarray  # the values of one row, divided by the scales of its columns
+    own: np.ndarray  # the weights of its columns for one child
     own_squares: np.ndarray  # likewise their squares
     moves: np.ndarray  # by how much each entry of the row has changed the margin
 
@@ -51,7 +52,7 @@ def meet_row(node, i, state, M):
     """Raise the scales of the columns of row i to the row's values; return its squared norm in scaled values."""
     # The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
     columns, values = node.columns, node.values
-    weights, scale, ratio = state.weights, state.scale, state.ratio
+    weights, scale = state.weights, state.scale
     kind = values.dtype
     norm = 1.0
     for t in range(node.ptr[i], node.ptr[i + 1]):
@@ -63,17 +64,17 @@ def meet_row(node, i, state, M):
                 for c in range(M):
                     weights[M * f + c] *= before / size
             scale[f] = size
-        ratio[t] = values[t] / scale[f]
-        norm += np.float64(ratio[t]) * np.float64(ratio[t])
+        ratio = np.float64(values[t] / scale[f])
+        norm += ratio * ratio
     return norm
 
 
 @inlined
-def learn(node, i, child, target, rate, state, settings):
-    """Update the regressor of a child on row i; return its margin after the update."""
+def learn(node, begin, end, child, target, rate, state, settings):
+    """Update the regressor of a child on a row, whose values begin and end there; return its margin afterwards."""
     columns, values = node.columns, node.values
-    weights, squares, own, own_squares, moves = (
-        state.weights, state.squares, state.own, state.own_squares, state.moves,
+    weights, squares, ratio, own, own_squares, moves = (
+        state.weights, state.squares, state.ratio, state.own, state.own_squares, state.moves,
     )  # fmt: skip
     M = np.uint64(settings.arity)
     c = np.uint64(child)
@@ -81,8 +82,8 @@ def learn(node, i, child, target, rate, state, settings):
     tiny = kind.type(TINY)
     decay = kind.type(settings.weight_decay)
     bias = M * np.uint64(node.n_columns) + c
-    a = np.uint64(node.ptr[i])
-    n = np.uint64(node.ptr[i + 1]) - a
+    a = np.uint64(begin)
+    n = np.uint64(end) - a
     margin = weights[bias]
     for t in range(n):
         own[t] = weights[M * np.uint64(columns[a + t]) + c]
@@ -94,10 +95,11 @@ def learn(node, i, child, target, rate, state, settings):
     if settings.optimizer == NAG:
         for t in range(n):
             own_squares[t] = squares[M * np.uint64(columns[a + t]) + c]
+            ratio[t] = values[a + t] / state.scale[columns[a + t]]
         for t in range(n):
             gradient = error * values[a + t]
             square = own_squares[t] + gradient * gradient
-            move = step * state.ratio[a + t] / np.sqrt(max(square, tiny)) + decay * own[t]
+            move = step * ratio[t] / np.sqrt(max(square, tiny)) + decay * own[t]
             own_squares[t] = square
             own[t] -= move
             moves[t] = move * values[a + t]
@@ -127,32 +129,33 @@ def start_training(node, settings, seed, number):
     for i in range(weights.size):
         state, drawn = uniform(state)
         weights[i] = (2.0 * drawn - 1.0) * settings.spread
-    longest = 0
+    longest = node.n_columns if node.ptr.size == 1 else 0
     for i in range(node.ptr.size - 1):
         longest = max(longest, node.ptr[i + 1] - node.ptr[i])
     return _State(
-        weights, np.zeros(weights.size, kind), np.zeros(node.n_columns, kind), np.zeros(node.values.size, kind),
+        weights, np.zeros(weights.size, kind), np.zeros(node.n_columns, kind), np.empty(longest, kind),
         np.empty(longest, kind), np.empty(longest, kind), np.empty(longest, kind),
     )  # fmt: skip
 
 
 @kernel
 def scaled_norms(node, state, norms):
-    """Write the squared norm of each row in final scales into ``norms``, and the scaled values into ``state``."""
+    """Write the squared norm of each row in final scales into ``norms``."""
     for i in range(node.ptr.size - 1):
         norms[i] = 1.0
         for t in range(node.ptr[i], node.ptr[i + 1]):
-            state.ratio[t] = node.values[t] / state.scale[node.columns[t]]
-            norms[i] += np.float64(state.ratio[t]) * np.float64(state.ratio[t])
+            ratio = np.float64(node.values[t] / state.scale[node.columns[t]])
+            norms[i] += ratio * ratio
 
 
 @kernel
-def train_node(node, settings, seed, number, trace, stop):
+def train_node(node, standards, settings, seed, number, trace, stop):
     """Train the regressors of a node (algorithm 4 of the paper), until ``stop`` is not 0."""
+    # ``standards`` are how the rows are read with SGD; with NAG they are rows of ``node``.
     # ``trace``, (n_epochs, 4), gets J and its parts after each epoch, estimated from the margins met so far. Returns
     # the weights, ((n_columns + 1) * M,) with the biases last, the sums that :func:`objective` reads, how often each
     # label was met, and the largest absolute value of each column (zeros with SGD).
-    m = node.ptr.size - 1
+    m = node.label_ptr.size - 1
     M = settings.arity
     nag = settings.optimizer == NAG
     label_ptr, labels = node.label_ptr, node.labels
@@ -178,14 +181,18 @@ def train_node(node, settings, seed, number, trace, stop):
                 settings.multiway_weight, table,
             )  # fmt: skip
             rate = settings.learning_rate
+            begin, end = np.int64(0), np.int64(node.n_columns)
             if nag:
+                begin, end = node.ptr[i], node.ptr[i + 1]
                 if epoch == 0:
                     norms[i] = meet_row(node, i, state, M)
                 norm_sum += norms[i]
                 seen += 1
                 rate *= math.sqrt(seen / norm_sum)
+            else:
+                read_standardised(standards, i, node.values)
             for c in range(M):
-                margin = learn(node, i, c, (directions >> c) & 1, rate, state, settings)
+                margin = learn(node, begin, end, c, (directions >> c) & 1, rate, state, settings)
                 share = min(max(np.float64(margin), 0.0), 1.0)
                 sums[c] += size * share
                 for t in range(label_ptr[i], label_ptr[i + 1]):

@@ -566,13 +566,6 @@ class LearnsMore(MultiLabelModel):
         raise NotImplementedError
 
 
-def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
-    """Return the probabilities of blocks of rows as one matrix."""
-    if not parts:
-        return sp.csr_array((0, n_labels), dtype=np.float32)
-    return sp.csr_array(sp.vstack(parts, format="csr"))
-
-
 def warm_up(model: MultiLabelModel) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows."""
     for piece, run in warm_up_pieces(model).items():

@@ -9,7 +9,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import PART, columns_of, csr_of, in_columns, pointers
 from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
+from xmlcore.parallel import row_blocks
 from xmlcore.progress import part_of, to_progress
 from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Labels
@@ -18,13 +20,14 @@ from xmlcore.validation import (
     check_features,
     check_labels,
     check_unambiguous,
+    csr_parts,
     dense_rows,
     difference_of_names,
     feature_names,
 )
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-PART = 1 << 20  # values of dense rows that are predicted at a time
+PREDICTED = 1 << 20  # values of dense rows that are predicted at a time
 
 
 def check_feature_names(model, X, level: int = 5) -> None:
@@ -45,7 +48,7 @@ def in_parts(method: Method) -> Method:
     @functools.wraps(method)
     def whole(self, X, *args, **options):
         shape = () if sp.issparse(X) else getattr(X, "shape", ())
-        if len(shape) != 2 or math.prod(shape) <= PART:
+        if len(shape) != 2 or math.prod(shape) <= PREDICTED:
             return method(self, X, *args, **options)
         self._check_fitted()
         check_feature_names(self, X, level=3)
@@ -53,7 +56,7 @@ def in_parts(method: Method) -> Method:
         if isinstance(k := args[0] if args else options.get("k"), int):
             check_room(shape[0], k)
         progress, found = to_progress(options["progress"]) if "progress" in options else None, []
-        for first, end in rows.blocks(PART):
+        for first, end in rows.blocks(PREDICTED):
             if progress is not None:
                 options["progress"] = part_of(progress, first / shape[0], end / shape[0])
             found.append(method(self, CheckedRows(rows.part(first, end)), *args, **options))
@@ -61,9 +64,45 @@ def in_parts(method: Method) -> Method:
             return Ranking(*map(np.concatenate, zip(*found)))
         if isinstance(found[0], np.ndarray):
             return np.concatenate(found)
-        return sp.csr_array(sp.vstack(found, format="csr"))
+        return stacked(found, found[0].shape[1])
 
     return cast(Method, whole)
+
+
+def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:
+    """Return blocks of rows as one matrix; ``parts`` is emptied on the way, to save memory."""
+    ptr = pointers(np.concatenate([np.diff(part.indptr) for part in parts] or [np.empty(0, np.int64)]))
+    indices, end = np.empty(ptr[-1], np.int32), ptr[-1]
+    data = np.empty(end, parts[0].dtype if parts else np.float32)
+    while parts:
+        part = parts.pop()
+        to = slice(end - part.nnz, end)
+        indices[to], data[to] = part.indices, part.data
+        end -= part.nnz
+    return csr_of(ptr, indices, data, (ptr.size - 1, n_labels))
+
+
+def only_rows(X: sp.csr_array, rows: np.ndarray) -> sp.csr_array:
+    """Return some rows of X, in rising order, in the memory of X."""
+    ptr = pointers(np.diff(X.indptr)[rows])
+    for first, end in _few(X, rows.size):
+        part, to = X[rows[first:end]], slice(ptr[first], ptr[end])
+        X.indices[to], X.data[to] = part.indices, part.data
+    return csr_of(ptr, X.indices[: ptr[-1]], X.data[: ptr[-1]], (rows.size, X.shape[1]))
+
+
+def _few(X, n_rows) -> list[tuple[int, int]]:
+    """Return blocks of rows that have few values on average."""
+    return row_blocks(n_rows, max(1, PART * X.shape[0] // max(1, X.nnz)))
+
+
+def columns_in_place(X: sp.csr_array, feature_of_column: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the arrays of training rows, whose features all have columns, after replacing features by columns in X."""
+    ptr, indices, values = csr_parts(X)
+    columns = columns_of(feature_of_column, X.shape[1])
+    for first, end in _few(X, X.shape[0]):
+        indices[ptr[first] : ptr[end]] = in_columns((ptr, indices, values), columns, (first, end))[1]
+    return ptr, indices, values
 
 
 def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
@@ -81,7 +120,7 @@ def counted(Y: sp.csr_array) -> np.ndarray:
 
 
 def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any."""
+    """Leave out, in place, the rows that have no label; return X, Y and the number of these rows, of which it warns."""
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")
     labelled = np.flatnonzero(np.diff(Y.indptr))
@@ -92,7 +131,7 @@ def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.cs
             UserWarning,
             stacklevel=6,  # shows the line that called fit
         )
-        X, Y = X[labelled], Y[labelled]
+        X, Y = only_rows(X, labelled), Y[labelled]
     return X, Y, n_unlabelled
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore.documented import documented
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.for_scikit_learn import RoutesWeights
-from xmlcore.models.rows import labels_given
+from xmlcore.models.rows import labels_given, only_rows
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.system import free_bytes
 from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix
@@ -84,7 +84,7 @@ def weighed_rows(X, Y, sample_weight, label_weight) -> tuple:
     weights = _unless_all_are_1(sample_weight, "sample_weight", X.shape[0], "row")
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
-        X, Y, weights = sp.csr_array(X[kept]), sp.csr_array(Y[kept]), weights[kept]
+        X, Y, weights = only_rows(X, kept), sp.csr_array(Y[kept]), weights[kept]
         if Y.nnz == 0:
             raise ValueError("no row of a positive sample_weight has a label: there is nothing to learn")
     return X, Y, weights, boosts

@@ -5,9 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import DoubleSampling
+from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.updating import added_classes
 from xmlcore.progress import silent
+from xmlcore.validation import csr_parts
 
 SUMS = ("feature_of_column_", "document_counts_", "class_size_")
 
@@ -22,6 +24,11 @@ def problem(n=300, n_labels=12, seed=0, several=False):
     return sp.csr_array(X.astype(np.float32)), sp.csr_array(Y)
 
 
+def terms_of(X, Y):
+    features = by_frequency(X)
+    return ClassTerms.of(in_columns(csr_parts(X), columns_of(features, X.shape[1])), Y, features, 1, silent)
+
+
 def assert_same_sums(found, expected):
     for name in SUMS:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
@@ -32,8 +39,8 @@ def assert_same_sums(found, expected):
 
 def test_sums_with_several_labels_are_those_of_all_rows():
     X, Y = problem(several=True)
-    found = added_classes(ClassTerms.of(X[:200], Y[:200], 1, silent), ClassTerms.of(X[200:], Y[200:], 1, silent))
-    expected = ClassTerms.of(X, Y, 1, silent)
+    found = added_classes(terms_of(X[:200], Y[:200]), terms_of(X[200:], Y[200:]))
+    expected = terms_of(X, Y)
 
     def dense(terms):
         sums = np.zeros((X.shape[1], Y.shape[1]))

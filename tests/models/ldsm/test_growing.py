@@ -143,9 +143,11 @@ def test_units_of_features_do_not_matter_to_sgd():
 
 
 def test_dense_rows_beyond_memory_are_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(estimator, "MOST_DENSE", 1000)
+    monkeypatch.setattr(estimator, "MOST_DENSE", 500)
+    X, labels = small_data()
     with pytest.raises(ValueError, match="60 rows x 12 features.*use optimizer='nag'"):
-        small_model(optimizer="sgd").fit(*small_data())
+        small_model(optimizer="sgd").fit(X, labels)
+    assert small_model(optimizer="sgd").fit(X.toarray() + 1, labels).optimizer_ == "sgd"
 
 
 @pytest.mark.real_data

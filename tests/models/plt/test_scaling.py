@@ -1,8 +1,5 @@
 """How rows are scaled before they are classified, by label trees and by one classifier per label."""
 
-import warnings
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -211,23 +208,3 @@ def test_only_rows_of_length_1_are_certified():
     X, Y = classes(200)
     with pytest.raises(ValueError, match="normalize='standardize': only models of rows of length 1 can be certified"):
         certified_radius(PLT().fit(X, Y), X)
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux says how much was taken at most")
-@pytest.mark.parametrize("normalize", ["l2", "idf", None])
-def test_a_fit_to_dense_rows_takes_three_times_the_data(normalize):
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 5, 30_000)
-    X = rng.standard_normal((30_000, 200), dtype=np.float32) + y[:, None]
-    model = PLT(arity=2, max_leaf_labels=100, C=0.1, loss="squared_hinge", normalize=normalize, max_iter=2)
-    with warnings.catch_warnings(action="ignore"):
-        model.fit(X[:500], y[:500]).predict_topk(X[:500])
-        for act, most in ((lambda: model.fit(X, y), 3.0), (lambda: model.predict_topk(X), 1.5)):
-            Path("/proc/self/clear_refs").write_text("5")
-            before = bytes_at("VmRSS")
-            act()
-            assert bytes_at("VmHWM") - before < most * X.nbytes
-
-
-def bytes_at(name):
-    return 1024 * int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0])

@@ -10,9 +10,9 @@ from xmlcore.arrays import (
     all_hold,
     are_pointers,
     are_rising_lists,
-    by_frequency,
-    columns_of,
-    in_columns,
+    column_counts,
+    csr_of,
+    pointers,
     read_only,
     rises,
     sums_of_lists,
@@ -38,37 +38,38 @@ class ClassTerms(NamedTuple):
     n_rows: int
 
     @classmethod
-    def of(cls, X, Y, n_jobs, progress) -> "ClassTerms":
-        """Compute the sums of each class over its training rows."""
-        feature_of_column = by_frequency(X)
-        x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
-        ptr, rows, values = csr_parts(
-            sp.csc_array(sp.csr_array((x[2], x[1], x[0]), (X.shape[0], feature_of_column.size)))
-        )
+    def of(cls, x, Y, feature_of_column, n_jobs, progress) -> "ClassTerms":
+        """Compute the sums of each class over its training rows, the CSR arrays ``x`` in columns."""
         label_ptr, labels, _ = csr_parts(Y)
+        n_classes_of = np.diff(label_ptr)
+        rows_in_columns = csr_of(*x, (Y.shape[0], max(1, feature_of_column.size)))
+        ptr = pointers(column_counts(x[1], feature_of_column.size))
         bounds = np.unique(np.searchsorted(ptr, np.linspace(0, ptr[-1], TERM_BLOCKS + 1)))
         blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
 
         def one_block(block):
-            """Sum a block of terms: (number of postings of each term, classes, sums, largest sum)."""
-            return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
+            """Sum a block of terms: number of postings of each, classes, sums, largest sum, rows times classes."""
+            # The rows are listed by term in parts, because a second copy of all of them would take much memory.
+            ptr, rows, values = csr_parts(sp.csc_array(rows_in_columns[:, slice(*block)]))
+            counts = np.add.reduceat(n_classes_of[rows], ptr[:-1])
+            return *kernels.sum_terms(ptr, rows, values, 0, ptr.size - 1, label_ptr, labels, Y.shape[1]), counts
 
         costs = [ptr[b] - ptr[a] for a, b in blocks]
         parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up labels", "blocks of terms")
         if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
             raise ValueError("the values of a feature, added up over the rows of a label, are beyond float32: scale X")
-        sizes, classes, sums = (np.concatenate([part[i] for part in parts] or [np.empty(0, t)])
-                                for i, t in enumerate((np.int64, np.int32, np.float32)))  # fmt: skip
-        n_classes_of = np.diff(label_ptr)
-        counts = np.add.reduceat(n_classes_of[rows], ptr[:-1]) if rows.size else np.empty(0, np.int64)
+        sizes, classes, sums, counts = (
+            np.concatenate([part[i] for part in parts] or [np.empty(0, dtype)])
+            for i, dtype in ((0, np.int64), (1, np.int32), (2, np.float32), (4, np.int64))
+        )
         return cls(
             feature_of_column,
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            pointers(sizes),
             classes,
             sums,
             counts.astype(np.int64),
             np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
-            X.shape[0],
+            Y.shape[0],
         )
 
     def index(self, distance, weighting) -> kernels.ClassIndex:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import bytes_of, columns_of, in_columns
+from xmlcore.arrays import by_frequency, bytes_of, columns_of, in_columns
 from xmlcore.models.base import LearnsMore, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
@@ -22,7 +22,7 @@ from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
 from xmlcore.models.double_sampling.updating import learn_more
-from xmlcore.models.rows import labelled_rows
+from xmlcore.models.rows import columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
@@ -188,11 +188,12 @@ class DoubleSampling(TakesWeights, LearnsMore):
         progress = of_phases(progress, SHARES)
         X, Y = repeated_rows(*check_training_rows(X, Y, self.negative), sample_weight, self._entropy)
         X, Y, n_unlabelled = labelled_rows(X, Y)
-        classes = ClassTerms.of(X, Y, self.n_jobs, progress)
+        feature_of_column = by_frequency(X)
+        x = columns_in_place(X, feature_of_column)
+        classes = ClassTerms.of(x, Y, feature_of_column, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
             raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")
         entropy = self._entropy()
-        x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
         data = RowsToSample.of(self, x, Y, classes)
         tree = None
         if self.candidates_from == "plt":

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import columns_of, in_columns
+from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.learning import LinearFunction, learn, make_pairs
 from xmlcore.models.double_sampling.sampling import NoExampleError, RowsToSample, draw_sample, stream_seed
@@ -16,7 +16,9 @@ MORE_ROWS = 5  # number of the random stream of rows that are added; sampling.py
 def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress) -> tuple:
     """Return the fitted state of a model after it has learnt further rows: the arguments of its ``_set_fitted``."""
     old = fitted_classes(model)
-    classes = added_classes(old, ClassTerms.of(X, Y, model.n_jobs, progress))
+    new = by_frequency(X)
+    x = in_columns(csr_parts(X), columns_of(new, X.shape[1]))
+    classes = added_classes(old, ClassTerms.of(x, Y, new, model.n_jobs, progress))
     x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
     distance, weighting, features = model.fitted_with_
     data = RowsToSample.of(model, x, Y, classes)

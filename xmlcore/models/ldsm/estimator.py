@@ -9,7 +9,7 @@ from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, bytes_of, columns_of, in_columns
-from xmlcore.models.base import LearnsMore, stacked
+from xmlcore.models.base import LearnsMore
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_splits
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
@@ -17,13 +17,12 @@ from xmlcore.models.ldsm.progress import GrowthProgress
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, forest_arrays, public_tree
 from xmlcore.models.ldsm.updating import learn_more
-from xmlcore.models.rows import checked_rows, labelled_rows
+from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows, stacked
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.system import effective_jobs
 from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import (
     INT32_MAX,
@@ -34,7 +33,7 @@ from xmlcore.validation import (
 )
 
 DENSE = 0.5  # share of feature values other than 0 above which "auto" chooses the optimizer for dense features
-MOST_DENSE = 8 * 2**30  # memory limit for the dense, standardised rows of optimizer "sgd", in bytes
+MOST_DENSE = 1 << 29  # largest number of values, most of them 0, of which "sgd" learns: with more it takes hours
 
 
 @described
@@ -137,8 +136,8 @@ class LdSM(TakesWeights, LearnsMore):
         X, Y, n_unlabelled = labelled_rows(X, Y)
         feature_of_column = by_frequency(X)
         n_columns = feature_of_column.size
-        x = in_columns(csr_parts(X), columns_of(feature_of_column, n_features))
         optimizer = self._chosen_optimizer(X, n_columns)
+        x = columns_in_place(X, feature_of_column)
         data, settings = TrainingRows(*x, *csr_parts(Y)[:2]), node_settings(self, optimizer, n_features)
         seeds = self._seeds(self.n_estimators)
         seeds = seeds if self._only_tree is None else [seeds[self._only_tree]]
@@ -219,7 +218,7 @@ class LdSM(TakesWeights, LearnsMore):
                 part.data[part.data < threshold] = 0.0
                 part.eliminate_zeros()
                 parts.append(part)
-            return sp.csr_array(sp.vstack(parts, format="csr"))
+            return stacked(parts, self.n_labels_)
 
         blocks = prediction_blocks(X.shape[0], self.n_jobs)
         return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), self.n_labels_)
@@ -252,20 +251,17 @@ class LdSM(TakesWeights, LearnsMore):
         }
 
     def _chosen_optimizer(self, X, n_columns):
-        """Return the optimizer for the rows X; raise ValueError if "sgd" would need too much memory for them."""
-        optimizer = self.optimizer
-        if optimizer == "auto":
-            optimizer = "sgd" if X.nnz > DENSE * X.shape[0] * X.shape[1] else "nag"
-        if optimizer == "sgd":
-            threads = min(effective_jobs(self.n_jobs), self.n_estimators)
-            needed = 12 * X.shape[0] * n_columns * threads  # 12 bytes per value
-            if needed > MOST_DENSE:
-                raise ValueError(
-                    f"optimizer='sgd' would need dense arrays of {X.shape[0]:,} rows x {n_columns:,} features, "
-                    f"{needed / 2**30:.0f} GiB with {threads} threads: use optimizer='nag', which keeps them sparse, "
-                    "fewer threads (n_jobs) or fewer features"
-                )
-        return optimizer
+        """Return the optimizer for the rows X; raise ValueError if "sgd" would read far too many values of them."""
+        n_values = X.shape[0] * n_columns
+        if self.optimizer == "auto":
+            return "sgd" if X.nnz > DENSE * X.shape[0] * X.shape[1] else "nag"
+        if self.optimizer == "sgd" and n_values > max(MOST_DENSE, 2 * X.nnz):
+            raise ValueError(
+                f"optimizer='sgd' would learn from all values of {X.shape[0]:,} rows x {n_columns:,} features, "
+                f"{n_values / X.nnz:,.0f} times those that are not 0: use optimizer='nag', which keeps rows sparse, or "
+                "fewer features"
+            )
+        return self.optimizer
 
     def _seeds(self, count):
         entropy = self._entropy()

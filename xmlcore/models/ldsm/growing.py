@@ -96,20 +96,21 @@ class GrowingTree:
         measures = np.full((self.n_nodes, 4), np.nan)
         for v, split in self.splits.items():
             measures[v] = split.measures
-        traces = [self.splits[v].trace for v in inner]
+        splits = [self.splits[v] for v in inner]
         return TreeParts(
             arity=self.arity,
             first_child=np.array(self.first_child, np.int32),
             bias=np.array(self.bias, np.float32),
             inner=np.array(inner, np.int64),
             n_samples=np.array(self.n_samples, np.int64),
-            columns=[self.splits[v].columns for v in inner],
-            weights=[self.splits[v].weights for v in inner],
+            n_columns=np.array([split.columns.size for split in splits], np.int64),
+            columns=np.concatenate([np.empty(0, np.int32), *(split.columns for split in splits)]),
+            weights=np.concatenate([np.empty(0, np.float32), *(split.weights for split in splits)]),
             hist_ptr=pointers(labels.size for labels, _ in self.histograms),
             hist_labels=np.concatenate([labels for labels, _ in self.histograms]).astype(np.int32),
             hist_counts=np.concatenate([counts for _, counts in self.histograms]).astype(np.int32),
             measures=measures,
-            trace=np.stack(traces) if traces else np.empty((0, self.n_epochs, 4), np.float32),
+            trace=np.array([split.trace for split in splits], np.float32).reshape(-1, self.n_epochs, 4),
         )
 
 

@@ -105,7 +105,8 @@ def _split_trees(arrays, values) -> list[TreeParts]:
     for start, end in zip(root[:-1], root[1:]):
         first = arrays["first_child"][start:end]
         inner = np.flatnonzero(first >= 0)
-        groups = range(group, group + inner.size)
+        groups = slice(group, group := group + inner.size)
+        own = column_ptr[groups.start : group + 1]
         trees.append(
             TreeParts(
                 arity=M,
@@ -113,16 +114,16 @@ def _split_trees(arrays, values) -> list[TreeParts]:
                 bias=arrays["bias"][start:end],
                 inner=inner,
                 n_samples=arrays["n_samples"][start:end],
-                columns=[arrays["columns"][column_ptr[g] : column_ptr[g + 1]] for g in groups],
-                weights=[arrays["weights"][M * column_ptr[g] : M * column_ptr[g + 1]] for g in groups],
+                n_columns=np.diff(own),
+                columns=arrays["columns"][own[0] : own[-1]],
+                weights=arrays["weights"][M * own[0] : M * own[-1]],
                 hist_ptr=hist_ptr[start : end + 1] - hist_ptr[start],
                 hist_labels=arrays["hist_labels"][hist_ptr[start] : hist_ptr[end]],
                 hist_counts=arrays["hist_counts"][hist_ptr[start] : hist_ptr[end]],
                 measures=arrays["parts"][start:end],
-                trace=trace[group : group + inner.size],
+                trace=trace[groups],
             )
         )
-        group += inner.size
     return trees
 
 

@@ -53,8 +53,9 @@ class TreeParts(NamedTuple):
     bias: np.ndarray  # float32 (n,), bias of the regressor that sends rows to the node
     inner: np.ndarray  # int64 (inner nodes,), ids of the inner nodes
     n_samples: np.ndarray  # int64 (n,), number of training rows that reach the node
-    columns: list  # int32 (F,) for each inner node: the columns in which its regressors have weights
-    weights: list  # float32 (F * M,) for each inner node
+    n_columns: np.ndarray  # int64 (inner nodes,), the number of columns in which a node's regressors have weights
+    columns: np.ndarray  # int32 (F,), these columns, of one node after the other
+    weights: np.ndarray  # float32 (F * M,)
     hist_ptr: np.ndarray  # int64 (n + 1,)
     hist_labels: np.ndarray  # int32, labels of each node's rows
     hist_counts: np.ndarray  # int32, number of the node's rows that have the label
@@ -66,9 +67,11 @@ def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
     first, M = parts.first_child, parts.arity
     children = np.where(first[:, None] >= 0, first[:, None] + np.arange(M, dtype=np.int32), np.int32(-1))
     parent, depth = np.full(first.size, -1, np.int32), np.zeros(first.size, np.int32)
-    for v in parts.inner.tolist():  # parents come before their children
-        parent[first[v] : first[v] + M] = v
-        depth[first[v] : first[v] + M] = depth[v] + 1
+    parent[children[parts.inner]] = parts.inner[:, None]
+    level = children[:1]
+    while (level := level[level >= 0]).size:
+        depth[level] = depth[parent[level]] + 1
+        level = children[level]
     histograms = csr_of(parts.hist_ptr, parts.hist_labels, parts.hist_counts, (first.size, n_labels))
     return LdSMTree(
         parent, children, depth, parts.n_samples, *parts.measures.T.copy(), parts.inner.astype(np.int32), parts.trace,
@@ -87,14 +90,10 @@ def forest_arrays(trees: list[TreeParts], saved: dict[str, np.ndarray] | None = 
     inner = np.concatenate([tree.inner + at for tree, at in zip(trees, root)])
     group = np.full(first_child.size, -1, np.int32)
     group[inner] = np.arange(inner.size, dtype=np.int32)
-    columns = [part for tree in trees for part in tree.columns]
-    weights = [part for tree in trees for part in tree.weights]
     hist_ptr = pointers(np.concatenate([np.diff(tree.hist_ptr) for tree in trees]))
     large = saved or {
-        "columns": np.concatenate([np.empty(0, np.int32), *columns]),
-        "weights": np.concatenate([np.empty(0, np.float32), *weights]),
-        "hist_labels": np.concatenate([tree.hist_labels for tree in trees]),
-        "hist_counts": np.concatenate([tree.hist_counts for tree in trees]),
+        name: np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("columns", "weights", "hist_labels", "hist_counts")
     }
     return read_only(
         ForestArrays(
@@ -102,7 +101,7 @@ def forest_arrays(trees: list[TreeParts], saved: dict[str, np.ndarray] | None = 
             first_child=first_child,
             group=group,
             bias=np.concatenate([tree.bias for tree in trees]),
-            column_ptr=pointers(part.size for part in columns),
+            column_ptr=pointers(np.concatenate([tree.n_columns for tree in trees])),
             hist_ptr=hist_ptr,
             hist_total=sums_of_lists(hist_ptr, large["hist_counts"], np.int64),
             n_rows=np.concatenate([tree.n_samples for tree in trees]).astype(np.int64),

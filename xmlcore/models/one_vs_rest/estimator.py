@@ -11,14 +11,14 @@ from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import CHECKED, are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of
-from xmlcore.models.base import stacked, warm_up_pieces
+from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read, of_features, read_as
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
-from xmlcore.models.rows import checked_rows
+from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
-from xmlcore.models.base import stacked, toy_rows
+from xmlcore.models.base import toy_rows
 from xmlcore.models.plt.building import (
     CLUSTERING,
     build_tree,
@@ -42,7 +42,7 @@ from xmlcore.models.plt.training import (
 )
 from xmlcore.models.plt.trials import NAMES
 from xmlcore.models.plt.warming import pieces_of
-from xmlcore.models.rows import checked_rows
+from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.models.saving import check_settings
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_tasks

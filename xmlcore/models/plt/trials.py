@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.models.plt.training import RowsOfTree
 from xmlcore.ranking import KS
+from xmlcore.validation import CheckedRows
 
 TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float, "normalize": str}  # of what can be "auto"
 NAMES = tuple(TYPES)
@@ -120,9 +121,8 @@ class Trials:
         self.n_labels = n_labels  # of all training data
         order = np.random.default_rng(seed).permutation(data.X.shape[0])
         self.sample = data.of_rows(np.sort(order[:size]))
-        self.X_measured, self.Y_measured, self.measured_weights, _ = data.of_rows(
-            np.sort(order[size : size + measured])
-        )
+        X, self.Y_measured, self.measured_weights, _ = data.of_rows(np.sort(order[size : size + measured]))
+        self.X_measured = CheckedRows(X)  # which no trial copies
         self.share = share  # of the rows of a label, those in the sample
         self.least = 1 / measured  # precision: one hit in a trial that else has none must not decide
         self.fit, self.report = fit, report

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
-from xmlcore.models.base import MultiLabelModel, stacked
-from xmlcore.models.rows import checked_rows
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
