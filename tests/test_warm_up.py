@@ -1,12 +1,14 @@
 """The command that fills the cache of compiled kernels."""
 
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from xmlcore import warm_up
-from xmlcore._kernels import _jit
+from xmlcore._kernels import _caching, _jit
 from xmlcore.models import compiling
+from xmlcore.system import ALL_KERNELS_SECONDS, FIRST_FIT_SECONDS
 
 pieces_module = import_module("xmlcore.experiment.warm_up")
 
@@ -24,6 +26,13 @@ def quick(tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "NAMED_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "CACHE_IS_USED", True)
     return ran
+
+
+def test_documentation_and_message_name_the_same_seconds():
+    text = " ".join(Path("docs/installation.md").read_text().split())
+    for said in (text, _caching.COMPILING):
+        assert f"take about {FIRST_FIT_SECONDS} s of processor time longer" in said
+        assert f"in about {ALL_KERNELS_SECONDS} s" in said
 
 
 def test_it_tells_each_piece_the_folder_and_its_size(quick, tmp_path, capsys):

@@ -7,7 +7,7 @@ import sys
 import time
 
 from xmlcore import wording
-from xmlcore.system import effective_jobs, kernel_cache_variable
+from xmlcore.system import ALL_KERNELS_SECONDS, effective_jobs, kernel_cache_variable
 
 
 def main(arguments=None) -> int:
@@ -17,11 +17,10 @@ def main(arguments=None) -> int:
 
     from xmlcore._kernels._caching import holds_code
     from xmlcore._kernels._jit import CACHE_FOLDER, CACHE_IS_USED, NAMED_FOLDER  # warns if that cannot be used
-    from xmlcore.experiment.warm_up import PROCESSOR_SECONDS
 
     start = time.perf_counter()
     print(f"Compiled kernels are kept in {CACHE_FOLDER}" if CACHE_IS_USED else "Nothing can be kept", flush=True)
-    print(f"All take about {PROCESSOR_SECONDS} s of processor time; those that are kept are only loaded", flush=True)
+    print(f"All take about {ALL_KERNELS_SECONDS} s of processor time; those that are kept are only loaded", flush=True)
     helpers = []
     if CACHE_IS_USED:  # otherwise each process would compile for itself
         spawning = multiprocessing.get_context("spawn")

@@ -15,14 +15,16 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from xmlcore.system import ALL_KERNELS_SECONDS, FIRST_FIT_SECONDS
+
 PACKAGE = Path(__file__).resolve().parent
 ENDING = ".nbc"
 _BEGINS = b"xmlcore kernel 1\n"
 _DIGEST_BYTES = 16
 COMPILING = (
-    "xmlcore compiles its code for this machine, once: the first fit of each method, and the first predictions, take "
-    "some 10 s longer. python -m xmlcore.warm_up (the command xmlcore warm-up) compiles all ahead, in about a minute "
-    "of processor time."
+    "xmlcore compiles its code for this machine, once: the first fit and predictions of PLT take about "
+    f"{FIRST_FIT_SECONDS} s of processor time longer. python -m xmlcore.warm_up (the command xmlcore warm-up) compiles "
+    f"all ahead, in about {ALL_KERNELS_SECONDS} s."
 )
 _is_told = False  # whether this process has said that it compiles
 

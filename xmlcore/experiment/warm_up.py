@@ -15,8 +15,6 @@ from xmlcore.models.compiling import COMPILING, turn
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
-PROCESSOR_SECONDS = 60  # of all kernels, as measured with a processor of 2.6 GHz
-
 
 class Piece(NamedTuple):
     """Some kernels that one process compiles, by running small pieces of work."""
