@@ -46,7 +46,7 @@ def _more(key, about) -> dict:
 
 
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
-    """Show what settings give on the first documents of a source: features, values that are not 0, and seconds."""
+    """Show what settings give on the first documents of a source: features, and values that are not 0."""
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
     known, outcome = tried.get(source, (None, None))
@@ -59,8 +59,10 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     for message in outcome.warned:
         st.warning(format.plain(message))
     if outcome.analyzer == "letters":
-        st.caption("Blanks do not show the words of the texts: features are letters and pairs of neighbouring letters.")
-    rate = outcome.seconds / max(outcome.n_characters, 1)
+        st.caption(
+            "Blanks do not show the words of the texts: features are letters and pairs of neighbouring letters, "
+            "whatever “Features are” says."
+        )
     tables.cards(
         [
             (
@@ -78,7 +80,6 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
                 f"{outcome.n_empty:,}",
                 "Documents none of whose words is a feature: nothing to learn from.",
             ),
-            ("Seconds per million letters", f"{1e6 * rate:.2g}", "Time to turn texts into features on this machine."),
         ]
     )
     if whole:
