@@ -131,6 +131,23 @@ y : sparse or dense binary, shape (N, L), or lists of label ids or of names, or 
     Numbers or texts in place of lists are classes, as in scikit-learn: each row has one, and ``predict`` returns one.
     Labels are then their places in ``classes_``.""",
     "Y": "Y : as y",
+    "fitted": """\
+Returns
+-------
+Estimator
+    The estimator. If ``fit`` is stopped or fails, its earlier fitted state is kept.
+
+Raises
+------
+ValueError, TypeError
+    Bad parameters, data or weights; the message names them.
+MemoryError
+    More memory would be needed than is free; nothing was trained.
+
+Warns
+-----
+UserWarning
+    Rows or values were left out, or a part of the training stopped before its end; the message says which.""",
     "label_names": """\
 label_names : sequence, shape (L,), optional
     Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.""",

@@ -51,6 +51,14 @@ def run_tasks(
     return results
 
 
+def run_blocks(
+    function: Callable, blocks: list, n_jobs: int | None = None, progress: Progress = silent, phase: str = "Working",
+    unit: str = "blocks of rows",
+) -> list:  # fmt: skip
+    """Call ``function`` for blocks, each of which costs as much as it is long, as :func:`run_tasks` does."""
+    return run_tasks(function, blocks, [end - first for first, end in blocks], n_jobs, progress, phase, unit)
+
+
 def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:
     """Split ``n_rows`` rows into blocks of at most ``size`` rows: pairs of the first row and the last row + 1."""
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -15,7 +15,7 @@ from pages.trees import one_tree
 from xmlcore import experiment, figures, store
 from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.plt import frames
-from xmlcore.models.plt.frames.nodes import label_counts
+from xmlcore.models.plt.frames import label_counts
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
 FEATURES = 10  # features drawn for each sign

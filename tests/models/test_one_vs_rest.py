@@ -107,7 +107,7 @@ def test_rows_are_predicted_alike_in_batches_and_scaled(fitted, monkeypatch):
     np.testing.assert_array_equal(part.labels, whole.labels[511:513])
     np.testing.assert_array_equal(part.scores, whole.scores[511:513])
     proba = fitted.predict_proba(X)
-    monkeypatch.setattr("xmlcore.models.one_vs_rest.estimator.MARGINS_AT_ONCE", 20)
+    monkeypatch.setattr("xmlcore.models.one_vs_rest.MARGINS_AT_ONCE", 20)
     assert (fitted.predict_proba(X) != proba).nnz == 0
     np.testing.assert_allclose(fitted.predict_topk(8 * X.toarray(), 3).scores, whole.scores)
 

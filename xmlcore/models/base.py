@@ -79,22 +79,7 @@ class Estimator(ForScikitLearn, HasParameters):
         ----------
         {X_train, y_or_classes, Y, progress, label_names}
 
-        Returns
-        -------
-        Estimator
-            The estimator. If ``fit`` is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters or data; the message names them.
-        MemoryError
-            More memory would be needed than is free; nothing was trained.
-
-        Warns
-        -----
-        UserWarning
-            Rows or values were left out, or a part of the training stopped before its end; the message says which.
+        {fitted}
         """
         return self._fit_to(X, labels_given(y, Y), progress, label_names)
 

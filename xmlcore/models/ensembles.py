@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore.models.ldsm.estimator import LdSM
-from xmlcore.models.ldsm.saving import fitted_from, state_of
+from xmlcore.models.ldsm.trees import fitted_from, state_of
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.progress import ProgressLike, silent, to_progress

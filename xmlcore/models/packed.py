@@ -95,16 +95,8 @@ class PackedModel:
             self._set("feature_names", None if hashed else [*map(str, self.vectorizer.get_feature_names_out())])
         elif self.feature_names is None:
             self._set("feature_names", getattr(model, "feature_names_in_", None))
-        for noun, count in (("label", self.n_labels), ("feature", self.n_features)):
-            names = getattr(self, f"{noun}_names")
-            if names is None:
-                continue
-            names = list(names)
-            if not all(isinstance(name, str) for name in names):
-                raise TypeError(f"{noun}_names must be strings")
-            if len(names) != count:
-                raise ValueError(f"{noun}_names has {len(names)} names, but the model has {count} {noun}s")
-            self._set(f"{noun}_names", names)
+        self._set("label_names", _checked_names(self.label_names, "label", self.n_labels))
+        self._set("feature_names", _checked_names(self.feature_names, "feature", self.n_features))
         if self.is_text and self.label_names is not None:
             self._set("model", model := self._named(model))
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
@@ -261,6 +253,17 @@ class PackedModel:
             self.model.save(Path(folder) / "model")
             for name in MODEL:
                 archive.file(name, Path(folder) / name)
+
+
+def _checked_names(names, noun, count) -> list[str] | None:
+    if names is None:
+        return None
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{noun}_names must be strings")
+    if len(names) != count:
+        raise ValueError(f"{noun}_names has {len(names)} names, but the model has {count} {noun}s")
+    return names
 
 
 def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:

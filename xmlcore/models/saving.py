@@ -6,6 +6,7 @@ import numbers
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -45,11 +46,6 @@ SAVED_CLASSES = {
 }
 
 
-def saved_class(name: str) -> type:
-    """Return a class of :data:`SAVED_CLASSES`."""
-    return getattr(import_module(SAVED_CLASSES[name]), name)
-
-
 class ModelFormatError(ValueError):
     """The folder does not hold a model that this version can read.
 
@@ -59,6 +55,13 @@ class ModelFormatError(ValueError):
 
 class ModelNotFoundError(ModelFormatError, FileNotFoundError):
     """There is no model: the folder or the file does not exist, or a file is missing in the folder."""
+
+
+def saved_class(name: str, where: str = "it holds") -> type:
+    """Return a class of :data:`SAVED_CLASSES`; raise ModelFormatError if it is none of them."""
+    if not isinstance(name, str) or name not in SAVED_CLASSES:
+        raise ModelFormatError(f"{where} a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
+    return getattr(import_module(SAVED_CLASSES[name]), name)
 
 
 def write_model(model, path) -> Path:
@@ -130,43 +133,24 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
     for name in (PARAMS_FILE, ARRAYS_FILE):
         if not (folder / name).is_file():
             raise ModelNotFoundError(f"{folder} holds no model: {name} is missing")
-    # On damaged bytes the parsers of JSON, zip archives and arrays can raise nearly any exception, from RecursionError
-    # to tokenize.TokenError. Each means that the model cannot be read.
-    try:
+    with _reading(folder / PARAMS_FILE):
         cls, params, values, names, label_names, of_arrays = _read_description(folder)
-    except ModelFormatError:
-        raise
-    except Exception as error:
-        raise _damaged(folder / PARAMS_FILE, error) from error
-    try:
+    with _reading(folder / ARRAYS_FILE):
         arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
-    except Exception as error:
-        raise _damaged(folder / ARRAYS_FILE, error) from error
-    missing = sorted(set(of_arrays) - set(arrays))
-    if missing:
-        raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
-    try:
+        if missing := sorted(set(of_arrays) - set(arrays)):
+            raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
         model = cls(**_joined(cls, params, arrays))
-    except Exception as error:
-        raise _damaged(folder / ARRAYS_FILE, error) from error
     try:
         model._check_params()
     except Exception as error:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has an invalid parameter: {error}") from error
-    try:
+    with _reading(folder, f"{folder} cannot be read: "):
         model._set_state(values, arrays)
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{folder} cannot be read: {error}") from error
-    except Exception as error:
-        raise _damaged(folder, error) from error
-    if names is not None and len(names) != model.n_features_in_:
-        raise ModelFormatError(
-            f"{folder / PARAMS_FILE} has {len(names)} feature names, but the model has {model.n_features_in_} features"
-        )
-    if label_names is not None and len(label_names) != model.n_labels_:
-        raise ModelFormatError(
-            f"{folder / PARAMS_FILE} has {len(label_names)} names of labels, but the model has {model.n_labels_} labels"
-        )
+    for found, of, count in ((names, "feature", model.n_features_in_), (label_names, "label", model.n_labels_)):
+        if found is not None and len(found) != count:
+            raise ModelFormatError(
+                f"{folder / PARAMS_FILE} has {len(found)} {of} names, but the model has {count} {of}s"
+            )
     _, _, *of_rows = model._kept()
     model._keep(names, label_names, *of_rows)
     return model
@@ -193,10 +177,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     version, name = description["format"], description["class"]
     if version != FORMAT_VERSION:
         raise ModelFormatError(refusal(f"The model in {folder}", version, FORMAT_VERSION, description.get("xmlcore")))
-    if not isinstance(name, str) or name not in SAVED_CLASSES:
-        raise ModelFormatError(f"{folder} holds a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
-    params, values = dict(description["params"]), dict(description["values"])
-    cls = saved_class(name)
+    params, values, cls = dict(description["params"]), dict(description["values"]), saved_class(name, f"{folder} holds")
     unknown = set(params) - cls._accepted_params()
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
@@ -217,9 +198,17 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     return cls, params, values, names, label_names, of_arrays
 
 
-def _damaged(path: Path, error: Exception) -> ModelFormatError:
-    """Return the error to raise for a file that could not be read because of ``error``."""
-    return ModelFormatError(f"{path} is damaged ({error!r:.200}): save the model again")
+@contextmanager
+def _reading(path: Path, where: str = ""):
+    """Turn the exceptions of a part of reading a model into ModelFormatError; ``where`` begins those that are one."""
+    # On damaged bytes the parsers of JSON, zip archives and arrays can raise nearly any exception, from RecursionError
+    # to tokenize.TokenError. Each means that the model cannot be read.
+    try:
+        yield
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{where}{error}") from error
+    except Exception as error:
+        raise ModelFormatError(f"{path} is damaged ({error!r:.200}): save the model again") from error
 
 
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
@@ -263,10 +252,7 @@ def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "MultiLabelModel":  # noqa: F821
     """Return the fitted model that :func:`parts_of_model` described."""
-    name = description["class"]
-    if not isinstance(name, str) or name not in SAVED_CLASSES:
-        raise ModelFormatError(f"it holds a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
-    cls = saved_class(name)
+    cls = saved_class(description["class"])
     model = cls(**_joined(cls, description["params"], arrays))
     model._check_params()
     model._set_state(description["values"], arrays)

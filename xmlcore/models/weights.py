@@ -48,22 +48,7 @@ class TakesWeights(RoutesWeights, MultiLabelModel):
             classifier, 0 or more, beside the rows that do not have it: inverse propensities
             (:func:`xmlcore.metrics.inverse_propensity`) make up for labels that training rows lack.
 
-        Returns
-        -------
-        Estimator
-            The model. If ``fit`` is stopped or fails, its earlier fitted state is kept.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Bad parameters, data or weights; the message names them.
-        MemoryError
-            More memory would be needed than is free; nothing was trained.
-
-        Warns
-        -----
-        UserWarning
-            Rows or values were left out, or a part of the training stopped before its end; the message says which.
+        {fitted}
         """
         weights = {"sample_weight": sample_weight, "label_weight": label_weight}
         if label_weight is not None and "label_weight" not in self._WEIGHTS:

@@ -6,7 +6,7 @@ import pytest
 from models.double_sampling.problems import SPACES, binary, paper, problem
 
 from xmlcore._kernels import ds_features
-from xmlcore.models.double_sampling import features
+from xmlcore.models.double_sampling import learning
 from xmlcore.validation import check_features
 
 
@@ -22,7 +22,7 @@ def test_the_features_follow_their_formulas(distance, weighting, most, real, ext
     classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
     found = model.pair_features(new, classes)
     assert found.shape == (6, 5, 16 if extended else 10) and found.dtype == np.float64
-    assert model.feature_names_ == list(features.MEANINGS)[: found.shape[2]]
+    assert model.feature_names_ == list(learning.MEANINGS)[: found.shape[2]]
     assert model.weights_.shape == model.feature_scale_.shape == (found.shape[2],)
     space = {"distance": distance, "weighting": weighting}
     for i, own in enumerate(classes.tolist()):
@@ -34,9 +34,9 @@ def test_the_features_follow_their_formulas(distance, weighting, most, real, ext
 
 
 def test_every_feature_has_a_meaning_in_one_sentence():
-    assert all(text.endswith(".") and ". " not in text and "\n" not in text for text in features.MEANINGS.values())
-    names = features.PAPER_FEATURES + features.MORE_FEATURES + (features.TREE_FEATURE,)
-    assert tuple(features.MEANINGS) == names and len(names) == 17
+    assert all(text.endswith(".") and ". " not in text and "\n" not in text for text in learning.MEANINGS.values())
+    names = learning.PAPER_FEATURES + learning.MORE_FEATURES + (learning.TREE_FEATURE,)
+    assert tuple(learning.MEANINGS) == names and len(names) == 17
 
 
 def test_features_of_no_class_and_of_a_class_without_rows():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from xmlcore import DoubleSampling
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.updating import added_classes
+from xmlcore.models.double_sampling.learning import added_classes
 from xmlcore.progress import silent
 from xmlcore.validation import csr_parts
 

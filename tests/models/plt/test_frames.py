@@ -119,7 +119,7 @@ def test_quality_is_measured_on_rows_below_the_parent(fitted):
 def test_quality_does_not_depend_on_margins_at_once(fitted, monkeypatch):
     model, _, X, Y = fitted
     whole = frames.quality_frame(model.linear_nodes(), model.trees_[0], X, Y)
-    monkeypatch.setattr("xmlcore.models.plt.frames.quality.MARGINS_AT_ONCE", 40)
+    monkeypatch.setattr("xmlcore.models.plt.frames.MARGINS_AT_ONCE", 40)
     pd.testing.assert_frame_equal(frames.quality_frame(model.linear_nodes(), model.trees_[0], X, Y), whole)
 
 

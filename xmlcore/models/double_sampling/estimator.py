@@ -10,18 +10,16 @@ from xmlcore.models.base import LearnsMore, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import (
     check_class_ids,
     check_training_rows,
     some_rows,
     without_negative,
 )
-from xmlcore.models.double_sampling.learning import learn, make_pairs
+from xmlcore.models.double_sampling.learning import fitted_values, learn, learn_more, make_pairs, names_of_features
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
-from xmlcore.models.double_sampling.updating import learn_more
 from xmlcore.models.rows import columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
@@ -204,16 +202,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         function = learn(self, pairs, signs)
         progress("Learning from pairs of a row and a label", 1.0, f"{signs.size:,} pairs")
         sampled_size = np.bincount(sample.classes, minlength=Y.shape[1]).astype(np.int64)
-        values = {
-            "n_features": X.shape[1],
-            "n_labels": Y.shape[1],
-            "n_rows": X.shape[0],
-            "n_unlabelled": n_unlabelled,
-            "n_pairs": signs.size,
-            "distance": self.distance,
-            "weighting": self.weighting,
-            "features": self.features,
-        }
+        values = fitted_values(self, X, Y, X.shape[0], n_unlabelled, signs.size)
         self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
 
     def _learn_more(self, X, Y, progress):

@@ -1,21 +1,61 @@
-"""Learning f: the features of the sampled pairs, and a linear classifier on their differences."""
+"""Learning f: the features of the sampled pairs, a linear classifier on their differences, and further rows."""
 
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore._kernels import ds_pairs as kernels
-from xmlcore.models.double_sampling.features import names_of_features
+from xmlcore._kernels.ds_features import N_FEATURES
+from xmlcore.arrays import by_frequency, columns_of, in_columns
+from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.sampling import (
     BLOCK,
     NoExampleError,
     RowsToSample,
     Sample,
     classes_of_the_same_row,
+    draw_sample,
     leaves_out,
+    stream_seed,
 )
-from xmlcore.parallel import one_blas_thread, row_blocks, run_tasks
+from xmlcore.parallel import one_blas_thread, row_blocks, run_blocks
 from xmlcore.progress import Progress, silent
+from xmlcore.validation import csr_parts
+
+# Short name of each feature -> its meaning in one sentence.
+MEANINGS = {
+    "log count": "Sum of log(1 + count in the label) over the terms that the row and the label have in common.",
+    "log rarity": "Sum of log(1 + all counts / counts of the term) over the common terms: rare terms in common.",
+    "idf": "Sum of the inverse document frequencies of the common terms.",
+    "tf-idf": "Sum over the common terms of their share of the label's counts × inverse document frequency.",
+    "log share": "Sum of log(1 + share of the label's counts) over the common terms.",
+    "log tf-idf": "Sum of log(1 + share of the label's counts × inverse document frequency), over common terms.",
+    "log lift": "Sum over the common terms of log(1 + lift): how much more frequent the label has the term "
+    "than all rows together.",
+    "common terms": "Number of terms that the row and the label have in common.",
+    "distance": "Distance of the row to the label's centroid: small means alike.",
+    "BM25": "Score of the label for the row by BM25, the rule that search engines rank documents by.",
+    "idf covered": "Share of the row's inverse document frequencies that terms in common with the label make up.",
+    "rarest term": "Largest inverse document frequency of a common term.",
+    "largest lift": "Largest log(1 + lift) of a common term: the one that points to the label most.",
+    "log likelihood": "How much likelier the row's terms are in the label, smoothed, than in all rows together, as a "
+    "logarithm.",
+    "damped distance": "Distance of the row to the label's direction when its counts enter by their logarithms.",
+    "other distance": "Distance of the row to the label's direction with the other weights of terms: counts where "
+    "centroids use tf-idf, and the reverse.",
+    "tree log probability": "Logarithm of the probability that the label tree gives the label.",
+}
+PAPER_FEATURES = tuple(MEANINGS)[:N_FEATURES]  # those of the paper's Table 1
+MORE_FEATURES = tuple(MEANINGS)[N_FEATURES:-1]  # those that features="extended" adds
+TREE_FEATURE = tuple(MEANINGS)[-1]  # added as well when candidates come from a label tree
+
+
+def names_of_features(features: str, has_tree: bool) -> list[str]:
+    if features == "paper":
+        return list(PAPER_FEATURES)
+    return [*PAPER_FEATURES, *MORE_FEATURES, *([TREE_FEATURE] if has_tree else [])]
+
 
 MAX_ITER = 1000  # largest number of iterations of scikit-learn's solvers
 TOLERANCE = 1e-6  # argument ``tol`` of scikit-learn's solvers
@@ -67,8 +107,7 @@ def pair_differences(params, data: RowsToSample, sample: Sample, progress: Progr
         )
 
     blocks = row_blocks(m, BLOCK)
-    costs = [b - a for a, b in blocks]
-    run_tasks(one_block, blocks, costs, params.n_jobs, progress, "Features of pairs", "blocks of examples")
+    run_blocks(one_block, blocks, params.n_jobs, progress, "Features of pairs", "blocks of examples")
     return pairs, signs
 
 
@@ -105,4 +144,86 @@ def _learner(params):
         solver="newton-cholesky" if is_hard else "lbfgs",
         max_iter=MAX_ITER,
         tol=TOLERANCE,
+    )
+
+
+MORE_ROWS = 5  # number of the random stream of rows that are added; sampling.py has those before
+
+
+def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress) -> tuple:
+    """Return the fitted state of a model after it has learnt further rows: the arguments of its ``_set_fitted``."""
+    old = fitted_classes(model)
+    new = by_frequency(X)
+    x = in_columns(csr_parts(X), columns_of(new, X.shape[1]))
+    classes = added_classes(old, ClassTerms.of(x, Y, new, model.n_jobs, progress))
+    x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
+    data = RowsToSample.of(model, x, Y, classes)
+    function = LinearFunction(model.weights_, model.feature_scale_, model.empirical_risk_)
+    n_pairs, sampled = model.n_pairs_, np.zeros(Y.shape[1], np.int64)
+    sampled[: model.sampled_size_.size] = model.sampled_size_
+    seed = int(np.random.SeedSequence([stream_seed(entropy, MORE_ROWS), old.n_rows]).generate_state(1, np.uint32)[0])
+    try:
+        pairs, signs, sample = make_pairs(model, data, draw_sample(model, data, seed, progress), progress)
+    except NoExampleError:
+        pass  # few rows may give no pair: f stays as it is, and the sums of the labels have changed
+    else:
+        progress("Learning from pairs of a row and a label", 0.0, f"{signs.size:,} pairs")
+        function = averaged(function, n_pairs, learn(model, pairs, signs), signs.size)
+        n_pairs += signs.size
+        sampled += np.bincount(sample.classes, minlength=Y.shape[1])
+    progress("Learning from pairs of a row and a label", 1.0, f"{n_pairs:,} pairs")
+    values = fitted_values(model, X, Y, classes.n_rows, model.n_unlabelled_ + n_unlabelled, n_pairs)
+    return classes, data.index, data.more, None, function, sampled, values
+
+
+def fitted_values(model, X, Y, n_rows: int, n_unlabelled: int, n_pairs: int) -> dict:
+    """Return the numbers and words that a fitted model knows of its training."""
+    values = {name: getattr(model, name) for name in ("distance", "weighting", "features")}
+    values |= {"n_features": X.shape[1], "n_labels": Y.shape[1], "n_rows": n_rows}
+    return values | {"n_unlabelled": n_unlabelled, "n_pairs": n_pairs}
+
+
+def fitted_classes(model) -> ClassTerms:
+    index = model.ranker_.index
+    return ClassTerms(
+        model.feature_of_column_, index.ptr, index.classes, index.sums, model.document_counts_, model.class_size_,
+        model.n_rows_,
+    )  # fmt: skip
+
+
+def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:
+    """Return the sums of classes over the rows of two sets: what :meth:`ClassTerms.of` returns for both together."""
+    # Sums of whole numbers below 2**24 are exact, and others are rounded once more.
+    n_classes = new.class_size.size
+    features, place = np.unique(np.concatenate([old.feature_of_column, new.feature_of_column]), return_inverse=True)
+    places = np.split(place, [old.feature_of_column.size])
+    counts = np.zeros(features.size, np.int64)
+    for part, at in zip((old, new), places):
+        counts[at] += part.document_counts
+    order = np.argsort(-counts, kind="stable")  # most frequent first, then by feature
+    term = np.empty(features.size, np.int64)
+    term[order] = np.arange(features.size)
+    sums = sp.csr_array((features.size, n_classes))
+    for part, at in zip((old, new), places):
+        terms = np.repeat(term[at], np.diff(part.ptr))
+        sums = sums + sp.csr_array((part.sums.astype(np.float64), (terms, part.classes)), (features.size, n_classes))
+    sums.sort_indices()
+    if sums.nnz and sums.data.max() > float(np.finfo(np.float32).max):
+        raise ValueError("the values of a feature, added up over the rows of a label, are beyond float32: scale X")
+    ptr, classes, values = csr_parts(sums)
+    class_size = new.class_size.copy()
+    class_size[: old.class_size.size] += old.class_size
+    return ClassTerms(
+        features[order].astype(np.int32), ptr, classes, values.astype(np.float32), counts[order], class_size,
+        old.n_rows + new.n_rows,
+    )  # fmt: skip
+
+
+def averaged(old: LinearFunction, n_old: int, new: LinearFunction, n_new: int) -> LinearFunction:
+    """Return the mean of two functions, weighted by their pairs (McDonald, Hall, Mann, NAACL 2010)."""
+    share = n_new / (n_old + n_new)
+    return LinearFunction(
+        (1 - share) * old.weights + share * new.weights,
+        np.sqrt((1 - share) * old.scale**2 + share * new.scale**2),
+        (1 - share) * old.risk + share * new.risk,
     )

@@ -9,7 +9,7 @@ from xmlcore._kernels import ds_features, ds_nearest, ds_ranking
 from xmlcore._kernels.ds_classes import ClassIndex, MoreOfClasses
 from xmlcore.models.double_sampling.candidates import TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.inputs import some_rows
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.progress import Progress, silent
 
 BLOCK = 256  # number of rows per task
@@ -73,8 +73,7 @@ class ClassRanker(NamedTuple):
 
 def _in_blocks(function, n, n_jobs, progress=silent, phase="Predicting"):
     """Call ``function((first row, last row + 1))`` on threads for blocks of all n rows."""
-    blocks = row_blocks(n, BLOCK)
-    run_tasks(function, blocks, [b - a for a, b in blocks], n_jobs, progress, phase, "blocks of rows")
+    run_blocks(function, row_blocks(n, BLOCK), n_jobs, progress, phase)
 
 
 def softmax(f) -> np.ndarray:

@@ -10,7 +10,7 @@ from xmlcore._kernels.ds_classes import ClassIndex
 from xmlcore.arrays import pointers
 from xmlcore.models.double_sampling.candidates import CrossFitted
 from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 
@@ -82,7 +82,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
         kernels.draw_copies(labels, expected, seed, *block, copies)
 
     blocks = row_blocks(labels.size, BLOCK)
-    run_tasks(one_block, blocks, [b - a for a, b in blocks], params.n_jobs)
+    run_blocks(one_block, blocks, params.n_jobs)
     if leaves_out(params):
         copies[class_size[labels] == 1] = 0
     if not copies.any():
@@ -149,8 +149,7 @@ def _near_others(params, data, rows, classes, q, progress):
         kernels.near_others(data.x, sample, *block, data.class_size, data.by_class, data.index, others, kept)
 
     blocks = row_blocks(m, BLOCK)
-    costs = [b - a for a, b in blocks]
-    run_tasks(one_block, blocks, costs, params.n_jobs, progress, "Finding adversaries", "blocks of examples")
+    run_blocks(one_block, blocks, params.n_jobs, progress, "Finding adversaries", "blocks of examples")
     return others, kept
 
 

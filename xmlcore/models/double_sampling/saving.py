@@ -4,8 +4,7 @@ import numpy as np
 
 from xmlcore.models.double_sampling.candidates import TreeCandidates
 from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_postings
-from xmlcore.models.double_sampling.features import names_of_features
-from xmlcore.models.double_sampling.learning import LinearFunction
+from xmlcore.models.double_sampling.learning import LinearFunction, names_of_features
 from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
 from xmlcore.models.saving import ModelFormatError, check_columns, check_types
 from xmlcore.validation import INT32_MAX, check_count

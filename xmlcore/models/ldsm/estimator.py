@@ -14,12 +14,11 @@ from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_sp
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
 from xmlcore.models.ldsm.progress import GrowthProgress
-from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
-from xmlcore.models.ldsm.trees import Leaves, forest_arrays, public_tree
+from xmlcore.models.ldsm.trees import Fitted, Leaves, fitted_from, forest_arrays, public_tree, state_of
 from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows, stacked
 from xmlcore.models.weights import TakesWeights, repeated_rows
-from xmlcore.parallel import run_tasks
+from xmlcore.parallel import run_blocks, run_tasks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -202,7 +201,7 @@ class LdSM(TakesWeights, LearnsMore):
                 labels[rows, :width], scores[rows, :width] = best, best_scores
 
         blocks = prediction_blocks(X.shape[0], self.n_jobs)
-        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
+        run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
@@ -221,7 +220,7 @@ class LdSM(TakesWeights, LearnsMore):
             return stacked(parts, self.n_labels_)
 
         blocks = prediction_blocks(X.shape[0], self.n_jobs)
-        return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), self.n_labels_)
+        return stacked(run_blocks(one_block, blocks, self.n_jobs), self.n_labels_)
 
     def apply(self, X: Matrix, n_trees: int | None = None, max_nodes: int | None = None) -> Leaves:
         """Return the leaves that rows reach; ``n_trees`` and ``max_nodes`` as for :meth:`predict_topk`."""

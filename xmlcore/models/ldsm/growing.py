@@ -8,14 +8,13 @@ import numpy as np
 
 from xmlcore._kernels import ldsm_splitting
 from xmlcore._kernels.ldsm_rows import TrainingRows
-from xmlcore._kernels.ldsm_training import NAG, SGD, NodeSettings
+from xmlcore._kernels.ldsm_training import NodeSettings
 from xmlcore.arrays import pointers
-from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS
+from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS, OPTIMIZERS
 from xmlcore.models.ldsm.progress import GrowthProgress, TreeGrowth
 from xmlcore.models.ldsm.trees import TreeParts
 from xmlcore.system import check_memory
 
-OPTIMIZERS = {"nag": NAG, "sgd": SGD}
 # After training, weights that add less than 1 / max(number of features, LEAST_WIDTH) to a margin are dropped. With
 # fewer features, 1 / features would be too much.
 LEAST_WIDTH = 100

@@ -1,8 +1,10 @@
 """The parameters of LdSM: what each does, what it accepts, and what a form offers."""
 
+from xmlcore._kernels.ldsm_training import NAG, SGD
 from xmlcore.parameters import N_JOBS, SEED, About, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
+OPTIMIZERS = {"nag": NAG, "sgd": SGD}
 MOST_CHILDREN = 8  # largest arity M: in training, 2^M - 1 sets of children are compared for each row
 MOST_ATTEMPTS = 64  # largest n_attempts
 MOST_GAMMA = 1e30  # largest rerank_gamma

@@ -7,8 +7,8 @@ from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.ldsm.prediction import prediction_blocks
-from xmlcore.models.ldsm.saving import MEANS, Fitted, fitted_from, state_of
-from xmlcore.parallel import run_tasks
+from xmlcore.models.ldsm.trees import MEANS, Fitted, fitted_from, state_of
+from xmlcore.parallel import run_blocks
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
 
@@ -46,8 +46,7 @@ def _counted(model, X, Y, progress) -> dict[str, np.ndarray]:
         return np.bincount(nodes, minlength=n_nodes), reached @ occurrences[block[0] : block[1]]
 
     blocks = prediction_blocks(X.shape[0], model.n_jobs)
-    costs = [end - start for start, end in blocks]
-    parts = run_tasks(one_block, blocks, costs, model.n_jobs, progress, PHASE, "blocks of rows")
+    parts = run_blocks(one_block, blocks, model.n_jobs, progress, PHASE)
     histograms = sp.csr_array((forest.hist_counts, forest.hist_labels, forest.hist_ptr), (n_nodes, Y.shape[1]))
     histograms = sp.csr_array(sum((more for _, more in parts), histograms))
     histograms.sort_indices()

@@ -45,7 +45,7 @@ from xmlcore.models.plt.warming import pieces_of
 from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.models.saving import check_settings
 from xmlcore.models.weights import weighed_rows
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -211,7 +211,7 @@ class PLT(LinearModel):
             labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam, gains)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
-        run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")
+        run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
         return padded_ranking(labels, scores, k)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
@@ -223,7 +223,7 @@ class PLT(LinearModel):
             return search.at_least(search.take(x, block), block[1] - block[0], threshold)
 
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
-        return stacked(run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs), self.n_labels_)
+        return stacked(run_blocks(one_block, blocks, self.n_jobs), self.n_labels_)
 
     def label_probabilities(self, X: Matrix, labels: ArrayLike) -> np.ndarray:
         X = self._check_input(X)
@@ -239,7 +239,7 @@ class PLT(LinearModel):
             out[part] = search.probabilities(search.take(x, block), rows, ptr, flat[part])
 
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
-        run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
+        run_blocks(one_block, blocks, self.n_jobs)
         return out.reshape(labels.shape)
 
     def linear_nodes(self, tree: int = 0) -> LinearNodes:
@@ -277,7 +277,7 @@ class PLT(LinearModel):
             return log_mean_gradient([path_gradients(nodes, *rows, labels[slice(*block)]) for nodes in trees])
 
         blocks = row_blocks(shape[0], PREDICT_ROWS)
-        parts = run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
+        parts = run_blocks(one_block, blocks, self.n_jobs)
         if not parts:
             return np.zeros(0), sp.csr_array(shape, dtype=np.float32)
         log_proba, gradients = zip(*parts)
@@ -422,7 +422,3 @@ class PLT(LinearModel):
         super().__setstate__(state)
         if "fitted_" in state:
             self._make_search()
-
-
-def _lengths(blocks):
-    return [end - start for start, end in blocks]

@@ -162,15 +162,8 @@ class LabelTree:
                 labels.append(-1)
                 place.append(-1)
                 continue
-            if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
-                raise TypeError(f"{item!r:.200} {_where(place)} is neither a label id nor a list")
-            label = int(item)
-            if not 0 <= label < INT32_MAX:
-                raise ValueError(f"{label} {_where(place)} cannot be a label: ids go from 0 to L - 1")
-            if label in places:
-                raise ValueError(f"label {label} occurs twice, {places[label]} and {_where(place)}")
-            places[label] = _where(place)
-            labels.append(label)
+            labels.append(_label_of(item, _where(place), places))
+            places[labels[-1]] = _where(place)
         if max(places) >= len(places):
             missing = next(j for j in range(len(places)) if j not in places)
             raise ValueError(
@@ -363,6 +356,17 @@ def _circle(parent, reached):
         path.append(v)
         v = int(parent[v])
     return path[place[v] :]
+
+
+def _label_of(item, where, places) -> int:
+    """Return an item of a nested tree as a label, which is none of those in ``places``."""
+    if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
+        raise TypeError(f"{item!r:.200} {where} is neither a label id nor a list")
+    if not 0 <= item < INT32_MAX:
+        raise ValueError(f"{item} {where} cannot be a label: ids go from 0 to L - 1")
+    if item in places:
+        raise ValueError(f"label {item} occurs twice, {places[item]} and {where}")
+    return int(item)
 
 
 def _is_group(item):

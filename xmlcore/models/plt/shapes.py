@@ -33,39 +33,42 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: T
     # train. Where a sample has less than one row for a label, its trials rank shapes otherwise than all rows do: then
     # this returns only the tree of the fewest levels that is affordable.
     arity, leaf = settings["arity"], settings["max_leaf_labels"]
+    n_labels, top = data.labels, BINARY["arity"] if arity == AUTO else arity
     if not clustered:
         return [{name: BINARY[name] if settings[name] == AUTO else settings[name] for name in BINARY}]
-    if arity != AUTO and leaf != AUTO:
-        return [{"arity": arity, "max_leaf_labels": leaf}]
-    n_labels = data.labels
-    if leaf != AUTO and leaf >= n_labels:
-        return [{"arity": BINARY["arity"], "max_leaf_labels": leaf}]
+    if leaf != AUTO and (arity != AUTO or leaf >= n_labels):
+        return [{"arity": top, "max_leaf_labels": leaf}]
 
     def affordable(arity, leaf):
         return relative_cost(data, arity, leaf) <= rule.most_cost
 
+    last = leaf
     if leaf == AUTO:
-        top = 2 if arity == AUTO else arity
         if n_labels <= FEW_LABELS or affordable(top, n_labels):
             return [{"arity": top, "max_leaf_labels": n_labels}]
-        leaf = BINARY["max_leaf_labels"]
-        while 2 * leaf < n_labels and affordable(top, 2 * leaf):
-            leaf *= 2
+        last = BINARY["max_leaf_labels"]
+        while 2 * last < n_labels and affordable(top, 2 * last):
+            last *= 2
         if arity != AUTO:
-            return [{"arity": arity, "max_leaf_labels": leaf}]
-    shapes = [{"arity": 2, "max_leaf_labels": leaf}]
-    if settings["max_leaf_labels"] == AUTO and leaf > BINARY["max_leaf_labels"]:
+            return [{"arity": arity, "max_leaf_labels": last}]
+    shapes = [{"arity": 2, "max_leaf_labels": last}]
+    if leaf == AUTO and last > BINARY["max_leaf_labels"]:
         shapes.append(BINARY)
-    for levels in range(2, 1 + math.ceil(math.log2(n_labels))):
-        arity = 2 ** int(math.log2(n_labels) / levels)
-        last = -(-n_labels // arity ** (levels - 1)) if settings["max_leaf_labels"] == AUTO else leaf
-        if arity > 2 and affordable(arity, last):
-            shapes.append({"arity": arity, "max_leaf_labels": last})
-            break
+    shapes += _of_few_levels(n_labels, leaf, affordable)
     sampled_rows_per_label = data.rows_per_label * sizes_of_trials(data.rows, rule)[0] / data.rows
     if sampled_rows_per_label < rule.thin:
         return [min(shapes, key=lambda shape: levels_of(n_labels, *shape.values()))]
     return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
+
+
+def _of_few_levels(n_labels, leaf, affordable) -> list[dict]:
+    """Return the wide shape of the fewest levels that is affordable, if any."""
+    for levels in range(2, 1 + math.ceil(math.log2(n_labels))):
+        arity = 2 ** int(math.log2(n_labels) / levels)
+        last = -(-n_labels // arity ** (levels - 1)) if leaf == AUTO else leaf
+        if arity > 2 and affordable(arity, last):
+            return [{"arity": arity, "max_leaf_labels": last}]
+    return []
 
 
 def differ_by_seed(tree) -> bool:

@@ -12,17 +12,17 @@ from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import CHECKED, are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of
 from xmlcore.models.base import warm_up_pieces
-from xmlcore.models.one_vs_rest.parameters import ABOUT, CHOSEN, LOSSES, PARAMETERS
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
+from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
 from xmlcore.models.plt.scaling import UNIT, as_read, of_features, read_as
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
 from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
 from xmlcore.models.weights import weighed_rows
-from xmlcore.parallel import row_blocks, run_tasks
-from xmlcore.parameters import AUTO, described
+from xmlcore.parallel import row_blocks, run_blocks, run_tasks
+from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Auto, Matrix
@@ -33,6 +33,64 @@ from xmlcore.validation import (
     check_threshold,
     csr_parts,
 )
+
+LOSSES = ("logistic", "squared_hinge")
+CHOSEN = ("C", "normalize")  # the parameters that can be "auto"
+
+ABOUT = About(
+    title="One classifier per label",
+    summary=(
+        "A linear classifier for every label, each trained on all rows: the baseline for data with few "
+        "labels. Training time grows with rows times labels: thousands of labels take seconds to minutes."
+    ),
+    paper="Yu, Huang, Lin 2011 (dual coordinate descent); Babbar and Schölkopf, WSDM 2017",
+    color="#8C8C8C",
+    mark="cross",
+    scores_by_loss=HINGE_SCORES,
+)
+
+PARAMETERS = (
+    Parameter(
+        "loss", "Loss",
+        "logistic: the probability of a label is the sigmoid of its margin. squared_hinge: linear support "
+        "vector machines, which rank as well, but whose probabilities are not reliable.",
+        "choice", "logistic", options=LOSSES, option_names=("logistic", "squared hinge"),
+        details="With squared_hinge, predict_proba returns sigmoids of margins that were not fitted to be "
+        "probabilities. Training does not reward margins beyond 1, so most of these values are too near to "
+        "1/2.",
+    ),
+    Parameter(
+        "C", "C, weight of the loss",
+        "Weight of the loss, against a penalty on large weights. A larger value fits the training rows more "
+        "closely; a smaller value gives smoother classifiers. Automatic: chosen by trials on a sample of the training "
+        "rows.",
+        "float", AUTO, others=(AUTO,), minimum=1e-6, maximum=1e6, offered=(1e-3, 1e4),
+        details="The objective is C times the loss, plus |w|^2 / 2. With fewer than 400 training rows nothing is "
+        "tried: C is 10 with the logistic loss, and 1 with the squared hinge.",
+    ),
+    NORMALIZE,
+    Parameter(
+        "weight_threshold", "Drop weights below",
+        "Weights with a smaller absolute value are removed after training. DiSMEC uses 0.01; 0 keeps all weights.",
+        "float", 0.01, minimum=0.0, maximum=1e30, offered=(0.0, 10.0), step=0.01, advanced=True,
+        details="Biases are never removed. DiSMEC: Babbar and Schölkopf, WSDM 2017.",
+    ),
+    Parameter(
+        "tol", "Tolerance",
+        "Training of a label stops when no row would change its probability by more than this. A smaller value trains "
+        "longer.",
+        "float", 0.1, minimum=1e-12, maximum=1e30, offered=(1e-6, 1.0), advanced=True,
+        details="With the squared hinge it is a difference of slacks. Sixteen labels are trained together, until none "
+        "would change by more.",
+    ),
+    Parameter(
+        "max_iter", "Max epochs",
+        "Training of a label also stops after this many passes over the rows, and then gives a warning.",
+        "int", 1000, minimum=1, maximum=INT32_MAX, offered=(1, 100_000), advanced=True,
+    ),
+    N_JOBS,
+)  # fmt: skip
+
 
 PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task
@@ -199,7 +257,7 @@ class OneVsRest(LinearModel):
             labels[slice(*block), :width], scores[slice(*block), :width] = best, sigmoid(margins)
 
         blocks = row_blocks(X.shape[0], PREDICT_ROWS)
-        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
+        run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
@@ -216,7 +274,7 @@ class OneVsRest(LinearModel):
             return sp.csr_array(values)
 
         blocks = row_blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
-        return stacked(run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs), n_labels)
+        return stacked(run_blocks(one_block, blocks, self.n_jobs), n_labels)
 
     def linear_margins(self, labels: ArrayLike) -> tuple[sp.csr_array, np.ndarray]:
         """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``,
