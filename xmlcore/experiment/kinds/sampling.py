@@ -16,7 +16,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import DoubleSampling
 from xmlcore.models.compiling import COMPILING
-from xmlcore.models.double_sampling.features import names_of_features
+from xmlcore.models.double_sampling.learning import names_of_features
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
