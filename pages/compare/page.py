@@ -1,9 +1,8 @@
 """The Compare page: which model is best, on what, by how much, and is that significant?
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
-it, more.py adds columns; side.py puts several results side by side, pairs.py compares two of them, trials.py has the
-trials of sweeps, one.py shows all that is known of one result; given.py takes predictions of another program;
-in_advance.py makes what the page shows first before it is opened.
+it; side.py puts several results side by side, pairs.py compares two of them, settings.py says which settings matter;
+one.py shows all that is known of one result; given.py takes predictions of another program; of_runs.py computes.
 """
 
 import streamlit as st

@@ -1,8 +1,8 @@
 """Robustness: how much worse does a model predict when its inputs are noisy or attacked?
 
-Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their results), ``answer`` (facts,
-sentence, curves, losses), ``details`` (all measures at one level; head, torso and tail labels; prediction time),
-``training`` (twins trained with noise), ``rows`` (test rows under noise), ``noise`` (kinds of noise in words).
+Files beside it: ``choices`` (which runs, which noise, and its words), ``measured`` (tasks and their results), ``answer``
+(facts, sentence, curves, losses), ``details`` (all measures at one level; head, torso and tail labels; prediction time;
+single rows), ``training`` (models that are trained with noise).
 """
 
 import streamlit as st

@@ -1,7 +1,7 @@
 """The form that makes a data set. What is made says its fields; the button, the check, the start and the rest are one.
 
 Files stay chosen when the user visits another page, until they are read or cleared.
-upload.py, texts.py, synthetic.py, split.py, words.py and published.py have a :class:`Form` each.
+upload.py, texts.py, synthetic.py, split.py, vectorizer.py and published.py have a :class:`Form` each.
 """
 
 from collections.abc import Callable
