@@ -48,7 +48,7 @@ INTERACTIONS = {
         "another order of labels": choose("Order", [1, 2, 0]),
         "open Rows": section("Rows"),
         "random row": press("Random row"),
-        "find rows by a name": fill("Find rows by label, feature or row name", ["e", "a", "i"]),
+        "find rows by a name": fill("Find rows by label, feature, name or text", ["e", "a", "i"]),
         "tick a row": tick("rows-table", [2, 3, 4]),
         "open Size": section("Size"),
     },

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -80,8 +79,6 @@ def losses(measurements) -> None:
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"{called} at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     values = shown.drop(columns="run")
-    spread = np.linspace(0, values.shape[1] - 1, min(values.shape[1], tables.COLUMNS - 1)).astype(int)  # with the last
-    first = ("run", *(f"{sorted(wide.columns)[at]:g}" for at in spread))
     if not measurements.certified:
         shown, last = shown.join(compared(measurements), on="run"), settings.levels[-1]
         at = choices.level_text(settings.kind, last)
@@ -90,7 +87,7 @@ def losses(measurements) -> None:
         columns["more"] = tables.text(
             "Share lost", None, f"At {at}, significantly larger or smaller than that of {measurements.best}."
         )
-    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=first, most=480)
+    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=tuple(columns), most=480)
 
 
 def compared(measurements) -> pd.DataFrame:

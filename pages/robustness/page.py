@@ -1,8 +1,8 @@
 """Robustness: how much worse does a model predict when its inputs are noisy or attacked?
 
-Files beside it: ``choices`` (which runs, which noise, and its words), ``measured`` (tasks and their results), ``answer``
-(facts, sentence, curves, losses), ``details`` (all measures at one level; head, torso and tail labels; prediction time;
-single rows), ``training`` (models that are trained with noise).
+Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their results), ``answer`` (facts,
+sentence, curves, losses), ``details`` (measures at one level, head to tail, prediction time, single rows),
+``training`` (models that are trained with noise).
 """
 
 import streamlit as st
@@ -19,16 +19,14 @@ def draw(ready) -> None:
         runs = choices.choose_runs(ready)
         settings = choices.choose_noise(ready, runs)
         found = measured.measure(ready, runs, settings)
-        beside = st.container()
         st.caption(" ".join(filter(None, choices.notes(ready, found, settings))))
         choices.watch_trainings(ready)
     sentence.markdown(answer.sentence(ready.name, found), help=answer.SIGNIFICANT)
     with left:
         answer.figures_of(found, ready.data)
+        if found.measurements is not None:
+            answer.losses(found.measurements)
     further, measurements = {}, found.measurements
-    if measurements is not None:
-        with beside:
-            answer.losses(measurements)
     if measurements is not None and not measurements.certified:
         further = {
             "At one level": lambda: details.at_one_level(measurements),

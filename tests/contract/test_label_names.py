@@ -57,7 +57,7 @@ def test_damaged_names_are_a_format_error(tmp_path):
 
     model = PLT(max_leaf_labels=2).fit(X, Y, label_names=NAMES)
     folder = model.save(tmp_path / "m")
-    for names, message in ((NAMES[:-1], "has 6 names of labels, but the model has 7"), (["a"] * 7, r"\[1\] is 'a'"),
+    for names, message in ((NAMES[:-1], "has 6 label names, but the model has 7"), (["a"] * 7, r"\[1\] is 'a'"),
                            ([["a"]] * 7, "must be hashable"), ("abcdefg", "must be a list")):  # fmt: skip
         description = json.loads((folder / "params.json").read_text())
         (folder / "params.json").write_text(json.dumps(description | {"label_names": names}))

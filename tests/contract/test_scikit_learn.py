@@ -269,7 +269,7 @@ def test_dense_rows_are_predicted_part_by_part(case, monkeypatch):
     X, _ = table()
     model = case.make().fit(*table())
     expected = results(model, X)
-    monkeypatch.setattr(of_rows, "PART", 100)
+    monkeypatch.setattr(of_rows, "PREDICTED", 100)
     assert_same(results(model, X), expected, rounded=case.rounds)
     with pytest.warns(UserWarning, match="does not have valid feature names") as warned:
         model.predict_topk(X.to_numpy())

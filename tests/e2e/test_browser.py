@@ -108,7 +108,7 @@ def look_at_images(page, stem):
         assert ("Each line is the mean" in svg.split("</metadata>")[1]) == below
         heights.append(int(re.search(r'height="(\d+)"', svg)[1]))
     png = saved(page, "Save as PNG", f"{stem}.png")
-    assert png.startswith(b"\x89PNG") and b"tEXtData set\0fruits" in png and b"tEXtModel\0PLT" in png
+    assert png.startswith(b"\x89PNG") and b"tEXtData set\0fruits" in png and b"tEXtResults\0PLT" in png
     assert heights[1] > heights[0] and struct.unpack(">I", png[20:24])[0] == 3 * heights[1]
     at = 8
     while at < len(png):  # every chunk is whole

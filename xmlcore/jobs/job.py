@@ -244,7 +244,7 @@ class Job:
         return self._error
 
     @property
-    def fault(self):
+    def fault(self) -> Any:
         """What is wrong with the user's data, see :class:`xmlcore.datasets.errors.Fault`; None for other errors."""
         return self._fault
 

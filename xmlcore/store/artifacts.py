@@ -121,7 +121,16 @@ def _version(path) -> tuple | None:
 
 
 def damaged(kind: str, key: str) -> bool:
-    """Return whether an artifact was found to be damaged when it was read last."""
+    """Return whether an artifact was found to be damaged when it was read last.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    bool
+    """
     return (folder(kind, key) / DAMAGED).is_file()
 
 

@@ -30,7 +30,16 @@ STALE_SECONDS = 24 * 3600  # half-written artifacts are removed when they are ol
 
 
 def delete(kind: str, key: str) -> bool:
-    """Remove an artifact in one step, so that other processes see all of it or none; return whether it was there."""
+    """Remove an artifact in one step, so that other processes see all of it or none; return whether it was there.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    bool
+    """
     there = remove(folder(kind, key))
     _forget_pins(kind, key)
     return there

@@ -92,7 +92,7 @@ class TrainTrial(Task):
         n_rows = min(self.params["n_rows"] or n_left, n_left)
         return training(self, self.params["model"], self.params["params"], n_rows=n_rows)
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return value["seconds"], 0  # few rows hardly tell the memory
 
     def run(self, progress=silent, files=None):

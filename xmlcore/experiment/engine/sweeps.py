@@ -236,7 +236,7 @@ class SweepSettings(Task):
             values += training(self, p["model"], of_trial[0], n_rows=of_trial[1]).values
         return each[len(each) // 2]._replace(values=values, bytes=max(work.bytes for work in each))
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return 0, 0  # how many of the trials were kept before is not known any more
 
     def seconds_left(self, plan: SweepPlan) -> float | None:

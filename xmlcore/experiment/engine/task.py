@@ -152,7 +152,7 @@ class Task:
         """Return how much work it is; by default, the data set is read once and copied."""
         return Work(self.kind, self.sizes["train_values"] + self.sizes["test_values"], self.sizes["bytes"])
 
-    def took(self, value: dict[str, Any], seconds: float) -> tuple[float, float]:
+    def _took(self, value: dict[str, Any], seconds: float) -> tuple[float, float]:
         """Return the seconds and bytes of :meth:`work` of a run that took ``seconds`` in all; 0 seconds: none."""
         return seconds, 0
 
@@ -410,7 +410,7 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
     start = time.perf_counter()
     value = task.run(progress, files)
     with contextlib.suppress(store.StoreError):  # an input was removed meanwhile
-        times.add(task.work(), *task.took(value, time.perf_counter() - start))
+        times.add(task.work(), *task._took(value, time.perf_counter() - start))
     progress(*LAST_STEP)
     summary = task.summary(value)
     facts = task.facts() | more_facts | ({"summary": summary} if summary else {})

@@ -72,7 +72,7 @@ class GivenPredictions(Train):
         n_bytes = self.params["files"][FILE]["bytes"]
         return Work(self.kind, n_bytes, MEMORY * n_bytes)
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return seconds, 0
 
     def run(self, progress=silent, files=None):

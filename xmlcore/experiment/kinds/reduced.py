@@ -184,7 +184,7 @@ class TrainReduced(Task):
         share = union_of_features(selected, self.params["n_per_label"]).size / self.sizes["n_features"]
         return whole._replace(values=(share + (not self.whole().exists())) * whole.values)
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return 0, 0  # whether the other training was kept is not known any more
 
     def run(self, progress=silent, files=None):

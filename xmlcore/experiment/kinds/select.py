@@ -253,7 +253,7 @@ class Select(Task):
     def work(self):
         return selecting(self, **self.params)
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return value["times"]["fit_s"], 0
 
     def run(self, progress=silent, files=None):

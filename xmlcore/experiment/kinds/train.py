@@ -286,7 +286,7 @@ class Train(Task):
     def work(self):
         return trees.training(self, **self.params)
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return value["times"]["fit_s"] + value["times"]["predict_s"], grown(value["memory"])
 
     def run(self, progress=silent, files=None):

@@ -42,7 +42,7 @@ class TrainTree(Task):
     def work(self):
         return training(self, self.params["model"], self.params["params"] | {"n_estimators": 1})
 
-    def took(self, value, seconds):
+    def _took(self, value, seconds):
         return value["seconds"], grown(value["memory"])
 
     def run(self, progress=silent, files=None):
