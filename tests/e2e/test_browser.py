@@ -358,7 +358,6 @@ def test_nodes_of_a_tree_are_clicked(tab, prepared):
     tree = LdSM(n_estimators=1).fit(data.X_train, data.Y_train).trees_[0]
     node = next(j for j in range(1, 3) if tree.children[j, 0] >= 0)
     one.click_node(node)
-    one.text(f"Tree 1 below node {node}:")
     one.page.get_by_role("heading", name=f"Node {node} of tree 1").wait_for()
 
 
