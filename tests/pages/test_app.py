@@ -8,8 +8,7 @@ import pytest
 from pages.shared import addresses
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, use, word_data
-from tests.pages.small import small_data
+from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, word_data
 from xmlcore import store
 from xmlcore.models.compiling import COMPILING
 
@@ -157,13 +156,6 @@ def test_a_page_without_a_result_shows_an_example_of_it_and_one_button_that_make
         assert [title.split()[0] for title in titles(page)] == ["Example:"], name
         assert "EXAMPLE" not in "".join(chart.proto.spec for chart in page.at.get("plotly_chart")), "on its values"
         assert sum(button.proto.type == "primary" for button in page.at.main.button) == 1, name
-
-
-def test_compare_says_that_the_data_set_in_use_has_no_result_before_it_speaks_of_others(ready):
-    train(ready)
-    use(ready, small_data("second", 1))
-    text = said_plainly(ready.go("compare").text())
-    assert text.index("There is no result on **second**") < text.index("On **words**, ")
 
 
 @pytest.mark.sections("all")

@@ -68,7 +68,7 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, 
     ("kind", "button", "shown"),
     [
         ("compare_selections", "compare", lambda s: figure(s, "Average precision by method") is not None),
-        ("reduced", "train", lambda s: "On the selected features **PLT** has a P@1" in s.text()),
+        ("reduced", "train", lambda s: "On the selected features **PLT** has P@1" in s.text()),
     ],
 )
 @pytest.mark.sections("Other methods", "Train on them")

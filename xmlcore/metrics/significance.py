@@ -460,7 +460,7 @@ def _values(frame) -> np.ndarray:
         raise ValueError(f"frame has shape {frame.shape}: a row per data set and at least two methods are needed")
     _refuse(frame, frame.isna(), "leave the method or the data set out")
     is_number = frame.map(lambda value: isinstance(value, (numbers.Real, np.bool_)))
-    _refuse(frame, ~is_number, "which is no real number: give numbers, and names of data sets as index", TypeError)
+    _refuse(frame, ~is_number, "real numbers are needed, and names of data sets as index", TypeError)
     values = frame.to_numpy(np.float64)
     _refuse(frame, np.isinf(values), "infinite values have no order: leave the method or the data set out")
     return values

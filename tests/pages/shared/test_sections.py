@@ -3,7 +3,7 @@
 from pages.shared import sections
 from tests.pages.making import train
 
-KEY, FIRST, LATER = "explain.section", "What speaks most", "Features of a label"
+KEY, FIRST, LATER = "explain.section", "To the right: for ", "Features of a label"
 LATER_SAYS = "diamonds the mean with its sign"
 
 
