@@ -286,9 +286,8 @@ class Tab:
         """Put a file into the upload widget whose label begins so."""
         if self.find("file_uploader", label) is None:
             await self.unfold("Add a data set")
+        await self.until(lambda: self.find("file_uploader", label) is not None, f"upload widget {label!r}")
         widget = self.find("file_uploader", label)
-        if widget is None:
-            raise TabError(f"no upload widget {label!r}")
         asked = BackMsg()
         asked.file_urls_request.request_id = uuid.uuid4().hex
         asked.file_urls_request.file_names.append(name)

@@ -88,7 +88,7 @@ def crumbs(view, end: int, key: str, before: str) -> None:
 
 def _node(view) -> None:
     """Show the facts of the node looked at, its labels, the features that decide there, and what else its kind has."""
-    st.subheader(view.heading())
+    st.header(view.heading())
     st.markdown(view.facts())
     if view.node:
         above = int(view.tree.parent[view.node])

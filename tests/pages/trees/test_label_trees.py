@@ -25,7 +25,7 @@ def tree(key):
 
 def named(page):
     """The node looked at, as its heading says."""
-    return next(s.value for s in page.at.subheader).replace("\\", "")
+    return next(s.value for s in page.at.header).replace("\\", "")
 
 
 def walk_to(page, node):

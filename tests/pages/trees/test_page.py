@@ -99,7 +99,7 @@ def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
 
 def heading(page):
     """The node that is looked at, as the heading of its part names it."""
-    return next(s.value for s in page.at.subheader if s.value.startswith(("Node ", "Leaf "))).partition(":")[0]
+    return next(s.value for s in page.at.header if s.value.startswith(("Node ", "Leaf "))).partition(":")[0]
 
 
 def rows_of(page, query):
