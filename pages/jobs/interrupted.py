@@ -68,8 +68,6 @@ def _one(record, job):
 
 
 def _again(records):
-    if workspace.refuse_change():
-        return
     for record in records:
         try:
             if tasks.start_again(record):
@@ -79,8 +77,6 @@ def _again(records):
 
 
 def _forget(records):
-    if workspace.refuse_change():
-        return
     for record in records:
         jobs.dismiss(record["id"])
         tasks.drop_files(record["key"])

@@ -141,8 +141,6 @@ def _pause_all(own):
 
 
 def _pause(paused, job_id=None):
-    if workspace.refuse_change():
-        return
     queue = job_queue.queue()
     change = queue.pause if paused else queue.resume
     change(job_id) if job_id else change(owner=workspace.token())
@@ -219,11 +217,9 @@ def _button(label, name, job, do, *args, disabled=False):
 
 
 def _move(job_id, to):
-    if not workspace.refuse_change():
-        job_queue.queue().move(job_id, to, owner=workspace.token())
+    job_queue.queue().move(job_id, to, owner=workspace.token())
 
 
 def _insist(job_id):
     """Start a job although its memory is not free; called by a button."""
-    if not workspace.refuse_change():
-        job_queue.queue().insist(job_id)
+    job_queue.queue().insist(job_id)

@@ -1,4 +1,7 @@
-"""Buttons that start, change or delete something."""
+"""Controls that start, change or delete something: in a session that only looks they are disabled or not there.
+
+Streamlit calls no callback of a disabled control, whatever a browser sends: so callbacks need not ask.
+"""
 
 import streamlit as st
 
@@ -8,13 +11,13 @@ from pages.shared.workspaces import workspace
 
 def button(label: str, **settings) -> bool:
     """Show a button that starts, changes or deletes something, and return whether it was pressed."""
-    return st.button(label, **{**settings, **refusal()}) and not workspace.refuse_change()
+    return st.button(label, **settings | refusal())
 
 
 def confirm(label: str, key: str, take, args: tuple, *, no: str, no_key: str) -> None:
     """Show the buttons of a dialog that asks before something is removed; ``take(*args)`` removes it."""
     with st.container(horizontal=True):
-        yes = st.button(label, type="primary", key=key, on_click=take, args=args)
+        yes = button(label, type="primary", key=key, on_click=take, args=args)
         if st.button(no, key=no_key) or yes:
             st.rerun()  # nothing else closes a dialog of Streamlit
 

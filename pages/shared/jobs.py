@@ -112,9 +112,6 @@ def _dismissed(record):
 
 
 def dismiss(job_id: str) -> None:
-    if workspace.refuse_change():
-        return
-
     def drop(data):
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
@@ -225,8 +222,6 @@ def _stop_button(job, label, compact):
 
 def stop(job_id: str) -> None:
     """Stop a job for this workspace; a job that another session needs too goes on without us."""
-    if workspace.refuse_change():
-        return
     queue = job_queue.queue()
     queue.cancel(job_id, owner=workspace.token())
     job = queue.get(job_id)
@@ -289,6 +284,8 @@ def submit(
     # again after the record is in the server process, where recover() finds it.
     asked = time.time() if asked is None else asked
     unasked = is_unasked({"asked": asked})
+    if workspace.refuse_change():  # what begins without a button, as of short tasks and damaged results
+        return False
     if (why := limits.refusal()) is not None:
         if not unasked:
             audit.note("refused", kind=task.kind, key=task.key)

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.process import turns
 from pages.shared.streamlit_fixes import reconnected
-from pages.shared.workspaces import dataset_list, workspace
+from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import given, looks
@@ -39,7 +39,7 @@ def button(label: str, key: str, file) -> bool:
     pressed = f"{key} pressed"  # remembered: Streamlit forgets a press when another event interrupts the run
     actions.button(label, key=key, disabled=file is None, on_click=st.session_state.update, args=({pressed: True},))
     reconnected.say(file is not None)
-    return file is not None and st.session_state.pop(pressed, False) and not workspace.refuse_change()
+    return file is not None and st.session_state.pop(pressed, False)
 
 
 def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:

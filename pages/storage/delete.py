@@ -106,8 +106,6 @@ def _named(some, titles) -> str:
 
 
 def _delete(goes, inventory, title):
-    if workspace.refuse_change():
-        return
     try:
         delete(goes, inventory, title)
     except OSError as error:

@@ -130,8 +130,6 @@ def _table(lines, own, inventory, fields):
 
 
 def _pin(chosen, by, pin):
-    if workspace.refuse_change():
-        return
     try:
         for artifact in chosen:
             (store.pin if pin else store.unpin)(*artifact.name, by=by)
@@ -157,8 +155,6 @@ def _bound(most: int):
 
 
 def _set(gigabytes):
-    if workspace.refuse_change():
-        return
     try:
         store.set_bound(None if gigabytes is None else int(gigabytes * 1e9))
     except OSError as error:

@@ -6,7 +6,6 @@ import streamlit as st
 from pages.shared import addresses, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes
-from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
 
 TREE_MODELS = ("PLT", "LdSM")
@@ -40,9 +39,8 @@ def show(ready) -> None:
 def links(ready) -> None:
     run, record = ready.run, ready.record
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if not workspace.only_looks():
-            run_changes.name_button([record], "train")
-            run_changes.delete_button([record], "train")
+        run_changes.name_button([record], "train")
+        run_changes.delete_button([record], "train")
         if run.model in TREE_MODELS:
             addresses.link("Trees", "Look at the trees", "account_tree")
         if run.model == "DoubleSampling":

@@ -186,8 +186,8 @@ def show(form: Form, *about) -> Request | None:
         type="primary",
         disabled=request is None or waits,
         key=f"{form.key}.make",
-        on_click=_press,
-        args=(form,),
+        on_click=st.session_state.update,  # Streamlit forgets a press when another event interrupts the run
+        args=({form.pressed: True},),
     )  # fmt: skip
     if request is not None and st.session_state.get(form.pressed):
         _make(form, request)
@@ -274,13 +274,6 @@ def _estimate(task):
         st.warning(
             f"This machine has {format.size(free)} of free memory. Make a smaller data set.", icon=":material/memory:"
         )
-
-
-def _press(form):
-    """Note that the button was pressed, so that this run of the script has the data set made."""
-    if not workspace.refuse_change():
-        # Remembered until then: Streamlit forgets a press when another event interrupts the run.
-        st.session_state[form.pressed] = True
 
 
 def _make(form, request):

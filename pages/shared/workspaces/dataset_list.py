@@ -21,9 +21,6 @@ def add_dataset(
 ) -> None:
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
-    if workspace.refuse_change():
-        return
-
     def add(data):
         before = data["known"].get(fingerprint, {})
         taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
@@ -54,8 +51,6 @@ def is_default(entry: dict | None) -> bool:
 
 def rename_dataset(fingerprint: str, name: str) -> None:
     """Give a data set of the workspace another name; results and downloads are then called by it."""
-    if workspace.refuse_change():
-        return
 
     def rename(data):
         """Write the name into the workspace's fields; one that another data set has gets a number."""

@@ -57,9 +57,6 @@ def add_result(kind: str, record: dict) -> None:
 def change_runs(keys: list[str], change) -> None:
     """Change the records of listed runs: ``change`` is called with each and changes it in place."""
 
-    if workspace.refuse_change():
-        return
-
     def change_all(data):
         for record in data["runs"]:
             if record["key"] in wanted:

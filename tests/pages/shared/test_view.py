@@ -90,6 +90,9 @@ def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_for
     for page, key in (("features", "features.begin"), ("explain", "explain.measure")):
         button = looking.go(page).at.button(key=key)
         assert button.disabled and button.help == workspace.LOOK_ONLY, key
+        button._value = True  # as in a forged message
+        looking.run()
+        assert written(two_runs) == before and len(server.jobs()) == n_jobs, key
     assert not any(b.disabled for b in looking.at.button if b.label == "Random row")
     owners = session(two_runs.token).go("train")
     assert "**Test row 3**" not in owners.text()
