@@ -90,7 +90,7 @@ class DecisionTreeView(one_tree.TreeView):
         return f"node {node}" if node else "Root"
 
     def with_names(self, frame):
-        return frames.with_names(frame, self.data.label_name)
+        return frames.with_label_names(frame, self.data.label_name)
 
     def choose(self, node: int) -> None:
         """Look at a node; the drawing then begins with it if the node or its children are not drawn."""

@@ -11,17 +11,10 @@ import numpy as np
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.trees import LdSMTree
+from xmlcore.models.plt.frames import check_node, path_to, with_names
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_features, check_row
 from xmlcore.wording import rounded
-
-
-def check_node(tree: "LdSMTree", node) -> int:
-    """Return the id of a node as an int, or raise ValueError or TypeError when the tree has no such node."""
-    node = check_count(node, "node", least=0)
-    if node >= tree.parent.size:
-        raise ValueError(f"node must be below {tree.parent.size:,}, the number of nodes of the tree, not {node:,}")
-    return node
 
 
 def nodes_below(tree: "LdSMTree") -> np.ndarray:
@@ -31,14 +24,6 @@ def nodes_below(tree: "LdSMTree") -> np.ndarray:
     for nodes in np.split(order, starts[1:])[:-1]:  # deepest first, without the root
         np.add.at(count, tree.parent[nodes], count[nodes] + 1)
     return count
-
-
-def path_to(tree: "LdSMTree", node: int) -> list[int]:
-    """Return the nodes from the root to ``node``, both included."""
-    path = [check_node(tree, node)]
-    while tree.parent[path[-1]] >= 0:
-        path.append(int(tree.parent[path[-1]]))
-    return path[::-1]
 
 
 def below(tree: "LdSMTree", top: int = 0, levels: int = 4) -> np.ndarray:
@@ -138,10 +123,10 @@ def nodes_frame(
     for place in range(k):
         columns |= {f"label_{place + 1}": labels[:, place], f"share_{place + 1}": shares[:, place]}
     frame = pd.DataFrame(columns)
-    return frame if label_name is None else with_names(frame, label_name)
+    return frame if label_name is None else with_label_names(frame, label_name)
 
 
-def with_names(frame: "DataFrame", label_name: Callable[[int], str]) -> "DataFrame":
+def with_label_names(frame: "DataFrame", label_name: Callable[[int], str]) -> "DataFrame":
     """Add the names of the labels to a table of :func:`nodes_frame`; empty text where there is no label."""
     frame = frame.copy()
     for column in [c for c in frame.columns if c.startswith("label_")]:
@@ -162,9 +147,7 @@ def labels_of_node(
     labels, counts = hist.indices[present], hist.data[present].astype(np.int64)
     order = np.lexsort((labels, -counts))[:k]
     labels, counts = labels[order], counts[order]
-    columns = {"label": labels}
-    if label_name is not None:
-        columns["name"] = [label_name(int(j)) for j in labels]
+    columns = with_names({"label": labels}, label_name)
     columns |= {"rows": counts, "share": counts / tree.n_samples[node]}
     if tree.children[node, 0] >= 0:
         for c, child in enumerate(tree.children[node], 1):
@@ -188,10 +171,8 @@ def leaves_frame(
 
 def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:
     """Count, for every node, its training rows that have a label."""
-    label = check_count(label, "label", least=0)
     hist = tree.histograms
-    if label >= hist.shape[1]:
-        raise ValueError(f"label must be below {hist.shape[1]:,}, the number of labels, not {label:,}")
+    label = check_count(label, "label", least=0, most=hist.shape[1] - 1)
     at = np.flatnonzero(hist.indices == label)
     count = np.zeros(tree.parent.size, np.int64)
     count[np.searchsorted(hist.indptr, at, side="right") - 1] = hist.data[at]
@@ -246,7 +227,7 @@ def leaves_of_label(
             f"share_{place + 1}": rows[:, place] / tree.n_samples[nodes],
         }
     frame = pd.DataFrame(columns)
-    return frame if label_name is None else with_names(frame, label_name)
+    return frame if label_name is None else with_label_names(frame, label_name)
 
 
 def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "DataFrame":
@@ -294,7 +275,7 @@ def drawing_frame(
     placed = layout(tree, nodes, None if all_nodes is None else all_nodes["below"].to_numpy())
     order = placed["node"].to_numpy()
     rows = nodes_frame(tree, nodes=order) if all_nodes is None else all_nodes.iloc[order].reset_index(drop=True)
-    rows = with_names(rows, label_name)
+    rows = with_label_names(rows, label_name)
     frame = placed.join(rows.drop(columns=["node", "parent"]))
     k = sum(column.startswith("name_") for column in frame.columns)
     frame["labels"] = [
@@ -441,9 +422,7 @@ def features_of_node(
     order = order[effect[order] > 0]
     if k is not None:
         order = order[_place_among_equals(to[order]) < check_count(k, "k")]
-    columns = {"feature": features[order]}
-    if feature_name is not None:
-        columns["name"] = [feature_name(int(j)) for j in features[order]]
+    columns = with_names({"feature": features[order]}, feature_name)
     columns |= {f"weight_{c + 1}": weights[order, c] for c in range(arity)}
     return pd.DataFrame(columns | {"to": to[order], "lead": lead[order], "effect": effect[order]})
 

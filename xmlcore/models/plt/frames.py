@@ -63,15 +63,26 @@ def children_of(tree: "LabelTree", node: int) -> np.ndarray:
     return np.arange(first, end)
 
 
-def path_to(tree: "LabelTree", node: int) -> list[int]:
-    path = [check_count(node, "node", least=0, most=tree.n_nodes - 1)]
+def path_to(tree, node: int) -> list[int]:
+    """Return the nodes from the root of a label tree or a decision tree to ``node``, both included."""
+    path = [check_node(tree, node)]
     while path[-1] > 0:
         path.append(int(tree.parent[path[-1]]))
     return path[::-1]
 
 
+def check_node(tree, node) -> int:
+    return check_count(node, "node", least=0, most=tree.parent.size - 1)
+
+
+def with_names(columns: dict, name: Callable[[int], str] | None) -> dict:
+    """Return the columns of a table whose first one are ids, with the names of these after them, if they have any."""
+    [first, *_] = columns.values()
+    return columns if name is None else columns | {"name": [name(int(j)) for j in first]}
+
+
 def labels_below(tree: "LabelTree", node: int) -> np.ndarray:
-    start = check_count(node, "node", least=0, most=tree.n_nodes - 1)
+    start = check_node(tree, node)
     end, found = start + 1, []
     while start < end:  # descendants of one depth have consecutive numbers
         level = tree.label[start:end]
@@ -96,10 +107,7 @@ def labels_of_node(
         if not above.any():
             break
         child[above] = tree.parent[child[above]]
-    columns = {"label": labels}
-    if label_name is not None:
-        columns["name"] = [label_name(int(j)) for j in labels]
-    return pd.DataFrame(columns | {"rows": counts[labels], "child": child})
+    return pd.DataFrame(with_names({"label": labels}, label_name) | {"rows": counts[labels], "child": child})
 
 
 def layout_frame(
@@ -149,9 +157,7 @@ def features_of_node(
     """Return the features of a node's linear classifier, largest absolute weight first."""
     features, weights = _row_of(nodes.weights, node)
     order = np.lexsort((features, -np.abs(weights)))[:k]
-    columns = {"feature": features[order]}
-    if feature_name is not None:
-        columns["name"] = [feature_name(int(j)) for j in features[order]]
+    columns = with_names({"feature": features[order]}, feature_name)
     return pd.DataFrame(columns | {"weight": weights[order].astype(np.float64)})
 
 
@@ -162,9 +168,7 @@ def margin_parts(nodes: "LinearNodes", x, node: int, feature_name: Callable[[int
     both, at, place = np.intersect1d(features, row.indices, return_indices=True)
     value, weight = row.data[place], weights[at].astype(np.float64)
     order = np.lexsort((both, -np.abs(value * weight)))
-    columns = {"feature": both[order]}
-    if feature_name is not None:
-        columns["name"] = [feature_name(int(j)) for j in both[order]]
+    columns = with_names({"feature": both[order]}, feature_name)
     columns |= {"value": value[order], "weight": weight[order], "contribution": (value * weight)[order]}
     return pd.DataFrame(columns)
 
@@ -232,8 +236,8 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     ptr = np.searchsorted(flat_nodes, np.arange(n + 1))
     measured, positive = np.zeros(n, np.int64), np.zeros(n, np.int64)
     values = {name: np.full(n, np.nan) for name in ("auc", "recall", "precision")}
-    work = _work(tree, np.diff(ptr), X.shape[0] if nodes.root_has_factor else 0)
-    done, total = 0, max(int(work.sum()), 1)
+    rows_of_root = X.shape[0] if nodes.root_has_factor else 0
+    done, total = 0, max(int(np.diff(ptr)[tree.parent[1:]].sum()) + rows_of_root, 1)
     inner = np.flatnonzero(tree.label < 0)
     groups = [(flat_rows[ptr[v] : ptr[v + 1]], children_of(tree, v)) for v in inner.tolist()]
     if nodes.root_has_factor:
@@ -257,19 +261,6 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
         base_rate = positive / np.where(measured > 0, measured, np.nan)
     columns = {"node": np.arange(n), "measured": measured, "positive": positive, "base_rate": base_rate}
     return pd.DataFrame(columns | values)
-
-
-def quality_work(tree: "LabelTree", Y, root_has_factor: bool = False) -> int:
-    """Return the number of margins that :func:`quality_frame` computes on rows with the labels Y."""
-    rows = np.zeros(tree.n_nodes, np.int64)
-    for nodes, _ in rows_by_level(tree, Y):
-        rows += np.bincount(nodes, minlength=tree.n_nodes)
-    return int(_work(tree, rows, Y.shape[0] if root_has_factor else 0).sum())
-
-
-def _work(tree, rows, rows_of_root):
-    """Return the number of margins of each node; ``rows`` are the rows with a label at or below it."""
-    return np.concatenate([[rows_of_root], rows[tree.parent[1:]]])
 
 
 def _blocks(members, n_rows, n_features):
