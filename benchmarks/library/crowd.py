@@ -117,18 +117,22 @@ class Visitor:
         """Start a training with another seed."""
         if self.where != "train":
             await self.go("train")
-        if wait:  # the button may be disabled for a moment
-            await self.tab.until(lambda: self.tab.find("button", "Train"), "the button of a training")
+        if wait:  # the button is disabled while a training with these settings goes on
+            await self.tab.until(self._train_button, "the button of a training")
         seed, states = self.tab.find("number_input", "Seed"), []
         if seed is not None:
             states = [WidgetState(id=seed.id, double_value=self.random.randrange(10**6))]
-        button = self.tab.find("button", "Train")
+        button = self._train_button()
         if button is None:
             return
         await self.tab.run(states=[*states, WidgetState(id=button.id, trigger_value=True)])
         if wait:
             await self.tab.until(lambda: self.tab.says("ranks a true label first"), "the training", 300)
         self.seen.trained += 1
+
+    def _train_button(self):
+        """Return the button that trains, or that shows what was trained with these settings; None while disabled."""
+        return self.tab.find("button", "Train") or self.tab.find("button", "Show the result")
 
     async def go(self, page):
         """Change the page."""
