@@ -161,7 +161,12 @@ n_jobs : int, optional
     Number of threads; all cores when None. The result does not depend on it.""",
     "progress": """\
 progress : :class:`xmlcore.progress.Progress` or "bar", optional""",
+    "frame": """\
+Parameters
+----------
+frame : DataFrame""",
     "figure": """\
+
 Returns
 -------
 plotly.graph_objects.Figure""",
@@ -170,7 +175,6 @@ title : str, optional
     Title of the figure.""",
     "titled_figure": """\
 {title}
-
 {figure}""",
     "explained_raises": """\
 Raises

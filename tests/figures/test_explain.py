@@ -76,9 +76,9 @@ def test_sizes_are_bars_and_means_or_second_contributions_marks():
     assert list(marks.x) == [3, -2] and list(marks.y) == [1, 0]
     assert figure.layout.meta == {"shown": 2, "total": 3}
     frame = pd.DataFrame({"name": ["a", "b"], "first": [1.0, 0.0], "second": [0.5, -1.0]})
-    figure = figures.contributions_compared(frame, first="PLT", second="<LdSM>")
+    figure = figures.contributions_compared(frame)
     one, two = (trace for trace in figure.data if trace.mode == "markers")
-    assert (one.name, list(one.x), two.name, list(two.x)) == ("PLT", [1, 0], "&lt;LdSM&gt;", [0.5, -1])
+    assert (one.name, list(one.x), two.name, list(two.x)) == ("without noise", [1, 0], "with noise", [0.5, -1])
     assert list(one.y) == list(two.y) == [1, 0]
     frame = contributions(5)[["feature", "name", "value"]]
     figure = figures.magnitude_bars(frame, 4, marked=[0, 2, 9])

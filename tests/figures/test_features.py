@@ -124,7 +124,7 @@ def judged():
 
 
 def test_methods_have_a_box_each_and_the_best_is_known():
-    figure = figures.patterns_compared(judged(), "average precision", share=0.1)
+    figure = figures.patterns_compared(judged().query("share != 0.5"), "average precision")
     assert list(figure.layout.yaxis.ticktext) == ["all features", "FALS", "FIMS", "FALS (lrp)"]
     boxes = {trace.name: list(trace.x) for trace in figure.data}
     assert boxes["FALS"] == pytest.approx([0.36, 0.37]) and boxes["all features"] == [0.3, 0.3]

@@ -305,17 +305,6 @@ def test_a_line_joins_correlated_labels_the_strongest_widest():
     assert sum(np.isnan(np.asarray(trace.x, float)).sum() for trace in few.data[:-1]) == 2
 
 
-def test_the_fit_is_drawn_over_the_frequencies_of_labels():
-    frame = pd.DataFrame({"n_train": [100, 30, 10, 4, 2, 1]})
-    fit = pd.DataFrame({"count": [100.0, 4.0], "rank": [1.0, 4.0]})
-    figure = figures.label_frequency(frame, fit)
-    points, line = figure.data
-    assert (list(line.x), list(line.y)) == ([1.0, 4.0], [100.0, 4.0]) and line.line.color not in figures.PALETTE
-    assert line.name == "closest power law" and figure.layout.showlegend and points.showlegend is False
-    assert not figure.layout.annotations, "where a curve could cross them"
-    assert len(figures.label_frequency(frame, fit[:0]).data) == 1
-
-
 def test_bars_of_jobs_begin_and_end_with_them():
     start = pd.Timestamp("2026-01-01 10:00")
     ends = [start + pd.Timedelta(seconds=seconds) for seconds in (5, 70, 9)]

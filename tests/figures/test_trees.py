@@ -193,12 +193,12 @@ def laid_out(**columns):
 
 
 def test_bars_of_a_node_have_the_order_of_the_frame():
-    figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
+    figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", title="Children", total=80)
     inner, leaf = figure.data
     assert list(inner.x) == [120] and list(inner.y) == [2] and list(leaf.x) == [30, 2] and list(leaf.y) == [1, 0]
     assert [point[0] for point in leaf.customdata] == [5, 9]
     assert leaf.customdata[0][1] == "<b>b &lt;i&gt;</b><br>Training rows: 30<br>x"
-    assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "<b>b &lt;i&gt;</b>", "c"]
+    assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "b &lt;i&gt;", "c"]
     assert figure.layout.meta == {"shown": 3, "total": 80} and figure.layout.showlegend
     figure = figures.feature_bars_of_node(
         features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9

@@ -18,6 +18,7 @@ from xmlcore.figures._style import Figure, need_columns, new_figure, shade
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
 LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
+MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
 
 NAME = 28  # letters of a line of a name beside the bar of a job, of which there are three as a rule
@@ -40,15 +41,15 @@ WIDTHS = 8  # different widths of lines: a browser draws a few traces much faste
 BEND = 0.4  # the larger, the straighter are lines between labels that are far from each other
 
 
-def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", most: int = 200, groups: Sequence[str] = ()) -> Figure:
-    """Draw sizes as areas, in groups, which the legend names, the ``most`` largest of them.
+def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence[str] = ()) -> Figure:
+    """Draw sizes as areas, in groups, which the legend names, the 200 largest of them.
 
     The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
     Each of up to six ``groups``, by default the largest, has a colour; others are drawn together as "other", in grey.
     A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
     """
-    need_columns(frame, ["name", "group", "size"], "treemap", most=most)
-    drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(most)
+    need_columns(frame, ["name", "group", "size"], "treemap")
+    drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(MOST_AREAS)
     named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]
     drawn = drawn.assign(group=drawn["group"].astype(object).where(drawn["group"].isin(named), "other"))
     sizes = drawn.groupby("group", sort=False)["size"].sum().sort_values(ascending=False, kind="stable")
@@ -100,7 +101,7 @@ def _fitted(name, letters) -> str:
     return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter
 
 
-def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 30) -> Figure:
+def timeline(frame: pd.DataFrame, most: int = 30) -> Figure:
     """Draw jobs as bars over time, the newest on top, in a colour for each state.
 
     The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
@@ -113,7 +114,7 @@ def timeline(frame: pd.DataFrame, title: str = "What ran when", *, most: int = 3
     line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
     drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < most]
     firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
-    figure = new_figure(title, firsts, len(set(line)))
+    figure = new_figure("What ran when", firsts, len(set(line)))
     for trace in _bars(drawn, states):
         figure.add_bar(orientation="h", **trace)
     names = cut_apart(firsts["name"].unique(), 3 * NAME)

@@ -18,6 +18,7 @@ from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.measures import MORE_MEASURES
 from xmlcore.typing import ArrayLike
 
+SHOWN_AT_K = ("P@k", "nDCG@k", "PSP@k")
 NAME = 28  # letters of a name beside an axis: a model and two of its settings
 FAINT = 0.45  # opacity of a point that may be chance, or of a run that is not compared
 PANEL = 300  # height of a row of panels of costs, in pixels
@@ -89,19 +90,15 @@ def differences(
 ) -> Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per run and measure
-        Columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of 1) and ``sure``, as
-        ``xmlcore.experiment.side_by_side.differences`` gives them. A point that is not sure is faint.
+    {frame}
+        A row per run and measure: columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of
+        1) and ``sure``, as ``xmlcore.experiment.side_by_side.differences`` gives them. A point that is not sure is
+        faint.
     title : str
     compared : DataFrame, optional
         Runs, the first among them, which have the colours and marks that :func:`frontier` gives them: by ``place``
         among the runs of a model, from 0, if the column is there.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "sure"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
@@ -156,13 +153,10 @@ def buckets_compared(
 def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
     """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        What :func:`xmlcore.metrics.labels_by_bucket` returns.
+    {frame}
+        As :func:`xmlcore.metrics.labels_by_bucket` returns it.
     k : int
         Labels predicted for a row.
-
     {figure}
     """
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *OF_BUCKETS], "labels_by_bucket", k=k)
@@ -183,22 +177,20 @@ def _two_digits(value) -> str:
     return f"{value:.{1 if value < 9.95 else 0}f}"
 
 
-def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> Figure:
+def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
     """Draw a measure of head, torso and tail classes, a bar for each run.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
         ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}
-    {titled_figure}
+    {figure}
         A run has the colour of its model, or that of its ``place`` as in :func:`frontier` if the frame has that
         column; the second run of a model is hatched.
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
     name = SHARES[measure][0]
-    figure = new_figure(title or f"{name[:1].upper()}{name[1:]} by label frequency", frame)
+    figure = new_figure(f"{name[:1].upper()}{name[1:]} by label frequency", frame)
     present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
     said = f"<br>%{{x}}: {name} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, %{{customdata[1]:,}} test examples"
     for run, mine, style, before in styled_runs(frame):
@@ -212,8 +204,8 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
     return figure
 
 
-def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", "PSP@k")) -> Figure:
-    """Draw measures against k, in percent."""
+def measures_at_k(frame: pd.DataFrame) -> Figure:
+    """Draw measures against k, in percent; those that are not shown at first are in the legend."""
     need_columns(frame, ["measure", "k", "value"], "measures_at_k")
     frame = frame[~frame["measure"].isin(MORE_MEASURES)]
     figure = new_figure("Measures at k", frame)
@@ -222,7 +214,7 @@ def measures_at_k(frame: pd.DataFrame, shown: Sequence[str] = ("P@k", "nDCG@k", 
     for measure in dict.fromkeys([*known, *present]):
         rows = frame[frame["measure"] == measure].sort_values("k")
         look = {"mark": ink.MEASURE_MARKS.get(measure, "circle"), "size": 9, "dash": dashes.get(measure)}
-        look["visible"] = True if measure in shown else "legendonly"
+        look["visible"] = True if measure in SHOWN_AT_K else "legendonly"
         color, hover = ink.MEASURE_COLORS.get(measure, ink.GREY), measure.replace("@k", "@%{x}") + " = %{y:.2f} %"
         draw.line(figure, rows["k"], 100 * rows["value"], measure, color, hover, **look)
     x = {"title_text": "k, labels predicted per row", "dtick": 1, "tickformat": "d"}

@@ -32,9 +32,7 @@ def robustness_curves(
 ) -> Figure:
     """Draw a measure of several runs against the level of noise, with intervals over repeats as bands.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``run`` (name in the legend), ``model``, ``sigma``, ``k``, ``bucket``, ``measure``, ``n``, ``mean``,
         ``low``, ``high``; with ``drop``, ``drop_mean``, ``drop_low``, ``drop_high`` in place of the last three.
         :func:`xmlcore.robustness.summarise` gives all but the first two, and keeps those if its frame has them.
@@ -44,11 +42,7 @@ def robustness_curves(
         Draw the share of the value without noise that is lost, instead of the value.
     level : str
         Title of the axis of levels.
-    title : str, optional
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {titled_figure}
         A run has the colour and mark of its model, or those of its ``place`` as in :func:`frontier` if the frame has
         that column; the second run of a model is dashed.
     """
@@ -67,9 +61,7 @@ def robustness_curves(
 def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise") -> Figure:
     """Draw the time to predict a row against the level of noise.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``run``, ``model``, ``sigma``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``, ``low``,
         ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
     level : str
@@ -97,9 +89,7 @@ def buckets_under_noise(
 ) -> Figure:
     """Draw a measure of the head, torso and tail labels for one run, against the level of noise.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Of one run, with the columns ``sigma``, ``k``, ``bucket`` ("head", "torso" and "tail" are drawn), ``measure``,
         ``n``, ``mean``, ``low``, ``high``; see :func:`robustness_curves`.
     measure : {"micro R@k", "P@k"}
@@ -154,17 +144,12 @@ def deletion_curves(
 ) -> Figure:
     """Draw a label's score against the number of removed features, for each ranking of the features.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives them.
     {title}
     score : str
         Title of the axis of scores.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         Means over rows with 95 % intervals (Student's t). ``layout.meta`` adds ``left``: for each method, the mean
         score after the largest number of removed features, divided by the mean score after the smallest.
     """
@@ -183,19 +168,17 @@ def deletion_curves(
     return figure.update_layout(meta={**figure.layout.meta, "left": left})
 
 
-def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay the same under noise?") -> Figure:
+def stability_curves(frame: pd.DataFrame) -> Figure:
     """Draw the agreement of explanations with noise and without noise, against the level of noise.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per row of the data, level and repeat
-        Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``. :func:`xmlcore.explain.stability` gives the
-        last three.
-    {titled_figure}
+    {frame}
+        A row per row of the data, level and repeat: columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``.
+        :func:`xmlcore.explain.stability` gives the last three.
+    {figure}
         Means over rows (of each row's mean over repeats) with 95 % intervals (Student's t).
     """
     need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")
-    figure = new_figure(title, frame)
+    figure = new_figure("Do explanations stay the same under noise?", frame)
     per_row = frame.groupby(["sigma", "row"])[["spearman", "overlap"]].mean().reset_index()
     for column, name, color, mark in (
         ("spearman", "Spearman’s rank correlation", ink.BLUE, "circle"),
@@ -266,23 +249,20 @@ def _add_curve(figure, part, forecast, bucket, measure) -> None:
 
 
 def precision_recall(
-    frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, least: dict[str, float] | None = None,
-    title: str = "From precise to complete",
+    frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, least: dict[str, float] | None = None
 ) -> Figure:  # fmt: skip
     """Draw the precision and the recall of each cut, in percent, and points that stand for decisions.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per cut
-        What :func:`xmlcore.decisions.cuts` returns.
+    {frame}
+        A row per cut, as :func:`xmlcore.decisions.cuts` returns them.
     points : dict of str to Series or None, optional
         Lines of such a frame by the names of decisions; None is not drawn.
     least : dict of str to float, optional
         Bounds that were asked for, drawn as lines: the least ``micro P`` (precision) or ``micro R`` (recall).
-    {titled_figure}
+    {figure}
     """
     need_columns(frame, ["cut", "micro P", "micro R", "labels"], "precision_recall")
-    figure = new_figure(title, frame)
+    figure = new_figure("From precise to complete", frame)
     x, y = ({"title_text": text, "range": [-2, 102]} for text in ("Recall, % of the true labels", "Precision, % right"))
     draw.axes(figure, x, y, showlegend=True)
     hover = "%{y:.1f} % right, %{x:.1f} % of the true labels<br>%{customdata[1]:.2~f} labels a row<br>"
@@ -303,18 +283,16 @@ def precision_recall(
     return figure
 
 
-def abstention_curve(frame: pd.DataFrame, *, title: str = "With the unsure rows left to people") -> Figure:
+def abstention_curve(frame: pd.DataFrame) -> Figure:
     """Draw the precision of the rows that are kept, in percent, against the share of rows that people label.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per share
-        What :func:`xmlcore.decisions.abstention` returns.
-    {titled_figure}
+    {frame}
+        A row per share, as :func:`xmlcore.decisions.abstention` returns them.
+    {figure}
     """
     need_columns(frame, ["by hand", "low", "high"], "abstention_curve")
     name = next(column for column in frame.columns if column.startswith("P@"))
-    figure, x = new_figure(title, frame), 100 * frame["by hand"]
+    figure, x = new_figure("With the unsure rows left to people", frame), 100 * frame["by hand"]
     draw.band(figure, x, 100 * frame["low"], 100 * frame["high"], ink.BLUE, name)
     hover = "%{y:.1f} % right where %{x:.0f} % are labelled by hand<br>%{customdata:,} rows"
     draw.line(figure, x, 100 * frame[name], name, ink.BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)

@@ -17,7 +17,7 @@ COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the 
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
-def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> Figure:
+def label_frequency(frame: pd.DataFrame) -> Figure:
     """Draw the number of training rows of each label against the label's rank, on log axes."""
     need_columns(frame, ["n_train"], "label_frequency")
     counts = frame["n_train"].to_numpy()
@@ -41,11 +41,6 @@ def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> Fig
     marks = {"mode": "lines+markers", "width": 2} if kept.size <= MOST_MARKS else {"mode": "lines", "width": 3}
     points = kept + 1, counts[order][kept]
     draw.line(figure, *points, "labels", ink.BLUE, hover, size=4, customdata=named, showlegend=False, **marks)
-    if fit is not None and len(fit):
-        said = "the fit: %{x:,.0f} labels<br>with %{y:,.0f} or more training rows<extra></extra>"
-        look = {"hovertemplate": said, "hoverinfo": None, "showlegend": None, "name": "closest power law"}
-        draw.stroke(figure, fit["rank"], fit["count"], ink.QUIET, 2, "dash", **look)
-        figure.update_layout(showlegend=True)
     if in_buckets.size:
         _mark_buckets(figure, in_buckets[order], buckets)
         figure.update_layout(margin={"t": 88})  # for two lines

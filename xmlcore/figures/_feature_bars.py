@@ -35,11 +35,9 @@ def contribution_bars(
 ) -> Figure:
     """Draw the largest contributions of features to a label's score, and the sums of all others, by sign.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature, largest |contribution| first
-        Columns ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives them; names only if
-        it gets them.
+    {frame}
+        A row per feature, largest |contribution| first: columns ``name``, ``value``, ``contribution``.
+        :func:`xmlcore.explain.contributions` gives them; names only if it gets them.
     n : int
         Number of features with a bar of their own: the largest, but at least two of each sign if n is 4 or more. The
         positive others share one bar, and so do the negative ones: all bars add up to what the features contribute.
@@ -53,10 +51,7 @@ def contribution_bars(
     start : pair of str and float, optional
         What the score is without the features, such as ``("bias", -1.5)``: it stands below the title, with the score
         that it and the bars add up to.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         ``layout.meta`` adds ``others`` (number of features that share a bar) and ``ends`` (the smallest and
         the largest value of a bar, or 0).
     """
@@ -114,10 +109,8 @@ def magnitude_bars(
 ) -> Figure:
     """Draw the features of a row with the largest absolute values: an explanation that does not depend on the model.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature, largest absolute value first
-        Columns ``feature``, ``name``, ``value``.
+    {frame}
+        A row per feature, largest absolute value first: columns ``feature``, ``name``, ``value``.
     n : int
         Number of bars.
     marked : sequence of int
@@ -143,11 +136,9 @@ def importance_bars(
 ) -> Figure:
     """Draw the mean absolute contribution of features over rows (bars), and their mean contribution (marks).
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature, largest first
-        Columns ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives them; names only
-        if it gets them.
+    {frame}
+        A row per feature, largest first: columns ``name``, ``mean_abs``, ``mean``, ``n_rows``.
+        :func:`xmlcore.explain.importance` gives them; names only if it gets them.
     n : int
         Number of features with a bar.
     unit : str
@@ -167,29 +158,18 @@ def importance_bars(
     return figure
 
 
-def contributions_compared(
-    frame: pd.DataFrame,
-    *,
-    first: str = "without noise",
-    second: str = "with noise",
-    unit: str = "log P",
-    title: str = "Contributions without and with noise",
-) -> Figure:
-    """Draw two contributions per feature, joined by a line.
+def contributions_compared(frame: pd.DataFrame, *, unit: str = "log P") -> Figure:
+    """Draw the contributions per feature without and with noise, joined by a line.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature, in the order in which they are drawn
-        Columns ``name``, ``first``, ``second``.
-    first, second : str
-        Names of the two contributions in the legend.
+    {frame}
+        A row per feature, in the order in which they are drawn: columns ``name``, ``first``, ``second``.
     unit : str
         The score that contributions add up to.
-    {titled_figure}
+    {figure}
     """
     need_columns(frame, ["name", "first", "second"], "contributions_compared")
-    figure, y = new_figure(title, frame), np.arange(len(frame))[::-1]
-    draw.pairs(figure, frame, y, ("first", "second"), (short(first, 60), short(second, 60)), "%{x:+.4~f}")
+    figure, y = new_figure("Contributions without and with noise", frame), np.arange(len(frame))[::-1]
+    draw.pairs(figure, frame, y, ("first", "second"), ("without noise", "with noise"), "%{x:+.4~f}")
     draw.bar_axes(figure, [*map(short, frame["name"])])
     draw.axes(figure, {"title_text": f"Contribution to {unit}", **draw.ZERO}, {}, showlegend=True)
     return figure
@@ -200,10 +180,9 @@ def noisy_features(
 ) -> Figure:
     """Draw the feature values of some rows without and with noise, in a panel for each row.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per row of the data and feature, in the order in which they are drawn
-        Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
+    {frame}
+        A row per row of the data and feature, in the order in which they are drawn: columns ``row``, ``row_name``
+        (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
     change : str
         What the legend calls the noise, such as "attack".
     {titled_figure}
@@ -229,15 +208,13 @@ def noisy_features(
     return figure
 
 
-def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> Figure:
+def feature_weights(frame: pd.DataFrame) -> Figure:
     """Draw what a typical difference of each feature between two classes adds to the difference of their scores f.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature, drawn in this order from the top
-        Columns ``name``, ``value`` (weight times scale), ``weight``, ``scale`` (size of a typical difference).
-        Optional: ``meaning``.
-    {titled_figure}
+    {frame}
+        A row per feature, drawn in this order from the top: columns ``name``, ``value`` (weight times scale),
+        ``weight``, ``scale`` (size of a typical difference). Optional: ``meaning``.
+    {figure}
     """
     need_columns(frame, ["name", "value", "weight", "scale"], "feature_weights")
     meanings = frame["meaning"] if "meaning" in frame.columns else [""] * len(frame)
@@ -248,7 +225,9 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     ]
     groups = draw.by_sign(frame["value"], "larger raises the score", "larger lowers the score")
     x, names = {"title_text": "Weight × scale", **draw.ZERO}, [*map(short, frame["name"])]
-    return draw.bar_figure(new_figure(title, frame), names, frame["value"], groups, "%{x:+.4~f}", hovers, x)
+    return draw.bar_figure(
+        new_figure("Weights of the features", frame), names, frame["value"], groups, "%{x:+.4~f}", hovers, x
+    )
 
 
 def feature_bars(
@@ -261,11 +240,9 @@ def feature_bars(
 ) -> Figure:
     """Draw the scores of a label's best features, with error bars of two standard errors if the frame has them.
 
-    Parameters
-    ----------
-    frame : DataFrame, best first
-        Columns ``name``, ``score``. Optional: ``standard_error``; ``with_label`` and ``without_label``, the shares of
-        the rows with and without the label that have the feature.
+    {frame}
+        Best first: columns ``name``, ``score``. Optional: ``standard_error``; ``with_label`` and ``without_label``, the
+        shares of the rows with and without the label that have the feature.
     n : int
         Number of bars.
     unit : str
@@ -274,7 +251,6 @@ def feature_bars(
     by_occurrence : bool
         Whether features that are more frequent, less frequent and equally frequent in the label's rows, compared with
         other rows, differ in colour; ``frame`` needs the shares for it.
-
     {figure}
     """
     shares = ["with_label", "without_label"]
@@ -307,35 +283,27 @@ def node_bars(
     *,
     axis: str,
     percent: bool = False,
-    chosen: int | None = None,
     title: str = "Children",
     total: int | None = None,
 ) -> Figure:
     """Draw one number of some nodes as horizontal bars, in the order of the frame from the top.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per node
-        Columns ``node``, ``name``, ``kind`` ("inner" or "leaf") and the one named by ``value``. Optional: ``about``, a
-        text for the hover label, in which "<br>" begins a line.
+    {frame}
+        A row per node: columns ``node``, ``name``, ``kind`` ("inner" or "leaf") and the one named by ``value``.
+        Optional: ``about``, a text for the hover label, in which "<br>" begins a line.
     value : str
         Column of the numbers. Nodes where it is nan have no bar, and their text says so.
     axis : str
         Title of the axis of the numbers.
     percent : bool
         Whether the numbers are shares, which are drawn in percent.
-    chosen : int, optional
-        A node whose name is bold.
     title : str
     total : int, optional
         Number of nodes of which the frame has some.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         Bars have their node in ``customdata[0]``.
     """
-    need_columns(frame, ["node", "name", "kind", value], "node_bars", chosen=chosen, total=total)
+    need_columns(frame, ["node", "name", "kind", value], "node_bars", total=total)
     figure = new_figure(title, frame, total)
     values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
     known, written = np.isfinite(values), "{:.1f} %" if percent else "{:,.0f}"
@@ -348,9 +316,7 @@ def node_bars(
             said |= {"hovertemplate": "%{customdata[1]}<extra></extra>", "text": texts[mine].tolist()}
             look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
             draw.bars(figure, np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
-    draw.bar_axes(
-        figure, [f"<b>{short(n)}</b>" if v == chosen else short(n) for v, n in zip(frame["node"], frame["name"])]
-    )
+    draw.bar_axes(figure, [*map(short, frame["name"])])
     largest = 100.0 if percent else max([1.0, *values[known]])
     figure.update_xaxes(title_text=axis + (", %" if percent else ""), range=[0, 1.18 * largest])  # room for the texts
     figure.update_layout(showlegend=frame["kind"].nunique() > 1)
@@ -362,10 +328,9 @@ def feature_bars_of_node(
 ) -> Figure:
     """Draw a number of some features as horizontal bars with a colour for each group, in the order of the frame.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per feature
-        Columns ``name``, and those named by ``value`` and ``group``. Optional: ``about``, a text for the hover label.
+    {frame}
+        A row per feature: columns ``name``, and those named by ``value`` and ``group``. Optional: ``about``, a text for
+        the hover label.
     value : str
         Column of the lengths of bars.
     group : str
@@ -375,7 +340,6 @@ def feature_bars_of_node(
     title : str
     total : int, optional
         Number of features of which the frame has some.
-
     {figure}
     """
     need_columns(frame, ["name", value, group], "feature_bars_of_node", total=total)

@@ -29,9 +29,7 @@ MANY = {"size": 4, "width": 1.2, "opacity": 0.45}  # how each looks where there 
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> Figure:
     """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``depth``, ``leaves``, ``rows``; rows of the frame with the same depth are added up.
         :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
@@ -58,9 +56,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
     """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
         :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
@@ -87,9 +83,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> Figure:
     """Draw J of a node and its weighted parts after each epoch of its training.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``epoch``, ``part``, ``value``, ``stage`` ("training", or "split" for the value of the final split).
         :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
     {titled_figure}
@@ -120,9 +114,7 @@ def measures_of_prefixes(
 ) -> Figure:
     """Draw measures against the number of trees, or against the largest number of nodes of a tree, in percent.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``axis`` (which of the next two is varied), ``n_trees``, ``max_nodes``, ``depth``, ``measure``, ``k``,
         ``value`` in [0, 1].
         :func:`xmlcore.experiment.prefix_measures` gives it.
@@ -172,11 +164,9 @@ def path_products(
 ) -> Figure:
     """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per node of the path
-        Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
-        :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
+    {frame}
+        A row per node of the path: columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of
+        the node given its parent). :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
     percent : bool
         False for factors that are no probabilities, as those of the squared hinge: they are scores between 0 and 1.
     {titled_figure}
@@ -216,11 +206,9 @@ def path_products(
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> Figure:
     """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per node on each way
-        Columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``. Optional: ``weight`` (of the
-        way in the mean). :func:`xmlcore.explain.path` gives them.
+    {frame}
+        A row per node on each way: columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``.
+        Optional: ``weight`` (of the way in the mean). :func:`xmlcore.explain.path` gives them.
     {titled_figure}
         A thin line per way, and their weighted mean at each depth if there are several.
     """

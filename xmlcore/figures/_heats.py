@@ -17,25 +17,22 @@ MEAN = "f − mean"  # name of the last column: f of the candidate minus the mea
 STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
 
 
-def selection_heat(
-    frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Labels and their features"
-) -> Figure:
+def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
     """Draw the ranks of features in the selections of labels; a cell is blank where a label does not keep a feature.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per label and feature, in the order in which they are drawn
-        Columns ``label``, ``feature`` (ids), ``label_name``, ``name``, ``value`` in [0, 1] (nan: not kept), ``rank``
-        (0: not kept). :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
+    {frame}
+        A row per label and feature, in the order in which they are drawn: columns ``label``, ``feature`` (ids),
+        ``label_name``, ``name``, ``value`` in [0, 1] (nan: not kept), ``rank`` (0: not kept).
+        :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
     n_labels, n_features : int
         Number of all labels and features, for the count of those that are drawn.
-    {titled_figure}
+    {figure}
         ``layout.meta``: ``shown`` and ``total`` count cells.
     """
     columns = ["label", "feature", "label_name", "name", "value", "rank"]
     need_columns(frame, columns, "selection_heat", n_labels=n_labels, n_features=n_features)
     shape = frame["label"].nunique(), frame["feature"].nunique()
-    figure = new_figure(title, shape[0] * shape[1], n_labels * n_features)
+    figure = new_figure("Labels and their features", shape[0] * shape[1], n_labels * n_features)
     rank = frame["rank"].to_numpy(dtype=np.float64).reshape(shape)
     values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
     hovers = [
@@ -52,25 +49,22 @@ def selection_heat(
     return draw.heat_map(figure, values, labels, names, hovers, "rank of the feature", scale, (-last, 0.0))
 
 
-def group_heat(
-    frame: pd.DataFrame, *, n_labels: int, n_features: int, title: str = "Groups of labels and of features"
-) -> Figure:
+def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
     """Draw which groups of labels keep which groups of features.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per pair of groups, in the order in which they are drawn
-        Columns ``label_group``, ``feature_group``, ``value`` (share of the pairs that are kept), ``label_name`` and
-        ``name`` (of one label and one feature of the groups), ``n_labels``, ``n_features`` (sizes of the groups).
-        :func:`xmlcore.selection.frames.group_frame` gives all but the names.
+    {frame}
+        A row per pair of groups, in the order in which they are drawn: columns ``label_group``, ``feature_group``,
+        ``value`` (share of the pairs that are kept), ``label_name`` and ``name`` (of one label and one feature of the
+        groups), ``n_labels``, ``n_features`` (sizes of the groups). :func:`xmlcore.selection.frames.group_frame` gives
+        all but the names.
     n_labels, n_features : int
         Number of all groups of labels and of features.
-    {titled_figure}
+    {figure}
     """
     needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
     need_columns(frame, needed, "group_heat", n_labels=n_labels, n_features=n_features)
     shape = frame["label_group"].nunique(), frame["feature_group"].nunique()
-    figure = new_figure(title, shape[0] * shape[1], n_labels * n_features)
+    figure = new_figure("Groups of labels and of features", shape[0] * shape[1], n_labels * n_features)
     values = frame["value"].to_numpy(dtype=np.float64).reshape(shape)
     hovers = [
         f"<b>{short(_plus(line['label_name'], line['n_labels'], 40), 40)}</b><br>"
@@ -85,21 +79,19 @@ def group_heat(
     return draw.heat_map(figure, values, labels, names, hovers, title, ticks, (0, most))
 
 
-def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> Figure:
+def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     """Draw how many features each two labels have in common; rows and columns have the same order.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per ordered pair of labels, in the order in which they are drawn
-        Columns ``a``, ``b`` (ids), ``a_name``, ``b_name``, ``share`` (of the features of one label that the other
-        keeps, too).
+    {frame}
+        A row per ordered pair of labels, in the order in which they are drawn: columns ``a``, ``b`` (ids), ``a_name``,
+        ``b_name``, ``share`` (of the features of one label that the other keeps, too).
     n_labels : int
         Number of all labels, for the count of those that are drawn.
-    {titled_figure}
+    {figure}
     """
     need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat", n_labels=n_labels)
     n = frame["a"].nunique()
-    figure = new_figure(title, n, n_labels)
+    figure = new_figure("Features in common", n, n_labels)
     values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
     np.fill_diagonal(values, np.nan)  # a label shares all features with itself
     hovers = [
@@ -142,26 +134,18 @@ def cooccurrence_heat(frame: pd.DataFrame) -> Figure:
     return draw.heat_map(figure, values, texts, texts, hovers.ravel().tolist(), title, scale, (0.0, largest))
 
 
-def confusions(
-    frame: pd.DataFrame, *, total: int | None = None, most: int = 12, title: str = "Predicted instead, swaps"
-) -> Figure:
+def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12) -> Figure:
     """Draw a square for each confused pair: its line is the label missed, its column the one predicted instead.
 
     On it stands the number of swaps, and the more there are, the stronger is its colour.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         ``pairs`` of :func:`xmlcore.metrics.confusions`, with ``missed_name`` and ``wrong_name``; the first are drawn.
     total : int, optional
         Number of all pairs, of which the frame may have the first.
     most : int
         Number of lines, and of columns, that are drawn at most.
-    title : str
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         The first of a square's ``customdata`` is its line in the frame.
     """
     needed = ["missed", "wrong", "missed_name", "wrong_name", "swaps", "rows", "n_missed"]
@@ -171,7 +155,7 @@ def confusions(
         if (missed in lines or len(lines) < most) and (wrong in columns or len(columns) < most):
             lines.setdefault(missed, at), columns.setdefault(wrong, at)
             drawn.append(at)
-    figure = new_figure(title, drawn, frame if total is None else total)
+    figure = new_figure("Predicted instead, swaps", drawn, frame if total is None else total)
     pairs, largest = frame.iloc[drawn], frame.iloc[drawn]["swaps"].max()
     colors = [shade(ink.VERMILION, opacity) for opacity in FAINT + (STRONG - FAINT) * pairs["swaps"] / largest]
     hovers = [
@@ -199,23 +183,22 @@ def _label_axis(names, places) -> dict:
     return {**ticks, "range": [-0.6, len(named) - 0.4], **look}
 
 
-def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> Figure:
+def candidate_features(frame: pd.DataFrame) -> Figure:
     """Draw what each feature adds to each candidate's score f, relative to the mean of the candidates.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per candidate and feature, candidates in the order in which they are drawn
-        Columns ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (False for a true class that
-        was not among the candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the
-        difference of the value to the mean of the candidates.
-    {titled_figure}
+    {frame}
+        A row per candidate and feature, candidates in the order in which they are drawn: columns ``label``, ``name``,
+        ``right`` (whether it is a true class), ``candidate`` (False for a true class that was not among the
+        candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the difference of the value
+        to the mean of the candidates.
+    {figure}
         The last column has the sum of a row, which is the difference of f to the mean of the candidates.
     """
     columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]
     need_columns(frame, columns, "candidate_features")
     features, classes = list(dict.fromkeys(frame["feature"])), frame.drop_duplicates("label")
     n, width = len(classes), len(features) + 1
-    figure = new_figure(title, n)
+    figure = new_figure("What each feature adds to f", n)
     if n == 0:
         return figure
     parts, values = (frame[name].to_numpy(np.float64).reshape(n, -1) for name in ("contribution", "value"))

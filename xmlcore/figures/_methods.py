@@ -31,29 +31,20 @@ METHOD_STYLE = {
 AGREEMENT = {"jaccard": ("Jaccard", ink.BLUE, "circle"), "spearman": ("Spearman", ink.VERMILION, "diamond")}
 
 
-def patterns_compared(
-    frame: pd.DataFrame, measure: str = "average precision", share: float | None = None, title: str | None = None
-) -> Figure:
+def patterns_compared(frame: pd.DataFrame, measure: str = "average precision") -> Figure:
     """Draw how well decision trees predict with the features that each method keeps: boxes over seeds.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``method``, ``share`` (of the features that are kept), ``seed``, ``measure``, ``value``.
     measure : str
-    share : float, optional
-        Draw only this share; the method "all features" is always drawn. None draws all rows of the frame.
-    {titled_figure}
+    {figure}
         ``layout.meta`` adds ``best``: the method with the best mean.
     """
-    share = None if share is None else check_number(share, "share", 0.0, 1.0)
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "patterns_compared")
     rows = frame[frame["measure"] == measure]
-    if share is not None:
-        rows = rows[np.isclose(rows["share"], share) | (rows["method"] == ALL)]
     methods, means = list(dict.fromkeys(rows["method"])), rows.groupby("method")["value"].mean()
     best = None if means.dropna().empty else means.idxmin() if is_smaller_better(measure) else means.idxmax()
-    figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} by method", rows, best=best)
+    figure = new_figure(f"{measure[:1].upper()}{measure[1:]} by method", rows, best=best)
     for place, method in enumerate(methods[::-1]):
         mine, name = rows[rows["method"] == method], short(method, 40)
         color, mark, _ = method_style(method)
@@ -68,23 +59,20 @@ def patterns_compared(
     return figure
 
 
-def score_against_share(frame: pd.DataFrame, measure: str = "average precision", title: str | None = None) -> Figure:
+def score_against_share(frame: pd.DataFrame, measure: str = "average precision") -> Figure:
     """Draw how well decision trees predict against the share of features that each label keeps.
 
     Lines are means over seeds; bands go from the smallest to the largest value.
 
-    Parameters
-    ----------
-    frame : DataFrame
+    {frame}
         Columns ``method``, ``share``, ``seed``, ``measure``, ``value``; see :func:`patterns_compared`. The method "all
         features" is drawn as a horizontal line.
     measure : str
-        The measure to draw.
-    {titled_figure}
+    {figure}
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "score_against_share")
     rows = frame[frame["measure"] == measure]
-    figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} against k/D", rows)
+    figure = new_figure(f"{measure[:1].upper()}{measure[1:]} against k/D", rows)
     shares = np.sort(rows.loc[rows["method"] != ALL, "share"].unique())
     for method, mine in rows.groupby("method", sort=False):
         color, mark, dash = method_style(method)
@@ -104,21 +92,20 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     return figure
 
 
-def stability_boxes(frame: pd.DataFrame, chance: float | None = None, title: str = "Agreement between seeds") -> Figure:
+def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:
     """Draw how similar the selections of a label with different seeds are: box plots over labels.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per label
-        Columns ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, also a mean over pairs.
+    {frame}
+        A row per label: columns ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, also a mean
+        over pairs.
     chance : float, optional
         Expected Jaccard similarity of features drawn at random, which is marked.
-    {titled_figure}
+    {figure}
     """
     chance = None if chance is None else check_number(chance, "chance", 0.0, 1.0)
     need_columns(frame, ["name", "jaccard"], "stability_boxes")
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
-    figure, names = new_figure(title, frame), [short(name, 60) for name in frame["name"]]
+    figure, names = new_figure("Agreement between seeds", frame), [short(name, 60) for name in frame["name"]]
     for place, column in enumerate(shown[::-1]):
         name, color, _ = AGREEMENT[column]
         hover, marker = f"<b>%{{customdata}}</b><br>{name} %{{x:.3f}}", {"size": 4, "opacity": 0.6}
@@ -134,9 +121,7 @@ def stability_boxes(frame: pd.DataFrame, chance: float | None = None, title: str
     return figure
 
 
-def significance_diagram(
-    nodes: pd.DataFrame, edges: pd.DataFrame, title: str = "Methods that a test does not tell apart"
-) -> Figure:
+def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """Draw methods on a circle, joined by a line if a test finds no difference: Figure 7 of the FALS paper.
 
     Parameters
@@ -146,12 +131,12 @@ def significance_diagram(
     edges : DataFrame, a row per pair of methods without a difference
         Columns ``a``, ``b`` (methods), ``p``, ``line`` ("thick" for p of at least 0.1, "thin" for p of at least 0.05).
         :func:`xmlcore.selection.significance_graph` gives both frames.
-    {titled_figure}
+    {figure}
         Thick lines are solid, thin lines dashed. Methods without a line differ.
     """
     need_columns(nodes, ["method", "x", "y"], "significance_diagram")
     need_columns(edges, ["a", "b", "p", "line"], "significance_diagram")
-    figure = new_figure(title, nodes)
+    figure = new_figure("Methods that a test does not tell apart", nodes)
     for line, dash, width, name in (
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
@@ -182,11 +167,9 @@ def _add_edges(figure, places, edges, dash, width, name) -> None:
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> Figure:
     """Draw the mean ranks of methods, and bars over those that a test does not tell apart: Demšar's diagram.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per method
-        Columns ``method``, ``rank`` (mean over data sets, 1 is the best), as ``friedman(...).ranks`` of
-        :mod:`xmlcore.metrics`.
+    {frame}
+        A row per method: columns ``method``, ``rank`` (mean over data sets, 1 is the best), as ``friedman(...).ranks``
+        of :mod:`xmlcore.metrics`.
     difference : float
         The critical difference of two mean ranks.
     {titled_figure}

@@ -19,18 +19,16 @@ LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a
 PANELS = {"shared_xaxes": True, "row_heights": [2.0, 1.0], "vertical_spacing": 0.06, "horizontal_spacing": 0.06}
 
 
-def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> Figure:
+def sampled_classes(frame: pd.DataFrame) -> Figure:
     """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
     The ranks are divided into ranges of equal width on the axis. The line of copies is their mean over each range, and
     the band goes from the 5th to the 95th percentile.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per class
-        Columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were sampled). Optional:
-        ``name``.
-    {titled_figure}
+    {frame}
+        A row per class: columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were
+        sampled). Optional: ``name``.
+    {figure}
         ``layout.meta`` adds ``without_rows`` (number of classes without training rows, which are not drawn),
         ``without_copies`` (number of classes with rows but without copies) and ``stretches`` (number of ranges).
     """
@@ -42,7 +40,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     kept = curve_points(before)
     start, place, mean, low, high = _stretches(after)
     facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure = new_figure(title, kept, n, **facts)
+    figure = new_figure("Label sizes before and after sampling", kept, n, **facts)
     draw.axes(figure, "Rank of the label by training rows (log)", "Rows or copies (log)", showlegend=True)
     if n == 0:
         return figure
@@ -62,25 +60,24 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     return figure
 
 
-def candidate_curves(
-    frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
-) -> Figure:
+def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
     """Draw candidate recall, micro R@1, F1 of means and time against the number q of candidates.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per q
-        Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy`` (micro R@1),
-        ``macro_f1`` (in [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0, 1]), the most
-        that micro R@1 can be, which is drawn where it is less than the recall.
+    {frame}
+        A row per q: columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``
+        (micro R@1), ``macro_f1`` (in [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0,
+        1]), the most that micro R@1 can be, which is drawn where it is less than the recall.
     own : int, optional
         The q with which the model was trained. It is marked.
-    {titled_figure}
+    {figure}
     """
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
     need_columns(frame, columns, "candidate_curves", own=own)
     rows = frame.sort_values("n_candidates")
-    figure, x = draw.panels(new_figure(title, rows), 2, 1, **PANELS), rows["n_candidates"].to_numpy()
+    figure, x = (
+        draw.panels(new_figure("What more candidates bring", rows), 2, 1, **PANELS),
+        rows["n_candidates"].to_numpy(),
+    )
     above, below = {"row": 1, "col": 1}, {"row": 2, "col": 1}
     is_limited = "attainable" in rows and (rows["attainable"] < rows["recall"]).any()
     for column in ("recall", *(["attainable"] if is_limited else []), "accuracy", "macro_f1"):
@@ -97,28 +94,21 @@ def candidate_curves(
     return figure.update_layout(showlegend=True, height=500)
 
 
-def sampling_sweep(
-    frame: pd.DataFrame,
-    own: tuple[float, float] | None = None,
-    *,
-    title: str = "Micro R@1 and time over κ and π",
-) -> Figure:
+def sampling_sweep(frame: pd.DataFrame, own: tuple[float, float] | None = None) -> Figure:
     """Draw micro R@1 and training time against κ, and against π, the examples per label.
 
     Points are means over seeds. Bars of micro R@1 are 95 % intervals over seeds (Student's t) or ``margin``,
     whichever is longer; those of the time go from the least to the most of the seeds.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per training
-        Columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied), ``n_adversarial``,
-        ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``,
-        ``model_bytes``. Optional: ``cpu_s``, processor time in seconds, which is drawn in place of ``fit_s``;
-        ``failed`` (why the training failed, or an empty text); failed trainings are not drawn; ``margin`` (in [0, 1]),
-        how far other test rows would change ``accuracy``, micro R@1.
+    {frame}
+        A row per training: columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied),
+        ``n_adversarial``, ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s``
+        (seconds), ``pair_bytes``, ``model_bytes``. Optional: ``cpu_s``, processor time in seconds, which is drawn in
+        place of ``fit_s``; ``failed`` (why the training failed, or an empty text); failed trainings are not drawn;
+        ``margin`` (in [0, 1]), how far other test rows would change ``accuracy``, micro R@1.
     own : tuple of float, optional
         κ and π of the trained model, which are marked.
-    {titled_figure}
+    {figure}
         ``layout.meta`` adds ``seeds`` (largest number of trainings per point), ``failed`` (number of failed trainings)
         and ``processor_time`` (whether that is drawn).
     """
@@ -131,7 +121,9 @@ def sampling_sweep(
     seeds = int(groups["seed"].nunique().max()) if len(rows) else 0
     facts = {"seeds": seeds, "failed": int(failed.sum()), "processor_time": bool(by_processor)}
     swept = [axis for axis in SIGNS if (rows["axis"] == axis).any()]
-    figure = draw.panels(new_figure(title, groups.ngroups, **facts), 2, max(1, len(swept)), **PANELS)
+    figure = draw.panels(
+        new_figure("Micro R@1 and time over κ and π", groups.ngroups, **facts), 2, max(1, len(swept)), **PANELS
+    )
     for column, axis in enumerate(swept, 1):
         _add_setting(figure, axis, rows[rows["axis"] == axis], seeds, column)
         values = np.unique(rows.loc[rows["axis"] == axis, axis])

@@ -55,11 +55,10 @@ def tree(
 ) -> Figure:
     """Draw the nodes of a decision tree, from left to right.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per node
-        Columns ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"), ``rows`` (training
-        rows), ``hidden`` (number of nodes below it that are not in the frame), and the column named by ``color``.
+    {frame}
+        A row per node: columns ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"),
+        ``rows`` (training rows), ``hidden`` (number of nodes below it that are not in the frame), and the column named
+        by ``color``.
 
         Optional, for the hover text: ``depth``, ``purity`` and ``share_of_parent``, which are numbers; ``labels`` (most
         frequent labels of the node), ``equation`` (J as a sum of its parts), ``sent`` (shares of rows that go to each
@@ -80,10 +79,7 @@ def tree(
     title : str
     total : int, optional
         Number of nodes of the whole tree.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         Points have their node in ``customdata[0]``.
     """
     columns = ["node", "parent", "x", "y", "kind", "rows", "hidden", color]
@@ -223,11 +219,9 @@ def label_tree(
 ) -> Figure:
     """Draw a label tree from the top to the bottom: each node is a bar above the bars of its children.
 
-    Parameters
-    ----------
-    frame : DataFrame, a row per node
-        Columns ``node``, ``parent``, ``depth``, ``start`` and ``n_labels`` (left end and width of the bar, in labels),
-        ``name``, and the one named by ``color``. Optional: ``about``, a text for the hover label.
+    {frame}
+        A row per node: columns ``node``, ``parent``, ``depth``, ``start`` and ``n_labels`` (left end and width of the
+        bar, in labels), ``name``, and the one named by ``color``. Optional: ``about``, a text for the hover label.
     color : str
         Column of the numbers that colour the bars. Nodes where it is nan are grey; one as wide as all has no colour.
     axis : str
@@ -243,10 +237,7 @@ def label_tree(
     title : str
     total : int, optional
         Number of nodes of which the frame has some.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    {figure}
         Bars have their node in ``customdata[0]``.
     """
     columns = ["node", "parent", "depth", "start", "n_labels", "name", color]
