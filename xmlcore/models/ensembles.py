@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore.models.ldsm.estimator import LdSM
-from xmlcore.models.ldsm.trees import fitted_from, state_of
+from xmlcore.models.ldsm.trees import joined
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.shapes import trees_asked_for
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -53,5 +53,5 @@ def _join_plt(model, parts):
 
 
 def _join_ldsm(model, parts):
-    found = [fitted_from(*state_of(part)) for part in parts]
-    model._set_fitted(found[0]._replace(trees=[tree for state in found for tree in state.trees], saved=None))
+    (values, first), *_ = states = [part._state() for part in parts]
+    model._set_fitted(values, first | joined([arrays for _, arrays in states]))

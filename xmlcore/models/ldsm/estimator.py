@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import SentRows
+from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, bytes_of, columns_of, in_columns
@@ -14,7 +15,7 @@ from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone_sp
 from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
 from xmlcore.models.ldsm.progress import GrowthProgress
-from xmlcore.models.ldsm.trees import Fitted, Leaves, fitted_from, forest_arrays, public_tree, state_of
+from xmlcore.models.ldsm.trees import MEANS, Leaves, check_state, forest_arrays, joined, public_trees, state_of
 from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows, stacked
 from xmlcore.models.weights import TakesWeights, repeated_rows
@@ -143,16 +144,24 @@ class LdSM(TakesWeights, LearnsMore):
         with GrowthProgress(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
             grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, growth)
             trees = run_tasks(grower.grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
-        means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else None
-        rerank = float(self.rerank_beta), float(self.rerank_gamma)
-        parts = [tree.parts() for tree in trees]
-        self._set_fitted(Fitted(parts, means, rerank, feature_of_column, n_features, n_labels, optimizer, n_unlabelled))
+        means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else ()
+        values = {
+            "n_features": n_features,
+            "n_labels": n_labels,
+            "arity": settings.arity,
+            "n_epochs": settings.n_epochs,
+            "optimizer": optimizer,
+            "n_unlabelled": n_unlabelled,
+            "rerank": (self.rerank_beta, self.rerank_gamma),
+        }
+        arrays = joined([tree.arrays() for tree in trees]) | {"feature_of_column": feature_of_column}
+        self._set_fitted(values, arrays | dict(zip(MEANS, means)))
         warn_of_undone_splits(trees, self.n_attempts, self.integrity_weight)
 
     def _learn_more(self, X, Y, progress):
         Y = check_labels(Y, n_rows=X.shape[0])
         X, Y, n_unlabelled = labelled_rows(X, Y)
-        self._set_fitted(learn_more(self, X, Y, n_unlabelled, progress))
+        self._set_fitted(*learn_more(self, X, Y, n_unlabelled, progress))
 
     def predict_topk(
         self,
@@ -266,16 +275,16 @@ class LdSM(TakesWeights, LearnsMore):
         entropy = self._entropy()
         return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 
-    def _set_fitted(self, fitted: Fitted):
-        self.optimizer_ = fitted.optimizer
-        self.n_unlabelled_ = fitted.n_unlabelled
-        self.feature_of_column_ = fitted.feature_of_column
-        self._columns = columns_of(fitted.feature_of_column, fitted.n_features)
-        self.n_features_in_, self.n_labels_ = fitted.n_features, fitted.n_labels
-        self.forest_ = forest_arrays(fitted.trees, fitted.saved)
-        self.trees_ = [public_tree(parts, fitted.n_labels) for parts in fitted.trees]
-        self.n_rows_ = int(self.trees_[0].n_samples[0])  # all rows reach the root
-        self.means_, self.rerank_ = fitted.means, fitted.rerank
+    def _set_fitted(self, values: dict, arrays: dict[str, np.ndarray]):
+        """Set the fitted attributes to a state as it is saved."""
+        self.optimizer_, self.n_unlabelled_ = values["optimizer"], values["n_unlabelled"]
+        self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
+        self.feature_of_column_ = arrays["feature_of_column"]
+        self._columns = columns_of(self.feature_of_column_, self.n_features_in_)
+        self.trees_, self.forest_ = public_trees(values, arrays), forest_arrays(arrays)
+        self.n_rows_ = int(arrays["n_samples"][0])  # all rows reach the root
+        self.means_ = LabelMeans(*(arrays[name] for name in MEANS)) if "mean_ptr" in arrays else None
+        self.rerank_ = tuple(map(float, values["rerank"]))
 
     def _scorer(self, n_trees=None, max_nodes=None) -> LeafScorer:
         """Return what scores labels: the whole model, or its first ``n_trees`` trees with ``max_nodes`` nodes each."""
@@ -298,4 +307,5 @@ class LdSM(TakesWeights, LearnsMore):
         return state_of(self)
 
     def _restore(self, values, arrays):
-        self._set_fitted(fitted_from(values, arrays))
+        check_state(values, arrays)
+        self._set_fitted(values, arrays)

@@ -12,7 +12,6 @@ from xmlcore._kernels.ldsm_training import NodeSettings
 from xmlcore.arrays import pointers
 from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS, OPTIMIZERS
 from xmlcore.models.ldsm.progress import GrowthProgress, TreeGrowth
-from xmlcore.models.ldsm.trees import TreeParts
 from xmlcore.system import check_memory
 
 # After training, weights that add less than 1 / max(number of features, LEAST_WIDTH) to a margin are dropped. With
@@ -61,7 +60,7 @@ class GrowingTree:
     """A tree while it grows: a value per node, in the order in which nodes are made."""
 
     def __init__(self, settings: NodeSettings, n_rows: int, labels, counts):
-        self.arity, self.n_epochs = settings.arity, settings.n_epochs
+        self.arity = settings.arity
         self.first_child, self.n_samples, self.bias = [-1], [n_rows], [0.0]
         self.histograms = [(labels.astype(np.int32), counts)]
         self.splits = {}  # inner node -> Split
@@ -90,26 +89,25 @@ class GrowingTree:
         self.splits[v] = split._replace(row_ptr=None, rows=None, hist_labels=None, hist_counts=None)
         return first
 
-    def parts(self) -> TreeParts:
-        inner = sorted(self.splits)
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the tree as a forest of one, in the arrays by which it is saved."""
         measures = np.full((self.n_nodes, 4), np.nan)
         for v, split in self.splits.items():
             measures[v] = split.measures
-        splits = [self.splits[v] for v in inner]
-        return TreeParts(
-            arity=self.arity,
+        splits = [self.splits[v] for v in sorted(self.splits)]
+        return dict(
+            root=np.array([0, self.n_nodes], np.int32),
             first_child=np.array(self.first_child, np.int32),
             bias=np.array(self.bias, np.float32),
-            inner=np.array(inner, np.int64),
             n_samples=np.array(self.n_samples, np.int64),
-            n_columns=np.array([split.columns.size for split in splits], np.int64),
+            column_ptr=pointers(split.columns.size for split in splits),
             columns=np.concatenate([np.empty(0, np.int32), *(split.columns for split in splits)]),
             weights=np.concatenate([np.empty(0, np.float32), *(split.weights for split in splits)]),
             hist_ptr=pointers(labels.size for labels, _ in self.histograms),
             hist_labels=np.concatenate([labels for labels, _ in self.histograms]).astype(np.int32),
             hist_counts=np.concatenate([counts for _, counts in self.histograms]).astype(np.int32),
-            measures=measures,
-            trace=np.array([split.trace for split in splits], np.float32).reshape(-1, self.n_epochs, 4),
+            parts=measures,
+            trace=np.array([split.trace for split in splits], np.float32).reshape(-1, 4),
         )
 
 

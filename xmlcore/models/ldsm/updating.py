@@ -7,7 +7,7 @@ from xmlcore._kernels.ldsm_reaching import SentRows
 from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.ldsm.prediction import prediction_blocks
-from xmlcore.models.ldsm.trees import MEANS, Fitted, fitted_from, state_of
+from xmlcore.models.ldsm.trees import MEANS, state_of
 from xmlcore.parallel import run_blocks
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
@@ -15,8 +15,8 @@ from xmlcore.validation import csr_parts
 PHASE = "Adding rows"
 
 
-def learn_more(model, X, Y, n_unlabelled: int, progress: Progress) -> Fitted:
-    """Return the fitted state of a model after it has learnt further rows."""
+def learn_more(model, X, Y, n_unlabelled: int, progress: Progress) -> tuple[dict, dict]:
+    """Return the values and arrays of a fitted model after it has learnt further rows."""
     if model.means_ is not None and model.means_.weights.size:
         raise ValueError(
             "means of labels in the space 'idf' cannot learn further rows: fit the model to all rows, or with "
@@ -27,7 +27,7 @@ def learn_more(model, X, Y, n_unlabelled: int, progress: Progress) -> Fitted:
     arrays = arrays | _counted(model, X, Y, progress)
     if model.means_ is not None:
         arrays |= _with_means(model, X, Y)
-    return fitted_from(values, arrays)
+    return values, arrays
 
 
 def _counted(model, X, Y, progress) -> dict[str, np.ndarray]:
