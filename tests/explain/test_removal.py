@@ -52,7 +52,7 @@ def test_removal_equals_a_loop_over_rows(models, name, monkeypatch):
         assert len({table[method, 0, i] for method in methods}) == 1
         assert len({table[method, 50, i] for method in methods}) == 1  # all are removed
     monkeypatch.setattr(_removal, "BLOCK_ENTRIES", 40)
-    assert len(_removal._blocks(X, 1)) > 3
+    assert len(_removal.blocks_of(X.indptr, 40, 13)) > 3
     again = explain.deletion_curve(model, X, labels, methods=methods, counts=counts, seed=3)
     pd.testing.assert_frame_equal(found, again, rtol=1e-12)
     other = explain.deletion_curve(model, X, labels, methods=("random",), counts=(2,), seed=4)

@@ -120,7 +120,6 @@ class _Groups:
 
 
 def _joined(one, other, at_most):
-    """Return the best ways to hold the labels of two parts, by the number of entries."""
     found: dict[int, tuple[int, tuple]] = {}
     for n, (size, entries) in one.items():
         for m, (more, others) in other.items():

@@ -109,7 +109,10 @@ def calibration_of(*parts: HeldOut) -> Calibration:
         curves.append(made)
         methods.append(method)
     knots = np.unique(np.concatenate([made[0] for made in curves]))
-    probabilities = np.stack([_rising(np.interp(knots, *made)) for made in curves])
+    # They rise, if by nearly nothing, from above 0, which would be no entry of a sparse matrix.
+    steps = np.linspace(1e-9, 2e-9, knots.size)
+    rising = (np.maximum.accumulate(np.interp(knots, *made)) for made in curves)
+    probabilities = np.stack([curve * (1 - 2e-9) + steps for curve in rising])
     return Calibration(knots, probabilities, ", ".join(methods))
 
 
@@ -123,19 +126,15 @@ def _sums(found) -> np.ndarray:
             "calibration needs a model with such scores"
         )
     half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2
+    with np.errstate(divide="ignore"):
+        odds = np.clip(np.log(scores) - np.log1p(-scores), -END, END)
     curve = np.searchsorted(PLACES, found.place, side="right") - 1
-    cell = (curve * 2 + half[found.row]) * BINS + (_odds(scores) + END) * ((BINS - 1) / (2 * END))
+    cell = (curve * 2 + half[found.row]) * BINS + (odds + END) * ((BINS - 1) / (2 * END))
     cell, n_cells = cell.astype(np.int64), len(PLACES) * 2 * BINS
     return np.stack([np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, found.right, scores)])
 
 
-def _odds(scores) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.clip(np.log(scores) - np.log1p(-scores), -END, END)
-
-
 def _best(scores, n, hits):
-    """Return the better method, and the knots and probabilities of its curve, for n labels of which some are right."""
     surprise = {}
     for method, fit in METHODS.items():
         surprise[method] = 0.0
@@ -194,12 +193,6 @@ def _logistic(x, n, hits) -> np.ndarray:
         if change < 1e-2:
             break
     return w
-
-
-def _rising(probabilities) -> np.ndarray:
-    """Return probabilities above 0 that rise, if by nearly nothing: 0 would be no entry of a sparse matrix."""
-    steps = np.linspace(1e-9, 2e-9, probabilities.size)
-    return np.maximum.accumulate(probabilities) * (1 - 2e-9) + steps
 
 
 METHODS = {"isotonic": _isotonic, "beta": _beta}

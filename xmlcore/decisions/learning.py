@@ -218,7 +218,6 @@ def improved(P: sp.csr_array, goal: Goal, gains: Gains, fill: bool) -> tuple[np.
 
 
 def _sums(P, taken) -> np.ndarray:
-    """Return the sums of the kernel ``improve_sets`` over marked entries."""
     labels, p = P.indices[taken], P.data[taken]
     parts = p, np.ones(p.size), np.log(np.maximum(1 - p, CERTAIN))
     return np.stack([np.bincount(labels, part, minlength=P.shape[1]) for part in parts])
@@ -280,14 +279,18 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
         """Return the rule and the plain one that some rows give."""
         P = part.probabilities(calibration)
         best = 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
-        gains = gains_of(goal, part.Y.shape[0], _expected_rows(part.model, P) + PRIOR, inv_ps, best)
+        inner = innermost(part.model)
+        expected = inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)  # as many as of the training rows
+        gains = gains_of(goal, part.Y.shape[0], expected + PRIOR, inv_ps, best)
         plain = by_probability(part, calibration, goal.k, fill)
         if goal.kind == COVERAGE:  # what is best is to do now one thing, now another
             return _mixed(plain, P, gains), plain
         slopes, offsets = _at_point(gains, *improved(P, goal, gains, fill)[1])
         rule = replace(plain, slopes=slopes[None], offsets=offsets[None])
         if not goal.k:
-            plain = _best_cut(plain, P, lambda taken: value_of(goal, part, taken))
+            tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
+            cut = max(tried, key=lambda cut: value_of(goal, part, P.data > cut))
+            plain = replace(plain, offsets=plain.offsets - cut)
         return rule, plain
 
     # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
@@ -300,19 +303,6 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
     ], axis=0)  # fmt: skip
     taken = both(found, calibration)[0 if values[0] > values[1] else 1]
     return _told(taken, goal.name, found, values.max(), values[1])
-
-
-def _expected_rows(model, P) -> np.ndarray:
-    """Return how many of the held-out rows are expected to have each label: as many as of the training rows."""
-    inner = innermost(model)
-    return inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)
-
-
-def _best_cut(rule, P, value) -> Rule:
-    """Return the rule of the one cut that has the best value on held-out rows."""
-    tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
-    best = max(tried, key=lambda cut: value(P.data > cut))
-    return replace(rule, offsets=rule.offsets - best)
 
 
 def plain_marks(goal: Goal, found: HeldOut) -> np.ndarray:
@@ -353,7 +343,6 @@ def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> floa
 
 
 def _by_cut(found, calibration, measure, least) -> Rule:
-    """Return the rule of one cut of the probabilities."""
     table = cuts_of(found, found.probabilities(calibration).data)
     if measure not in OF_CUTS:
         raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")

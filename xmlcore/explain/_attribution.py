@@ -158,13 +158,12 @@ class Explainer:
         return csr_parts(as_read(X, getattr(self.model, "normalize_", UNIT)))
 
     def _log_proba(self, X, labels):
-        """Return the attributions of label trees, whose contributions are weighted as in :func:`attributions`."""
         x, n = self._read(X), X.shape[0]
         trees = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
         if len(trees) == 1:
             return _as_attributions(X, *trees[0], self.kind)
         before, after = (np.stack([part[which] for part in trees]) for which in (1, 2))
-        log_before, log_after = _log_sum(before), _log_sum(after)
+        log_before, log_after = (np.logaddexp.reduce(logs, axis=0) for logs in (before, after))
         weight_of_mean = _log_of_log_mean(log_before, log_after)
         total = np.zeros(X.nnz)
         row = np.repeat(np.arange(n), np.diff(X.indptr))
@@ -177,7 +176,6 @@ class Explainer:
         return _as_attributions(X, total, log_before - log_count, log_after - log_count, self.kind)
 
     def _one_tree(self, tree, weights, x, labels):
-        """Return the contributions in one label tree, the score without features, and the score."""
         distinct, which = np.unique(labels, return_inverse=True)
         paths = [tree.path(label) for label in distinct.tolist()]
         sizes = np.array([path.size for path in paths], np.int64)[which] if len(paths) else np.empty(0, np.int64)
@@ -217,7 +215,6 @@ class Explainer:
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):
-    """Return the contributions of features to the score of a path of linear classifiers, for each row."""
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
     classifiers = kernels.Classifiers(*weights, bias, loss)
     kernels.share_along_paths(CsrRows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
@@ -225,13 +222,8 @@ def _along_paths(x, ptr, nodes, weights, bias, loss):
 
 
 def _as_attributions(X, parts, before, after, kind):
-    """Return the attributions of rows from the contributions of their values, and their scores (before and after)."""
     contributions = sp.csr_array((parts, X.indices, X.indptr), shape=X.shape)
     return Attributions(X.astype(np.float64), contributions, before, after, kind, None)
-
-
-def _log_sum(logs):
-    return np.logaddexp.reduce(logs, axis=0)
 
 
 def _log_of_log_mean(a, b):

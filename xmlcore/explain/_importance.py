@@ -8,12 +8,12 @@ import scipy.sparse as sp
 
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._contributions import names_of, with_names
+from xmlcore.explain._removal import BLOCK_ENTRIES, blocks_of
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
 from xmlcore.validation import as_array, check_count, check_dataset, check_features, check_label_ids, check_labels
 
-BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
 BLOCK_ROWS = 4096  # most rows of a block
 
 
@@ -59,17 +59,13 @@ def importance(
     sums = np.zeros((3, size))
     each_row_once = np.array_equal(rows, np.arange(X.shape[0]))
     ptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
-    start = 0
-    while start < rows.size:
+    for start, end in blocks_of(ptr, BLOCK_ENTRIES, BLOCK_ROWS):
         progress("Explaining rows", start / rows.size, f"{start:,} of {rows.size:,}")
-        end = int(np.searchsorted(ptr, ptr[start] + BLOCK_ENTRIES, side="right")) - 1
-        end = min(max(end, start + 1), rows.size, start + BLOCK_ROWS)
         part = X[start:end] if each_row_once else X[rows[start:end]]
         attributed = explainer.rows(part, ids[start:end])
         features, values = attributed.contributions.indices, attributed.contributions.data
         for which, weights in enumerate((np.abs(values), values, None)):
             sums[which] += np.bincount(features, weights=weights, minlength=size)
-        start = end
     progress("Explaining rows", 1.0, f"{rows.size:,} of {rows.size:,}")
     occurring = np.flatnonzero(sums[2])
     order = occurring[np.lexsort((occurring, -sums[0, occurring]))][:n]
@@ -91,7 +87,6 @@ def importance(
 
 
 def _pairs(model, X, labels, progress):
-    """Return the pairs to explain: an array of rows and an array of their labels."""
     if labels is None:
         labels = model.predict_topk(X, k=1, progress=progress).labels[:, 0]
         rows = np.flatnonzero(labels >= 0)

@@ -95,7 +95,6 @@ def _linear_path(model, x, label, kind):
 
 
 def _leaves_below(tree):
-    """Return the number of leaves at or below each node of a label tree, whose parents come before their children."""
     count = (tree.label >= 0).astype(np.int64)
     for v in range(count.size - 1, 0, -1):
         count[tree.parent[v]] += count[v]
@@ -145,7 +144,6 @@ def _ways(model, x, label):
 
 
 def _margins(model, t, v, columns, values):
-    """Return the margins of the M children of node v of tree t, as float; nan for a leaf."""
     found = regressors(model, t, v, columns)
     if found is None:
         return (np.nan,) * model.trees_[0].children.shape[1]

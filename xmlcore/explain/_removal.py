@@ -85,7 +85,8 @@ def deletion_curve(
     explainer = _explainer(model) if {"contributions", "supporting"} & set(methods) else None
     n = X.shape[0]
     scores = np.empty((len(methods), len(counts), n))
-    blocks = _blocks(X, len(methods) * len(counts))
+    most = BLOCK_ENTRIES // (len(methods) * len(counts))
+    blocks = blocks_of(X.indptr.astype(np.int64), most, max(1, most // 16))
     for done, (start, end) in enumerate(blocks):
         progress("Removing features", done / len(blocks), f"{start:,} of {n:,} rows")
         part, labels_of_part = X[start:end], labels[start:end]
@@ -207,12 +208,11 @@ def _without(X, kept):
     return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
 
 
-def _blocks(X, copies):
-    """Return blocks (first row, last row + 1) such that ``copies`` of a block have at most BLOCK_ENTRIES values."""
-    ptr, n, blocks, start = X.indptr.astype(np.int64), X.shape[0], [], 0
+def blocks_of(ptr, most_entries: int, most_rows: int) -> list[tuple[int, int]]:
+    """Return blocks (first row, last row + 1) of at most so many stored values and rows, but of one row at least."""
+    blocks, start, n = [], 0, len(ptr) - 1
     while start < n:
-        end = int(np.searchsorted(ptr, ptr[start] + BLOCK_ENTRIES // copies, side="right")) - 1
-        end = min(max(end, start + 1), n, start + max(1, BLOCK_ENTRIES // (16 * copies)))
-        blocks.append((start, end))
-        start = end
+        end = int(np.searchsorted(ptr, ptr[start] + most_entries, side="right")) - 1
+        blocks.append((start, min(max(end, start + 1), n, start + most_rows)))
+        start = blocks[-1][1]
     return blocks

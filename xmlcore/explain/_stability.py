@@ -42,7 +42,6 @@ def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
 
 
 def _agreement(ids_a, parts_a, ids_b, parts_b, n):
-    """Return the agreement of two explanations, given as feature ids and |contributions|."""
     union = np.union1d(ids_a, ids_b)
     sizes = np.zeros((2, union.size))
     for side, ids, parts in ((0, ids_a, parts_a), (1, ids_b, parts_b)):

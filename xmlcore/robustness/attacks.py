@@ -40,6 +40,15 @@ LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms
 class _Attack(RowPerturbation):
     """The common part of attacks; a subclass says with ``_moved`` where the rows of a block go."""
 
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", check_level(self.epsilon, "epsilon", LARGEST))
+        if not (_is_two(self.norm) or self.norm == np.inf or self.norm == "inf"):
+            raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {self.norm!r:.200}')
+        check_support(self.support)
+        if self.objective not in ("margin", "loss"):
+            raise ValueError(f'objective must be "margin" or "loss", not {self.objective!r:.200}')
+        check_flag(self.nonnegative, "nonnegative")
+
     @property
     def level(self) -> float:
         return self.epsilon
@@ -121,9 +130,6 @@ class FGSM(_Attack):
 
     name: ClassVar[str] = "fgsm"
 
-    def __post_init__(self):
-        _check(self)
-
     def _moved(self, task, seed):
         _, gradient = task.objective(task.clean)
         return task.stepped(None, gradient, self.epsilon)
@@ -175,7 +181,7 @@ class PGD(_Attack):
     name: ClassVar[str] = "pgd"
 
     def __post_init__(self):
-        _check(self)
+        super().__post_init__()
         check_count(self.n_steps, "n_steps")
         if self.step is not None and check_level(self.step, "step", LARGEST) == 0:
             raise ValueError("step must be above 0, or None for 2.5 * epsilon / n_steps")
@@ -204,7 +210,7 @@ class _Block:
         self.clean = clean
         self.ids = ids
         has_no_label = np.diff(labels.indptr) == 0
-        self.true = _lists(labels)
+        self.true = np.split(labels.indices.astype(np.int64), labels.indptr[1:-1])
         if has_no_label.any():
             first = model.predict_topk(clean[has_no_label], k=1).labels[:, :1]
             for i, label in zip(np.flatnonzero(has_no_label), first):
@@ -329,22 +335,8 @@ def _blocks(n_labels, size):
     return [*blocks, slice(start, n_labels.size)]
 
 
-def _check(attack):
-    object.__setattr__(attack, "epsilon", check_level(attack.epsilon, "epsilon", LARGEST))
-    if not (_is_two(attack.norm) or attack.norm == np.inf or attack.norm == "inf"):
-        raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {attack.norm!r:.200}')
-    check_support(attack.support)
-    if attack.objective not in ("margin", "loss"):
-        raise ValueError(f'objective must be "margin" or "loss", not {attack.objective!r:.200}')
-    check_flag(attack.nonnegative, "nonnegative")
-
-
 def _is_two(norm):
     return not isinstance(norm, bool) and norm == 2
-
-
-def _lists(labels):
-    return np.split(labels.indices.astype(np.int64), labels.indptr[1:-1])
 
 
 def _like(matrix, values):

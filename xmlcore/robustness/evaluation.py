@@ -126,8 +126,10 @@ def evaluate(
     probabilistic label trees", 2025, algorithm 1.
     """
     progress = to_progress(progress)
-    levels = _check_levels(sigmas)
-    ks = _check_ks(ks)
+    levels = _distinct(sigmas, "sigmas", "level", lambda s: check_level(s, "every level in sigmas", LARGEST_SIGMA))
+    levels = [0.0, *(level for level in levels if level != 0)]
+    if not (ks := sorted(_distinct(ks, "ks", "place", lambda k: check_count(k, "every place in ks")))):
+        raise ValueError("ks is empty: give a value to measure at, such as 1")
     n_repeats = check_count(n_repeats, "n_repeats")
     if random_state is not None:
         random_state = check_count(random_state, "random_state", least=0)
@@ -210,7 +212,6 @@ def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
 
 
 def _certified(model, X, levels, n_jobs, progress) -> list[tuple]:
-    """Return a record of the share of rows that no change of a size can turn, for each level."""
     radius = certified_radius(model, X, n_jobs, progress).radius
     shares = [float((radius >= level).mean()) for level in levels]
     return [
@@ -250,22 +251,12 @@ def _drop(clean, value) -> float:
     return (clean - value) / clean if clean > 0 else np.nan
 
 
-def _check_levels(sigmas) -> list[float]:
-    """Return the levels as floats, level 0 first; raise if one is invalid or repeated."""
-    levels = [check_level(value, "every level in sigmas", LARGEST_SIGMA) for value in check_list(sigmas, "sigmas")]
-    if len(set(levels)) < len(levels):
-        raise ValueError(f"sigmas has a level twice: {levels}")
-    return [0.0, *(level for level in levels if level != 0)]
-
-
-def _check_ks(ks) -> list[int]:
-    """Return the values of k, ascending; raise ValueError or TypeError if one is invalid or repeated."""
-    ks = [check_count(k, "every place in ks") for k in check_list(ks, "ks")]
-    if not ks:
-        raise ValueError("ks is empty: give a value to measure at, such as 1")
-    if len(set(ks)) < len(ks):
-        raise ValueError(f"ks has a place twice: {ks}")
-    return sorted(ks)
+def _distinct(values, name, each, check) -> list:
+    """Return checked values of an argument; raise ValueError if one is there twice."""
+    values = [check(value) for value in check_list(values, name)]
+    if len(set(values)) < len(values):
+        raise ValueError(f"{name} has a {each} twice: {values}")
+    return values
 
 
 def _check_options(kind, options, support) -> dict:

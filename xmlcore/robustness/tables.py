@@ -66,13 +66,11 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
 
 
 def _values(matrix, row) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns in which a row of a CSR matrix has values, in ascending order, and these values."""
     span = slice(matrix.indptr[row], matrix.indptr[row + 1])
     return matrix.indices[span], matrix.data[span]
 
 
 def _largest_first(columns, values) -> np.ndarray:
-    """Return the order by absolute value, the largest first, and by column among equals."""
     return np.lexsort((columns, -np.abs(values)))
 
 
