@@ -85,6 +85,7 @@ def test_seeds_are_grouped_with_mean_and_interval(small):
     assert grouped["P@1 low"][0] == pytest.approx(max(0, values.mean() - reach))
     assert grouped["P@1 high"][0] == pytest.approx(min(1, values.mean() + reach))
     assert np.isnan(grouped["P@1 low"][2])
+    assert {f"{measure} low" for measure in experiment.MORE_MEASURES} <= set(grouped)
 
 
 def test_only_parameters_that_differ_within_a_model_are_columns(small):

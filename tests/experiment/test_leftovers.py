@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from xmlcore import experiment, store
+from xmlcore.state import database
 from xmlcore.system import cache_root, data_root, make_private
 
 DAY = 24 * 3600
@@ -56,6 +57,14 @@ def test_what_a_killed_process_left_is_removed_within_a_day(what):
             os.utime(path, (time.time() - DAY + 60,) * 2)
     assert experiment.remove_leftovers() == 1 and not file.exists()
     assert all(other.exists() for other in kept) and store.load("runs", "1" * 32) == 5
+
+
+def test_files_of_a_waiting_job_stay():
+    database().put("jobs", "1", {"state": "queued", "key": "abc"})
+    file = make(LEFT["files given to a task"](), 3 * DAY)
+    assert experiment.remove_leftovers() == 0 and file.exists()
+    database().put("jobs", "1", {"state": "done", "key": "abc"})
+    assert experiment.remove_leftovers() == 1 and not file.exists()
 
 
 def test_a_link_is_not_followed(tmp_path):

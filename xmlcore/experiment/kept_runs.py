@@ -118,11 +118,12 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
     """
     check_frame(frame, _COLUMNS, "runs")
     if frame.empty:
-        added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
+        added = [f"{measure} {end}" for measure in (*MEASURES, *MORE_MEASURES) for end in ("low", "high")]
         return frame[list(_COLUMNS)].assign(
             **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
         )
-    numbers = [*MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, MEMORY]
+    measures = [*MEASURES, *MORE_MEASURES]
+    numbers = [*measures, *DECIDED, *TIMES, *SIZES, MEMORY]
     groups = frame.groupby("setting", sort=False)
     made = groups.first().reset_index()
     n = groups.size().to_numpy()
@@ -134,10 +135,10 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
             lists[setting].append(value)
         made[name] = list(lists.values())
     made["n"] = n
-    reach = student_reach(n[:, None], groups[list(MEASURES)].std())
-    middle = made[list(MEASURES)].to_numpy(dtype=float)
-    ends = {f"{m} low": np.maximum(0, middle[:, i] - reach[:, i]) for i, m in enumerate(MEASURES)}
-    ends |= {f"{m} high": np.minimum(1, middle[:, i] + reach[:, i]) for i, m in enumerate(MEASURES)}
+    reach = student_reach(n[:, None], groups[measures].std())
+    middle = made[measures].to_numpy(dtype=float)
+    ends = {f"{m} low": np.maximum(0, middle[:, i] - reach[:, i]) for i, m in enumerate(measures)}
+    ends |= {f"{m} high": np.minimum(1, middle[:, i] + reach[:, i]) for i, m in enumerate(measures)}
     made = pd.concat([made, pd.DataFrame(ends)], axis=1)
     return made[[*_COLUMNS, "keys", "seeds", "n", *ends]]
 

@@ -95,9 +95,15 @@ def _what_is_missing(path, error, left) -> str:
     if path.exists():
         return f"no {Path(error.filename or path).name}"
     if not left or not any(path.parent.glob(f"{DELETING}{path.name}-*")):
-        raise MissingArtifactError(f"nothing is stored as {path.parent.name}/{path.name}; make it first") from None
+        raise missing(path) from None
     time.sleep(REPLACING)
     return ""
+
+
+def missing(path) -> MissingArtifactError:
+    """Return what to raise where an artifact is not stored."""
+    what = f"{'the data set' if path.parent.name == 'datasets' else 'the result'} {path.parent.name}/{path.name}"
+    return MissingArtifactError(f"{what} is not stored: it was deleted, or never made; make it again")
 
 
 def _marked(path, reason) -> DamagedArtifactError:

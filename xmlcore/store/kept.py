@@ -9,7 +9,7 @@ from datetime import datetime
 
 from xmlcore.state import database
 from xmlcore.store import places
-from xmlcore.store.room import MissingArtifactError
+from xmlcore.store.artifacts import missing
 from xmlcore.system import cache_root
 
 
@@ -130,7 +130,7 @@ def pin(kind: str, key: str, by: str = "0") -> None:
     """Keep an artifact, and what it was computed from, from being removed to make room."""
     path = places.folder(kind, key)
     if not places.is_there(path):
-        raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first")
+        raise missing(path)
     database().put("pins", _pin_name(kind, key, by), True)
     os.utime(path.parent)  # a change that changes() sees
 

@@ -79,7 +79,7 @@ def test_a_failed_training_shows_the_reason(ready, monkeypatch):
     for entry in store.entries("datasets"):
         store.delete("datasets", entry["key"])
     page = ready.press("train.PLT.submit").until(lambda s: s.at.error)
-    assert "PLT on api-docs failed" in page.text() and "make it first" in page.text()
+    assert "PLT on api-docs failed" in page.text() and "it was deleted" in page.text()
     assert any("Traceback" in code.value or "File" in code.value for code in page.at.code)
     assert not page.click("Dismiss").at.error
 

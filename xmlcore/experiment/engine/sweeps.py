@@ -21,7 +21,7 @@ from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTIN
 from xmlcore.experiment.kinds.train import full_params
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
-from xmlcore.metrics.measures import USUAL_MEASURES
+from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES, is_smaller_better
 from xmlcore.metrics.statistics import student_reach
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, silent
@@ -360,10 +360,9 @@ def _as_part(progress, done, total):
 def measure_and_k(measure: str) -> tuple[str, int]:
     """Return the name of a measure in tables, and its k: ("P@k", 1) for "P@1"; ValueError for any other text."""
     name, _, k = str(measure).partition("@")
-    if f"{name}@k" not in USUAL_MEASURES or not k.isdecimal() or not 1 <= int(k) <= 1000:
-        raise ValueError(
-            f"measure {measure!r:.200} is unknown: give one such as P@1; known are {', '.join(USUAL_MEASURES)}"
-        )
+    known = [name for name in (*USUAL_MEASURES, *MORE_MEASURES) if not is_smaller_better(name)]
+    if f"{name}@k" not in known or not k.isdecimal() or not 1 <= int(k) <= 1000:
+        raise ValueError(f"measure {measure!r:.200} is unknown: give one such as P@1; known are {', '.join(known)}")
     return f"{name}@k", int(k)
 
 
