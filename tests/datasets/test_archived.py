@@ -53,7 +53,6 @@ def test_what_the_dashboard_writes_is_read_again(tmp_path):
 
 
 @pytest.mark.parametrize("names", [
-    ["a.txt"],
     ["a.txt", "b.txt"],
     ["train-1.arff", "train-2.arff", "test-1.arff"],
     ["a.arff", "a.xml", "b.xml"],

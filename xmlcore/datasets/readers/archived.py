@@ -7,21 +7,19 @@ import re
 from pathlib import PurePosixPath
 
 from xmlcore.datasets.readers.names import visible
-from xmlcore.datasets.readers.sources import ADDED, NamedSource, reading_zip
+from xmlcore.datasets.readers.sources import NamedSource, files_in, reading_zip
 
-DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
-PACKED = (".gz", ".bz2", ".xz")
-PART = {
-    "train": re.compile(r"(^|[^a-z])(train|training|trn)([^a-z]|$)"),
-    "test": re.compile(r"(^|[^a-z])(test|tst)([^a-z]|$)"),
-}
-SPLIT = {"train": re.compile(r"tr(ain)?_?split"), "test": re.compile(r"te?st_?split")}  # files of row numbers
-# Files of features alone and of labels alone, such as trn_X_Xf.txt and trn_X_Y.txt.
-_HALF = {"X": re.compile(r"(^|[^a-z])x_?xf?\.txt"), "Y": re.compile(r"(^|[^a-z])x_?y\.txt")}
-_NAMES = {  # files with a name per line, as the dashboard writes them
-    "label_names": re.compile(r"labels?([_-]names?)?\.txt"),
-    "feature_names": re.compile(r"features?([_-]names?)?\.txt"),
-}
+_DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
+_PACKED = (".gz", ".bz2", ".xz")
+_TRAIN, _TEST = r"(?:^|.*[^a-z])(?:train|training|trn)(?:[^a-z]|$)", r"(?:^|.*[^a-z])(?:test|tst)(?:[^a-z]|$)"
+_X, _Y = r".*(?:^|[^a-z])x_?xf?\.txt", r".*(?:^|[^a-z])x_?y\.txt"
+# Names of files by their roles: rows of both parts, row numbers of both, features alone and labels alone such as
+# trn_X_Xf.txt and trn_X_Y.txt, and files with a name per line, as the dashboard writes them.
+_PARTS = {"train": _TRAIN, "test": _TEST}
+_SPLIT = {"train_rows": r".*tr(ain)?_?split", "test_rows": r".*te?st_?split"}
+_HALVES = {"train": f"(?={_TRAIN}){_X}", "labels": f"(?={_TRAIN}){_Y}"}
+_HALVES |= {"test": f"(?={_TEST}){_X}", "test_labels": f"(?={_TEST}){_Y}"}
+_NAMES = {"label_names": r"labels?([_-]names?)?\.txt$", "feature_names": r"features?([_-]names?)?\.txt$"}
 
 
 class ArchiveMember(io.BytesIO):
@@ -35,60 +33,52 @@ class ArchiveMember(io.BytesIO):
 def bare(name: str) -> str:
     """Return the name of a file in lower case, without its folder and the ending of a compressed file."""
     name = PurePosixPath(name.replace("\\", "/")).name.lower()
-    return next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)
-
-
-def is_about(name: str) -> bool:
-    """Return whether a file is about the data, judged by its name as :func:`bare` returns it."""
-    return name.startswith(("readme", "license", "licence", "xf.", "yf."))
+    return next((name.removesuffix(ending) for ending in _PACKED if name.endswith(ending)), name)
 
 
 def roles(names) -> dict[str, str]:
-    """Return which file of an archive is which argument of :func:`xmlcore.datasets.read_dataset`."""
-    named = {name: bare(name) for name in names if not ADDED.search(name) and not name.endswith("/")}
-    found = {}
-    for role, rule in _NAMES.items():
-        matching = [name for name in named if rule.fullmatch(named[name])]
-        if len(matching) == 1 and len(named) > 1:
-            found[role] = matching[0]
-    data = [name for name in named if named[name].endswith(DATA) and not is_about(named[name])]
-    data = [name for name in data if name not in found.values()]
-    split = {f"{part}_rows": [name for name in data if rule.search(named[name])] for part, rule in SPLIT.items()}
-    data = [name for name in data if not any(name in matching for matching in split.values())]
-    if halves := _halves(data, named):
-        return found | halves
-    parts = {part: [name for name in data if rule.search(named[name])] for part, rule in PART.items()}
-    if len(parts["train"]) == len(parts["test"]) == 1 and parts["train"] != parts["test"]:
-        found |= {part: matching[0] for part, matching in parts.items()}
-    elif len(data) == 1 and not any(split.values()):
-        found["train"] = data[0]
-    elif len(data) == 1 and all(len(matching) == 1 for matching in split.values()):
-        found |= {"train": data[0]} | {part: matching[0] for part, matching in split.items()}
-    else:
-        return {}
-    xml = [name for name in named if named[name].endswith(".xml")]
+    """Return which file of a data set is which argument of :func:`xmlcore.datasets.read_dataset`; none in doubt."""
+    named = {name: bare(name) for name in names}
+    lists = _only(_NAMES, named) if len(named) > 1 else {}
+    data = {name: file for name, file in named.items() if _has_rows(file) and name not in lists.values()}
+    found = _only(_HALVES, data)
+    if len(found) == len(data) == 4:
+        return lists | found
+    split = _only(_SPLIT, data)
+    rows = {name: file for name, file in data.items() if not any(re.match(rule, file) for rule in _SPLIT.values())}
+    found = _only(_PARTS, rows)
+    if len({*found.values()}) < 2:
+        if len(rows) != 1 or len(split) not in (0, 2) or len(split) != len(data) - 1:
+            return {}
+        found = {"train": next(iter(rows))} | split
     if named[found["train"]].endswith(".arff"):
+        xml = [name for name, file in named.items() if file.endswith(".xml")]
         if len(xml) > 1:
             return {}
         found |= {"labels": xml[0]} if xml else {}
-    return found if len(named) > 1 else {}
+    return lists | found
 
 
-def _halves(data, named) -> dict[str, str]:
-    """Return which of four files have features or labels of training or test rows; empty if these are not all."""
-    roles = {("train", "X"): "train", ("train", "Y"): "labels", ("test", "X"): "test", ("test", "Y"): "test_labels"}
-    found = {}
-    for (part, half), role in roles.items():
-        matching = [name for name in data if PART[part].search(named[name]) and _HALF[half].search(named[name])]
-        if len(matching) == 1:
-            found[role] = matching[0]
-    return found if len(found) == len(data) == 4 else {}
+def _has_rows(name) -> bool:
+    return name.endswith(_DATA) and not name.startswith(("readme", "license", "licence", "xf.", "yf."))
+
+
+def _only(rules, named) -> dict[str, str]:
+    """Return by role the file whose name fits the rule of the role, if there is exactly one."""
+    fitting = {role: [name for name, file in named.items() if re.match(rule, file)] for role, rule in rules.items()}
+    return {role: files[0] for role, files in fitting.items() if len(files) == 1}
+
+
+def _roles_in(archive) -> dict[str, str]:
+    """Return the roles of the files in an archive; none of a file alone, which is read as if it were not packed."""
+    files = [] if archive is None else files_in(archive)
+    return roles([file.filename for file in files]) if len(files) > 1 else {}
 
 
 def opened(source: NamedSource) -> dict[str, ArchiveMember]:
     """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
     with _archive(source) as archive:
-        found = {} if archive is None else roles(archive.namelist())
+        found = _roles_in(archive)
         if sum(archive.getinfo(name).file_size for name in found.values()) > source.max_bytes:
             raise source.too_large()
         return {role: ArchiveMember(_shown(name), _content(archive, name, source)) for role, name in found.items()}
@@ -97,7 +87,7 @@ def opened(source: NamedSource) -> dict[str, ArchiveMember]:
 def beginning(source: NamedSource, size: int) -> tuple[dict[str, str], bytes]:
     """Return what :func:`roles` does for a source, and the first bytes of its training rows; or nothing."""
     with _archive(source) as archive:
-        found = {} if archive is None else roles(archive.namelist())
+        found = _roles_in(archive)
         content = _content(archive, found["train"], source, size) if found else b""
     return {role: _shown(name) for role, name in found.items()}, content
 

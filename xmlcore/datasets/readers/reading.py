@@ -20,6 +20,7 @@ from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import ArrayLike, Source
 from xmlcore.validation import INT32_MAX
 
+_USUAL = ReadOptions()
 _READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
 _SAME = "Both files need the same {}s in the same order: are they from the same data set?"
 
@@ -237,6 +238,14 @@ def read_dataset(
     given = {"test": test, "labels": labels, "test_labels": test_labels}
     given |= {"feature_names": feature_names, "label_names": label_names}
     files = _files(NamedSource(train, max_bytes=max_bytes), given, split)
+    rows = {"split": split, "test_size": test_size, "random_state": random_state}
+    return assembled(files, name_of(train) if name is None else name, options, max_bytes, progress, **rows)
+
+
+def assembled(
+    files, name, options=_USUAL, max_bytes=None, progress=silent, split=None, test_size=0.2, random_state=0
+) -> Dataset:
+    """Return the data set of files by their roles, which are arguments of :func:`read_dataset` or files of a split."""
     parts = _read_parts(files, options, max_bytes, progress)
     progress("Putting the data set together", 0.0)
     names = _join(parts, files, options.first_index, max_bytes)
@@ -246,7 +255,7 @@ def read_dataset(
             raise part.source.error("it holds no rows", "Give a file with at least one row.")
     remark(parts, **names)
     notes = dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])
-    return Dataset(name_of(train) if name is None else name, *rows, **names, notes=list(notes))
+    return Dataset(name, *rows, **names, notes=list(notes))
 
 
 def _files(train: NamedSource, given: dict, split) -> dict:

@@ -6,6 +6,7 @@ are kept in the store.
 
 import copy
 import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,17 +15,17 @@ from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, warnings_of_data
-from xmlcore.datasets.readers.archived import DATA, PART, SPLIT, bare, is_about
-from xmlcore.datasets.readers.reading import read_dataset, read_matrix
+from xmlcore.datasets.readers import archived
+from xmlcore.datasets.readers.reading import assembled
 from xmlcore.datasets.registry.api_docs import KIND
 from xmlcore.datasets.registry.entries import CatalogEntry
 from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.datasets.registry.unpack import unpack
-from xmlcore.datasets.splits import read_split
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.system import data_root
 
 SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
+_TELLING = re.compile(r"(?i)tr(ai)?n|te?st|split|data\.|\.xml")
 
 
 def folder(entry: CatalogEntry) -> Path:
@@ -160,35 +161,15 @@ def _not_understood(entry, found, error) -> DatasetFormatError:
 
 
 def _read_parts(entry, inside) -> Dataset:
-    named = {path: bare(path.name) for path in inside}
-    data = [path for path, name in named.items() if name.endswith(DATA) and not is_about(name)]
-    split = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in SPLIT.items()}
-    data = [path for path in data if path not in split.values()]
-    parts = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in PART.items()}
-    xml = next((path for path, name in named.items() if name.endswith(".xml")), None)
-    if parts["train"] is None:
-        named_data = [path for path in data if named[path].rsplit(".", 1)[0].endswith("data")]
-        rest = [path for path in data if path != parts["test"]]
-        parts["train"] = rest[0] if len(rest) == 1 else named_data[0] if len(named_data) == 1 else None
-    if parts["train"] is None:
-        listed = ", ".join(path.name for path in inside[:8]) + (", ..." if len(inside) > 8 else "")
-        found = f"its {len(inside)} files do not tell which one has the training rows ({listed})"
+    named = {path.name: path for path in inside}
+    # Beside files that tell their part, one may be a description.
+    files = archived.roles(named) or archived.roles([name for name in named if _TELLING.search(name)])
+    if not files:
+        listed = ", ".join(list(named)[:8]) + (", ..." if len(named) > 8 else "")
+        found = f"its {len(named)} files do not tell which one has the training rows ({listed})"
         remedy = "Name the training file train, and the test file test, with their endings."
         raise DatasetFormatError(entry.name, found, remedy)
-    if split["train"] is not None and split["test"] is not None:
-        return _read_split(entry, parts["train"], split)
-    options = {}
-    if named[parts["train"]].endswith(".arff"):
-        options = {"format": "arff"} | ({} if xml is None else {"labels": xml})
-    return read_dataset(parts["train"], parts["test"], name=entry.name, **options)
-
-
-def _read_split(entry, path, split) -> Dataset:
-    """Read a file with all rows, and two files that have the numbers of the training and of the test rows."""
-    X, Y, feature_names, label_names = read_matrix(path)
-    rows, notes = read_split(split["train"], split["test"], X.shape[0])
-    matrices = [matrix[part] for part in rows for matrix in (X, Y)]
-    return Dataset(entry.name, *matrices, feature_names, label_names, notes=tuple(notes))
+    return assembled({role: named[name] for role, name in files.items()}, entry.name)
 
 
 def _record(entry, found) -> dict:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from xmlcore import wording
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.sources import PATH_BOUND
+from xmlcore.datasets.readers.sources import ADDED, PATH_BOUND
 from xmlcore.progress import Progress, silent
 
 MAX_FILES = 1000
@@ -91,10 +91,10 @@ def _write(members, archive, folder, progress, max_bytes, max_files):
 
 
 def _inside(name, archive, folder) -> Path | None:
-    """Return where a member is written; None for what macOS adds; DatasetFormatError if that is not in the folder."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    if "__MACOSX" in parts or parts[-1:] == (".DS_Store",):
+    """Return where a member is written; None for what systems add; DatasetFormatError if that is not in the folder."""
+    if ADDED.search(name):
         return None
+    parts = PurePosixPath(name.replace("\\", "/")).parts
     if not parts or parts[0] == "/" or ".." in parts or ":" in parts[0] or "\0" in name:
         raise DatasetFormatError(
             archive.name, f"the name {name!r:.200} leads out of the archive", "Do not trust this file."
