@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from xmlcore._kernels import xmlc as kernels
-from xmlcore.datasets.readers.blocks import TextReader
+from xmlcore.datasets.readers.xmlc import XmlcReader
 from xmlcore.validation import INT32_MAX
 
 FAULTS = "bad label,label range,bad feature,feature range,bad value,too many rows,too few rows,sum overflow".split(",")
@@ -14,7 +14,7 @@ STATUS = {fault: getattr(kernels, fault.replace(" ", "_").upper()) for fault in 
 
 def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_index=0, skip_blank=False):
     text = np.frombuffer(content, dtype=np.uint8)
-    reader = TextReader(text, 0, 5, first_index, skip_blank)
+    reader = XmlcReader(text, 0, 5, first_index, skip_blank)
     status = reader.run(n_rows, n_features, n_labels)
     out = reader.out
     expected = naive.xmlc.parse_rows(content, 5, n_rows, n_features, n_labels, first_index, skip_blank)

@@ -44,7 +44,7 @@ def test_files_without_headers_take_the_largest_ids():
     (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
     (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),
     (FEATURES, b"0:1\n1:1", "this file of labels has only 2"),
-    (FEATURES, b"3 0\n\n\n\n", "labels, line 1: the header promises 0 labels"),
+    (FEATURES, b"3 0\n\n\n\n", "labels, line 1, column 3: the header promises 0 labels"),
     (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header promises 4"),
 ])  # fmt: skip
 def test_parts_that_cannot_be_read_say_where_and_why(features, labels, message):

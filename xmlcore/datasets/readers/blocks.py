@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.readers.recognise import NPY, check_text
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import part_of, silent
@@ -119,15 +118,23 @@ class Growing:
 
     def finished(self):
         """Return the arrays, cut in place to what is written; do not use those of :meth:`room` any more."""
-        for array, end, more in zip(self._arrays, self._ends(), (1, 0, 0, 1, 0)):
-            array.resize(end + more, refcheck=False)
-        return self._arrays
+        return _cut(self._arrays, self.rows, self.n_x, self.n_y)
 
     def _ends(self):
         return self.rows, self.n_x, self.n_x, self.rows, self.n_y
 
 
-def with_hard_numbers(kernels, out, text, *places):
+def _cut(arrays, rows, n_x, n_y) -> RowArrays:
+    for array, size in zip(arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
+        array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
+    return arrays
+
+
+def _counts(kernels, out) -> tuple[int, ...]:
+    return tuple(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
+
+
+def _with_hard_numbers(kernels, out, text, *places):
     """Parse a text, again if it has numbers that are hard to round and left to Python; return the parser's status."""
     spans = np.empty((HARD_CAPACITY, 2), np.int64)
     resolved = np.empty(0, np.float32)
@@ -144,61 +151,64 @@ def with_hard_numbers(kernels, out, text, *places):
 
 
 class TextReader:
-    """A run of the compiled parser of XMLC and svmlight rows, with arrays that hold all values of the text."""
+    """A run of the compiled parser of a format over a text, with arrays that hold all its values."""
 
-    def __init__(self, text, start, first_line, first_index, skip_blank):
+    kernels, least, most, remarks = (
+        None,
+        (),
+        (),
+        (),
+    )  # module; places in ``out`` of extremes, and of (count, first line)
+    allowed = ()  # what the parser may return of a block that is not the last one, beside OK
+
+    def __init__(self, text: np.ndarray | LargeText, start: int, first_line: int):
         self.text, self.start, self.first_line = text, start, first_line
-        self.first_index, self.skip_blank = first_index, skip_blank
-        self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
+        self.arrays, self.out = None, np.zeros(self.kernels.OUT_SIZE, np.int64)
 
-    def run(self, n_rows, n_features, n_labels):
+    def most_of(self, text):
+        """Return how many rows, and values of X and Y, a text has at most."""
+        raise NotImplementedError
+
+    def places(self, start, line, n_before) -> tuple:
+        """Return what the parser is told of a text, or of a block after so many rows."""
+        raise NotImplementedError
+
+    def run(self) -> int:
+        """Return the status of the parser; raise NotInBlocks if a large text has an error."""
+        if isinstance(self.text, LargeText):
+            return self._run_in_blocks()
         if self.arrays is None:
-            lines, colons, commas = kernels.count_tokens(self.text[self.start :])
-            self.arrays = RowArrays.empty(lines, colons, commas + lines)
-        form = kernels.TextForm(
-            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
-        )
-        return with_hard_numbers(kernels, self.out, self.text, form, self.arrays)
+            self.arrays = RowArrays.empty(*self.most_of(self.text[self.start :]))
+        places = self.places(self.start, self.first_line, 0)
+        status = _with_hard_numbers(self.kernels, self.out, self.text, *places, self.arrays)
+        if status == self.kernels.OK:
+            _cut(self.arrays, *_counts(self.kernels, self.out))
+        return status
 
-
-class BlockReader(TextReader):
-    """The same for a large text, whose blocks are parsed one after the other."""
-
-    def run(self, n_rows, n_features, n_labels):
-        """Parse the text, and return OK; raise NotInBlocks if there is an error, or there are very many short rows."""
-        grown = Growing()
-        start, line, size, total = self.start, self.first_line, 0, None
+    def _run_in_blocks(self):
+        kernels, grown, start, line, total = self.kernels, Growing(), self.start, self.first_line, None
         for block, share in self.text.blocks():
-            size += block.size
-            lines, colons, commas = kernels.count_tokens(block[start:])
-            arrays, out = grown.room(lines, colons, commas + lines, share), np.zeros_like(self.out)
-            left = -1 if n_rows < 0 else n_rows - grown.rows
-            form = kernels.TextForm(start, line, left, n_features, n_labels, self.first_index, self.skip_blank)
-            status = with_hard_numbers(kernels, out, block, form, arrays)
-            if status not in (kernels.OK, kernels.TOO_FEW_ROWS):
+            arrays, out = grown.room(*self.most_of(block[start:]), share), np.zeros_like(self.out)
+            status = _with_hard_numbers(kernels, out, block, *self.places(start, line, grown.rows), arrays)
+            if status not in (kernels.OK, *self.allowed):
                 raise NotInBlocks
-            grown.add(*(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS)))
-            if grown.rows >= MANY_ROWS and size <= SHORT * grown.rows:
-                raise NotInBlocks
-            total = out if total is None else _together(total, out)
+            grown.add(*_counts(kernels, out))
+            self.check(grown.rows)
+            total = out if total is None else self._together(total, out)
             start, line = 0, int(out[kernels.LINE])
-        if grown.rows < n_rows:
-            raise NotInBlocks
-        total[kernels.ROWS], total[kernels.N_FEATURES], total[kernels.N_LABELS] = grown.rows, grown.n_x, grown.n_y
+        total[[kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS]] = grown.rows, grown.n_x, grown.n_y
         self.out[:], self.arrays = total, grown.finished()
         return kernels.OK
 
+    def check(self, n_rows) -> None:
+        """Raise NotInBlocks if a text of which so many rows are read is better read as a whole."""
 
-def _together(total, out):
-    """Return what the compiled parser tells of a block with what it told of those before."""
-    for least in (kernels.MIN_FEATURE, kernels.MIN_LABEL):
-        out[least] = min(total[least], out[least])
-    for most in (kernels.MAX_FEATURE, kernels.MAX_LABEL):
-        out[most] = max(total[most], out[most])
-    for count, first in (
-        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE),
-        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),
-    ):
-        out[first] = total[first] if total[count] else out[first]
-        out[count] += total[count]
-    return out
+    def _together(self, total, out):
+        """Return what the parser tells of a block with what it told of those before."""
+        for extremes, which in ((self.least, min), (self.most, max)):
+            for place in extremes:
+                out[place] = which(total[place], out[place])
+        for count, first in self.remarks:
+            out[first] = total[first] if total[count] else out[first]
+            out[count] += total[count]
+        return out

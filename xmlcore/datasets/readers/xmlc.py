@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.blocks import BlockReader, LargeText, NotInBlocks, TextReader, head_of
+from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, LargeText, NotInBlocks, TextReader, head_of
 from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.validation import INT32_MAX
@@ -28,7 +28,6 @@ _COMMA_HEADER = re.compile(
 _BLANKS = frozenset(b" \t\r\n")
 NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
-_MANY_ROWS = 1_000_000  # from which on the rows of a file are checked for being blank
 _OTHER_SIZES = (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS)
 _FROM_DATA = {"argument": "counts", "value": "data"}
 _OR_DATA = " Or take the numbers of the data."  # in place of those of the header
@@ -46,6 +45,40 @@ class _Promise(NamedTuple):
     n_features: int = INT32_MAX
     n_labels: int = INT32_MAX
     line: int | None = None  # of the header
+
+
+class XmlcReader(TextReader):
+    kernels, allowed = kernels, (kernels.TOO_FEW_ROWS,)
+    least, most = (kernels.MIN_FEATURE, kernels.MIN_LABEL), (kernels.MAX_FEATURE, kernels.MAX_LABEL)
+    remarks = (
+        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE),
+        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),
+    )
+
+    def __init__(self, text, start, first_line, first_index, skip_blank):
+        super().__init__(text, start, first_line)
+        self.first_index, self.skip_blank, self._size = first_index, skip_blank, 0
+
+    def run(self, n_rows, n_features, n_labels):
+        """Parse rows with ids below these numbers; -1 rows are any number."""
+        self._n_rows, self._limits = n_rows, (n_features, n_labels)
+        status = super().run()
+        if isinstance(self.text, LargeText) and self.out[kernels.ROWS] < n_rows:
+            raise NotInBlocks
+        return status
+
+    def most_of(self, text):
+        self._size += text.size
+        lines, colons, commas = kernels.count_tokens(text)
+        return lines, colons, commas + lines
+
+    def places(self, start, line, n_before):
+        left = -1 if self._n_rows < 0 else self._n_rows - n_before
+        return (kernels.TextForm(start, line, left, *self._limits, self.first_index, self.skip_blank),)
+
+    def check(self, n_rows):
+        if n_rows >= MANY_ROWS and self._size <= SHORT * n_rows:
+            raise NotInBlocks
 
 
 def first_row(text, source, large=None) -> tuple[int, int]:
@@ -81,8 +114,9 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
 def _parse(text, source, options, large=None):
     """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
     promise, start, line = _promise_of(text, source, options, large)
-    Reader, whole = (TextReader, text) if large is None else (BlockReader, large)
-    reader = Reader(whole, start, line, options.first_index, skip_blank=promise.line is None)
+    reader = XmlcReader(
+        text if large is None else large, start, line, options.first_index, skip_blank=promise.line is None
+    )
     status = reader.run(*promise[:3])
     if status in _OTHER_SIZES and options.counts == "data" and promise.line is not None:
         reader, status = _read_without_counts(reader, promise.n_rows, source)
@@ -96,11 +130,8 @@ def _parse(text, source, options, large=None):
     n_features, n_labels = promise.n_features, promise.n_labels
     if promise.line is None:
         n_features, n_labels = int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1
-    rows, n_x, n_y = (int(out[i]) for i in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
-    X = canonical_csr(
-        _cut(arrays.x_indptr, rows + 1), _cut(arrays.x_indices, n_x), _cut(arrays.x_data, n_x), n_features
-    )
-    Y = canonical_csr(_cut(arrays.y_indptr, rows + 1), _cut(arrays.y_indices, n_y), np.ones(n_y, bool), n_labels)
+    X = canonical_csr(*arrays[:3], n_features)
+    Y = canonical_csr(*arrays[3:], np.ones(arrays.y_indices.size, bool), n_labels)
     least = (int(out[i]) + options.first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
     return Rows(source, "svmlight" if promise.line is None else "xmlc", X, Y, promise.line, *least)
 
@@ -129,14 +160,16 @@ def _promise_of(text, source, options, large):
     return _Promise(), start, line
 
 
-def _numbers(match, source, line) -> list[int]:
+def _numbers(match, source, line, nouns=("rows", "features", "labels")) -> list[int]:
     values = []
-    for group, noun, least, most in ((1, "rows", 0, 2**62), (2, "features", 1, INT32_MAX), (3, "labels", 1, INT32_MAX)):
+    for group, noun in enumerate(nouns, 1):
         digits = match.group(group).lstrip(b"0")
         value = int(digits or b"0") if len(digits) < 20 else 10**19
+        least, most = (0, 2**62) if noun == "rows" else (1, INT32_MAX)
         if not least <= value <= most:
             shown = match.group(group)[:_SHOWN].decode() + ("..." if len(match.group(group)) > _SHOWN else "")
-            remedy = f"The header is: rows, features, labels. At most {INT32_MAX} features and labels are supported."
+            counted = " and ".join(nouns[1:])
+            remedy = f"The header is: {', '.join(nouns)}. At most {INT32_MAX} {counted} are supported."
             column = match.start(group) - match.start() + 1
             raise source.error(f"the header promises {shown} {noun}", remedy, line, column)
         values.append(value)
@@ -149,7 +182,7 @@ def _fits(text, header, source, line, first_index):
         n_rows, n_features, n_labels = _numbers(header, source, line)
     except DatasetFormatError:
         return False
-    readers = (TextReader(text, header.end() + 1, line + 1, first, skip_blank=False) for first in {first_index, 1})
+    readers = (XmlcReader(text, header.end() + 1, line + 1, first, skip_blank=False) for first in {first_index, 1})
     return n_rows > 0 and any(reader.run(n_rows, n_features, n_labels) == kernels.OK for reader in readers)
 
 
@@ -166,7 +199,7 @@ def _check_not_blank(text, start, n_rows, source, line):
     promised = n_rows >= 0
     if not promised:
         n_rows = 1 + int(np.count_nonzero(text[start:] == ord("\n")))
-    if n_rows < _MANY_ROWS or not n_rows <= text.size - start + 1 <= 16 * n_rows:
+    if n_rows < MANY_ROWS or not n_rows <= text.size - start + 1 <= SHORT * n_rows:
         return  # or there are fewer rows, which the parser says, or not very many blank ones
     filled = int(np.count_nonzero(text[start:] > ord(" ")))  # no more rows than this have something in them
     if filled < n_rows / 100:
@@ -181,7 +214,7 @@ def _read_without_counts(reader, n_rows, source):
     if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         text = _without_blank_end(reader.text, reader.start)
         _check_not_blank(text, reader.start, -1, source, reader.first_line)
-        reader = TextReader(text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
+        reader = XmlcReader(text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
         status = reader.run(-1, INT32_MAX, INT32_MAX)
     return reader, status
 
@@ -197,22 +230,15 @@ def _warn_of_counts(out, source, promise):
 
 
 def _warn_of_repeats(counts, source):
-    """Warn if rows name a feature or a label twice."""
     found = []
-    for count, first, noun, done in (
-        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
-        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
+    for (count, first), done in zip(
+        XmlcReader.remarks, ("feature {}: values were summed", "label {}: label counts once")
     ):
         if counts[count]:
             rows = "1 row names" if counts[count] == 1 else f"{counts[count]:,} rows name"
-            found.append(f"{rows} a {noun} more than once (first in line {counts[first]:,}): {done}")
+            found.append(f"{rows} a {done.format(f'more than once (first in line {counts[first]:,})')}")
     if found:
         source.warn("; ".join(found))
-
-
-def _cut(array, size):
-    """Return the first ``size`` elements of an array, as a copy if it has more."""
-    return array if array.size == size else array[:size].copy()
 
 
 # ---- features and labels in two files -------------------------------------------------------------------------------
@@ -222,13 +248,13 @@ def _parse_features(text, source, options) -> Rows:
     """Parse features alone: a header ``N D``, which may be absent, then ``f:v f:v`` for each row."""
     reader, header_line, width = _run_half(text, source, "feature", -1, options)
     least = int(reader.out[kernels.MIN_FEATURE]) + options.first_index
-    return Rows(source, "xmlc", _weights(reader, width), None, header_line, least)
+    return Rows(source, "xmlc", canonical_csr(*reader.arrays[:3], width), None, header_line, least)
 
 
 def parse_labels(text, source, n_rows, options) -> tuple[sp.csr_array, int | None, int]:
     """Parse labels alone: a header ``N L``, which may be absent, then ``l:1 l:1`` or ``l,l`` for each row."""
     reader, header_line, width = _run_half(text, source, "label", n_rows, options)
-    weights = _weights(reader, width)
+    weights = canonical_csr(*reader.arrays[:3], width)
     if weights.nnz and weights.data.min() < 0:
         found = f"a label has the value {weights.data.min():g}"
         raise source.error(found, "A label that a row has is written id:1, and the others are left out.")
@@ -237,9 +263,9 @@ def parse_labels(text, source, n_rows, options) -> tuple[sp.csr_array, int | Non
         other = f"{n_other:,} of {weights.nnz:,} labels have a value other than 1"
         source.warn(f"{other}: each counts as one label.{swapped}")
     Y = weights.astype(bool)
-    if n_listed := int(reader.out[kernels.N_LABELS]):  # rows written as ids with commas
-        indptr, indices = reader.arrays.y_indptr[: weights.shape[0] + 1], reader.arrays.y_indices[:n_listed]
-        Y = sp.csr_array(Y + canonical_csr(indptr, indices, np.ones(n_listed, bool), width))
+    *_, indptr, indices = reader.arrays
+    if indices.size:  # rows written as ids with commas
+        Y = sp.csr_array(Y + canonical_csr(indptr, indices, np.ones(indices.size, bool), width))
         Y.sort_indices()
         Y.has_canonical_format = True
     least = min(int(reader.out[kernels.MIN_FEATURE]), int(reader.out[kernels.MIN_LABEL])) + options.first_index
@@ -252,7 +278,10 @@ def _run_half(text, source, noun, n_rows, options):
     header = _HEADER_OF_HALF.match(text, start)
     header_line, width, promised = None, INT32_MAX, n_rows
     if header is not None:
-        header_line, promised, width = line, *_sizes_of_half(header, source, noun, n_rows, line, options)
+        header_line, (promised, width) = line, _numbers(header, source, line, ("rows", f"{noun}s"))
+        if options.counts == "header" and n_rows not in (-1, promised):
+            found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
+            raise source.error(found, "Do both files belong together, training or test rows?", line)
         start, line = header.end() + 1, line + 1
         _check_not_blank(text, start, promised, source, header_line)
     if n_rows < 0 and (header is None or options.counts == "data"):
@@ -261,7 +290,7 @@ def _run_half(text, source, noun, n_rows, options):
         promised, width, header_line = n_rows, INT32_MAX, None
     if promised < 0:
         _check_not_blank(text, start, -1, source, line)
-    reader = TextReader(text, start, line, options.first_index, skip_blank=False)
+    reader = XmlcReader(text, start, line, options.first_index, skip_blank=False)
     status = reader.run(promised, width, width if noun == "label" else 0)
     if status != kernels.OK:
         promise = _Promise(promised, width, width, line if header is not None else None)
@@ -273,23 +302,6 @@ def _run_half(text, source, noun, n_rows, options):
             promises = f"the header promises {said[0]:,} rows and {said[1]:,} {noun}s"
             source.warn(f"{promises}, but there are {found[0]:,} and {found[1]:,}, which are taken")
     return reader, header_line, width
-
-
-def _sizes_of_half(header, source, noun, n_rows, line, options):
-    promised, width = int(header[1]), int(header[2])
-    if not 0 < width <= INT32_MAX:
-        remedy = f"The header is: rows, {noun}s. At most {INT32_MAX} {noun}s are supported."
-        raise source.error(f"the header promises {width} {noun}s", remedy, line)
-    if options.counts == "header" and n_rows not in (-1, promised):
-        found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
-        raise source.error(found, "Do both files belong together, training or test rows?", line)
-    return promised, width
-
-
-def _weights(reader, width):
-    rows, stored = int(reader.out[kernels.ROWS]), int(reader.out[kernels.N_FEATURES])
-    arrays = reader.arrays.x_indptr[: rows + 1], reader.arrays.x_indices[:stored], reader.arrays.x_data[:stored]
-    return canonical_csr(*(array.copy() for array in arrays), width)
 
 
 # ---- errors ---------------------------------------------------------------------------------------------------------
@@ -414,7 +426,7 @@ class _Stop:
 
     def _whole_file(self, text):
         """Return what the parser tells of all rows, whatever the header promises; None if there are other errors."""
-        scan = TextReader(text, self.reader.start, self.reader.first_line, self.first_index, self.reader.skip_blank)
+        scan = XmlcReader(text, self.reader.start, self.reader.first_line, self.first_index, self.reader.skip_blank)
         return scan.out if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
 
 
