@@ -19,9 +19,8 @@ MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 TEXTS = ("texts_train", "texts_test")
 OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes", "content_hash")
-_in_use = (
-    weakref.WeakValueDictionary()
-)  # what load_saved has returned, by cache folder and fingerprint, while it is used
+# Those that load_saved has returned, by cache folder and fingerprint, while they are used.
+_in_use = weakref.WeakValueDictionary()
 
 
 def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str:
@@ -106,12 +105,7 @@ def _facts(dataset) -> dict:
     counts = {count: getattr(dataset, count) for count in COUNTS}
     values = {"train_values": dataset.X_train.nnz, "test_values": dataset.X_test.nnz}
     facts = {"name": dataset.name, "xmlcore": __version__} | counts | values
-    if dataset.texts_test is not None:
-        facts["text_memory"] = _text_memory(dataset)
-    return facts
-
-
-def _text_memory(dataset) -> int:
-    """Return the bytes that texts take in memory while they are unpacked, in addition to those of the file."""
     texts = [text for name in TEXTS for text in getattr(dataset, name) or ()]
-    return sum(map(sys.getsizeof, texts)) + sum(map(len, texts))  # each of its own, and a copy of all of them packed
+    if dataset.texts_test is not None:  # bytes in memory while they are unpacked, beside those of the file
+        facts["text_memory"] = sum(map(sys.getsizeof, texts)) + sum(map(len, texts))
+    return facts

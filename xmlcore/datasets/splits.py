@@ -17,6 +17,7 @@ from xmlcore.validation import as_array, check_count, check_dataset, check_label
 
 METHODS = ("random", "stratified")
 PUBLISHED_SPLIT = "Training and test rows are"  # begins the note on a data set that has a published split of its rows
+_OF_ROWS = ("row_names", "texts")  # lists of a data set, for training and test rows
 _ROUNDS = 10  # in which rows are moved from one part to another; after each, the labels are counted anew
 
 
@@ -25,15 +26,11 @@ def count_test_rows(n_rows: int, test_size: float | int) -> int:
     if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
         n_test = check_count(test_size, "test_size", 1)
     else:
-        try:
-            share = float(test_size)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r:.200}"
-            ) from None
-        if isinstance(test_size, (bool, str)) or not 0 < share < 1:
-            raise ValueError(f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r:.200}")
-        n_test = round(n_rows * share)
+        is_number = isinstance(test_size, (float, np.floating))
+        if not is_number or not 0 < test_size < 1:
+            kind = ValueError if is_number or isinstance(test_size, (bool, str)) else TypeError
+            raise kind(f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r:.200}")
+        n_test = round(n_rows * float(test_size))
     if not 0 < n_test < n_rows:
         left = f"leaves {n_rows - n_test:,} of {n_rows:,} rows for training and {n_test:,} for the test"
         found = f"the share or number of test rows, {test_size}, {left}"
@@ -313,15 +310,14 @@ def resplit(
     parts = check_split(train_rows, test_rows, dataset.n_train + dataset.n_test)
     X = sp.csr_array(sp.vstack([dataset.X_train, dataset.X_test], format="csr"))
     Y = all_labels(dataset)
-    names = {}
-    for field in ("row_names", "texts"):
-        known = [getattr(dataset, f"{field}_{part}") for part in ("train", "test")]
-        every = None if None in known else known[0] + known[1]
-        for part, rows in zip(("train", "test"), parts):
-            names[f"{field}_{part}"] = None if every is None else [every[i] for i in rows]
-    matrices = {f"{M}_{part}": A[rows] for M, A in (("X", X), ("Y", Y)) for part, rows in zip(("train", "test"), parts)}
-    notes = (*dataset.notes, note) if note else dataset.notes
-    return replace(dataset, name=dataset.name if name is None else name, **matrices, **names, notes=notes)
+    known = {field: [getattr(dataset, f"{field}_{part}") for part in ("train", "test")] for field in _OF_ROWS}
+    changed = {"name": dataset.name if name is None else name, "notes": (*dataset.notes, *([note] if note else []))}
+    for part, rows in zip(("train", "test"), parts):
+        changed |= {f"X_{part}": X[rows], f"Y_{part}": Y[rows]}
+        for field, (of_train, of_test) in known.items():
+            every = None if None in (of_train, of_test) else of_train + of_test
+            changed[f"{field}_{part}"] = None if every is None else [every[i] for i in rows]
+    return replace(dataset, **changed)
 
 
 def split_again(
@@ -443,8 +439,7 @@ def _costs(Y, part, larger, smaller, sizes, frequency):
     owner = np.repeat(part, np.diff(Y.indptr))
     cost = np.zeros(frequency.size, np.float32)
     for number, step in ((larger, -1), (smaller, 1)):
-        ahead = np.bincount(Y.indices[owner == number], minlength=frequency.size) - frequency * (
-            sizes[number] / sizes.sum()
-        )
+        share = sizes[number] / sizes.sum()
+        ahead = np.bincount(Y.indices[owner == number], minlength=frequency.size) - frequency * share
         cost += np.abs(ahead + step) - np.abs(ahead)
     return cost / np.maximum(frequency, 1)

@@ -7,7 +7,7 @@ import lzma
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -23,6 +23,7 @@ from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels, check_names
 from xmlcore.wording import size
 
+_HALF = re.compile("[\ud800-\udfff]")
 _CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
 
@@ -41,25 +42,22 @@ def chunks(indptr, stream, progress):
         progress("Writing", float(share), f"{size(written)} of about {size(written / max(share, 1e-9))}")
 
 
+_PACKED = {
+    # without time and name, so that the same matrices make the same file
+    ".gz": lambda raw: gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0),
+    ".bz2": lambda raw: bz2.BZ2File(raw, "wb"),
+    ".xz": lambda raw: lzma.LZMAFile(raw, "wb"),
+}
+
+
 @contextmanager
 def atomic(path):
     """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
         raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
-    with atomic_write(path) as raw:
-        if suffix == ".gz":
-            # without time and name, so that the same matrices make the same file
-            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
-                yield stream
-        elif suffix == ".bz2":
-            with bz2.BZ2File(raw, "wb") as stream:
-                yield stream
-        elif suffix == ".xz":
-            with lzma.LZMAFile(raw, "wb") as stream:
-                yield stream
-        else:
-            yield raw
+    with atomic_write(path) as raw, _PACKED.get(suffix, nullcontext)(raw) as stream:
+        yield stream
 
 
 WRITTEN = ("xmlc", "svmlight", "arff", "npz")  # formats of write_matrix
@@ -125,6 +123,9 @@ def write_matrix(
     names = {field: _checked_names(given, field, count) for field, (given, count) in names.items() if given is not None}
     if names and format != "npz":
         raise ValueError(f"{format} has no place for names: write them to files of their own, one name per line")
+    for field, given in names.items():
+        if ends := [i for i, name in enumerate(given) if name.endswith("\0")]:
+            raise ValueError(f"{field}[{ends[0]}] is {given[ends[0]]!r:.200}: it ends with a NUL")
     with atomic(path) as stream:
         if format == "npz":
             _write_npz(stream, X, Y, names)
@@ -134,14 +135,6 @@ def write_matrix(
         empty = " 0:0" if format == "svmlight" else ""
         for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
             stream.write(_rows_text(X, Y, first, stop, empty))
-
-
-def _checked_names(names, field, count):
-    names = check_names(names, field, count)
-    for i, name in enumerate(names):
-        if name.endswith("\0") or not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise ValueError(f"{field}[{i}] is {name!r:.200}: it ends with a NUL, or is not valid Unicode")
-    return names
 
 
 def _write_npz(stream, X, Y, names):
@@ -209,7 +202,10 @@ def write_arff(
     n_features, n_labels = X.shape[1], Y.shape[1]
     if n_labels == 0:
         raise ValueError("Y has no columns: an ARFF file cannot say that it has no labels")
-    features, labels = _names(feature_names, "feature", n_features), _names(label_names, "label", n_labels)
+    features = [f"feature{i}" for i in range(n_features)] if feature_names is None else feature_names
+    labels = [f"label{i}" for i in range(n_labels)] if label_names is None else label_names
+    features = _checked_names(features, "feature_names", n_features)
+    labels = _checked_names(labels, "label_names", n_labels)
     _check_different(features, labels)
     relation = stem(path.name) if relation is None else relation
     if xml is None:
@@ -232,15 +228,11 @@ def write_arff(
             stream.write(content)
 
 
-def _names(given, noun, count) -> list[str]:
-    if given is None:
-        return [f"{noun}{i}" for i in range(count)]
-    names = check_names(given, f"{noun}_names", count)
+def _checked_names(names, field, count) -> list[str]:
+    names = check_names(names, field, count)
     for i, name in enumerate(names):
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"{noun}_names[{i}] is {name!r:.200}, which is not valid Unicode text") from None
+        if _HALF.search(name):
+            raise ValueError(f"{field}[{i}] is {name!r:.200}, which is not valid Unicode text")
     return names
 
 
@@ -274,7 +266,6 @@ def _xml(labels) -> bytes:
 
 
 _BLANKS = re.compile(r"[\s\0]+", re.ASCII)  # where fastText ends a word
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 def write_fasttext(

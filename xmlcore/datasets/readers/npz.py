@@ -23,6 +23,7 @@ _HOLDS = (
     "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
     "X_indptr, X_shape, and the same for Y."
 )
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _FEW_CLASSES = 10  # different class numbers that are never too many for the rows
 _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
 
@@ -143,19 +144,9 @@ def _array(file, name, source):
     """Return the array of an open file. Objects, which only pickle can read, are refused."""
     try:
         version = np.lib.format.read_magic(file)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[
-            version
-        ]
+        read_header = _HEADERS[version]
         shape, by_column, kind = read_header(file)
-    except (
-        ValueError,
-        SyntaxError,
-        TypeError,
-        KeyError,
-        RecursionError,
-        MemoryError,
-        tokenize.TokenError,
-    ) as error:
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError, tokenize.TokenError) as error:
         raise source.error(f"the array {name} is damaged ({error})", "Save the file again.") from error
     if kind.hasobject:
         raise source.error(
@@ -203,12 +194,8 @@ def _dense(values, name, source):
 
 def _sparse(arrays, source, prefix):
     """Return a sparse matrix from its arrays; ``prefix`` precedes their names in messages."""
-    kind = arrays["format"]
-    kind = (
-        (kind.item().decode("ascii", "replace") if kind.dtype.kind == "S" else str(kind.item()))
-        if kind.size == 1
-        else ""
-    )
+    written = arrays["format"].item() if arrays["format"].size == 1 else ""
+    kind = written.decode("ascii", "replace") if isinstance(written, bytes) else str(written)
     needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
     if needed is None:
         found = f"its sparse matrix has the format {kind[:20]!r}"
@@ -218,55 +205,44 @@ def _sparse(arrays, source, prefix):
     missing = [name for name in (*needed, "data", "shape") if name not in arrays]
     if missing:
         raise source.error(f"the array {prefix}{missing[0]} is missing", _HOLDS)
-    shape = arrays["shape"]
-    if (
-        shape.dtype.kind not in "iu"
-        or shape.shape != (2,)
-        or not 0 <= shape[0] <= 2**62
-        or not 0 < shape[1] <= INT32_MAX
-    ):
+    shape, data = arrays["shape"], arrays["data"]
+    of_sizes = shape.dtype.kind in "iu" and shape.shape == (2,)
+    if not of_sizes or not (0 <= shape[0] <= 2**62 and 0 < shape[1] <= INT32_MAX):
         found = f"the array {prefix}shape is not the numbers of rows and columns, but {shape.ravel()[:4].tolist()}"
         raise source.error(found, f"At most {INT32_MAX:,} columns are supported.")
-    for name in needed:
-        if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
+    for name, kinds, noun in (*((name, "iu", "whole") for name in needed), ("data", "biuf", "real")):
+        if arrays[name].dtype.kind not in kinds or arrays[name].ndim != 1:
             found = f"the array {prefix}{name} has the type {arrays[name].dtype} and {arrays[name].ndim} dimensions"
-            raise source.error(found, "It should be a list of whole numbers.")
-    data = arrays["data"]
-    if data.dtype.kind not in "biuf" or data.ndim != 1:
-        found = f"the array {prefix}data has the type {data.dtype} and {data.ndim} dimensions"
-        raise source.error(found, "It should be a list of real numbers.")
+            raise source.error(found, f"It should be a list of {noun} numbers.")
     n_rows, n_columns = (int(size) for size in shape)
     if n_rows > _ROWS_PER_VALUE * (data.size + n_columns + 1000) and kind != "csr":
         found = f"the array {prefix}shape promises {n_rows:,} rows, but there are {data.size:,} values"
         raise source.error(found, "Put the right number of rows there, or save the matrix in CSR form.")
-    return _assembled(kind, n_rows, n_columns, data, *(arrays[name] for name in needed), source, prefix)
+    return _assembled(kind, (n_rows, n_columns), data, {name: arrays[name] for name in needed}, source, prefix)
 
 
-def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
-    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
+def _assembled(kind, shape, data, places, source, prefix):
+    """Return a matrix from its values and two arrays that say where they are."""
     damaged = "The file is damaged, or was not made by scipy: save the matrix again."
-    if first.size != data.size or (kind == "coo" and second.size != data.size):
-        found = f"{prefix}data has {data.size:,} values, but {prefix}{names[0]} has {first.size:,}"
-        if first.size == data.size:
-            found = f"{prefix}data has {data.size:,} values, but {prefix}{names[1]} has {second.size:,}"
-        raise source.error(found, damaged)
-    limits = {"csr": (n_columns, None), "csc": (n_rows, None), "coo": (n_rows, n_columns)}[kind]
-    for name, ids, limit in zip(names, (first, second), limits):
-        if limit is not None and ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
+    of_values = dict(zip(places, {"csr": shape[1:], "csc": shape[:1], "coo": shape}[kind]))
+    for name, limit in of_values.items():
+        ids = places[name]
+        if ids.size != data.size:
+            found = f"{prefix}data has {data.size:,} values, but {prefix}{name} has {ids.size:,}"
+            raise source.error(found, damaged)
+        if ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
             at = int(np.argmax((ids < 0) | (ids >= limit)))
             found = f"{prefix}{name}[{at}] is {int(ids[at])}, but ids run from 0 to {limit - 1}"
             raise source.error(found, "Put the right shape there, or correct the id.")
+    first, second = (array.astype(np.int64, copy=False) for array in places.values())
     if kind == "coo":
-        return sp.coo_array(
-            (data, (first.astype(np.int64), second.astype(np.int64))), shape=(n_rows, n_columns)
-        ).tocsr()
-    n_outer = n_rows if kind == "csr" else n_columns
-    pointers = second.astype(np.int64)
-    if pointers.size != n_outer + 1 or pointers[0] != 0 or pointers[-1] != data.size or (np.diff(pointers) < 0).any():
+        return sp.coo_array((data, (first, second)), shape=shape).tocsr()
+    n_outer = shape[0] if kind == "csr" else shape[1]
+    if second.size != n_outer + 1 or second[0] != 0 or second[-1] != data.size or (np.diff(second) < 0).any():
         found = f"{prefix}indptr does not rise from 0 to the number of values, {data.size:,}, in {n_outer:,} steps"
         raise source.error(found, damaged)
     make = sp.csr_array if kind == "csr" else sp.csc_array
-    return make((data, first.astype(np.int64, copy=False), pointers), shape=(n_rows, n_columns)).tocsr()
+    return make((data, first, second), shape=shape).tocsr()
 
 
 def _names(arrays, field, count, source):

@@ -187,7 +187,8 @@ def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
     for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
         if given.get(field) is None and sizes[field] > sizes[count]:  # the shape's, which does not fit what is given
             sizes[field] = max(1.0, sizes[count] / 2)
-        _check_at_most(sizes[field], field, sizes[count], count)
+        if check_number(sizes[field], field) > sizes[count] or sizes[field] < 1:
+            raise ValueError(f"{field} must be from 1 to {count}, {sizes[count]:,}, not {sizes[field]}")
     check_number(sizes["label_exponent"], "label_exponent", 0, 2)
     return sizes
 
@@ -203,12 +204,6 @@ def _check_laws(feature_exponent, topic_size, feature_noise, label_noise, random
         check_number(value, field, 0, 1)
     if name is not None and not isinstance(name, str):
         raise TypeError(f"name must be a string, not {name!r:.200}")
-
-
-def _check_at_most(value, name, most, limit):
-    """Raise unless ``value`` is a number from 1 to ``most``, the value of the parameter ``limit``."""
-    if check_number(value, name) > most or value < 1:
-        raise ValueError(f"{name} must be from 1 to {limit}, {most:,}, not {value}")
 
 
 def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):

@@ -87,11 +87,17 @@ def describe(dataset: Dataset) -> Description:
     test_rows_of_label = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
     bucket_of_label = label_buckets(train_rows_of_label)
     of_labels, irlbl, scumble = imbalance(all_labels(dataset))
+    sizes = {  # of rows, by what they have and the part
+        (noun, part): np.diff(getattr(dataset, f"{matrix}_{part}").indptr)
+        for noun, matrix in (("features", "X"), ("labels", "Y"))
+        for part in ("train", "test")
+    }
     labels = _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label).assign(
         irlbl=irlbl, scumble=scumble
     )
-    summary = _sizes(dataset, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label) | _features(dataset)
-    summary |= _label_sets(dataset) | of_labels | _absent(train_rows_of_label, test_rows_of_label)
+    summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
+    summary |= _features(dataset) | _label_sets(dataset, sizes) | of_labels
+    summary |= _absent(train_rows_of_label, test_rows_of_label)
     missing = float((train_rows_of_label * (labels["inverse_propensity"] - 1)).sum())
     matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
     summary |= {
@@ -101,7 +107,7 @@ def describe(dataset: Dataset) -> Description:
             array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
         ),
     }
-    return Description(summary, labels, _spread(dataset, train_rows_of_label, test_rows_of_label))
+    return Description(summary, labels, _spread(sizes, train_rows_of_label, test_rows_of_label))
 
 
 def all_labels(dataset: Dataset) -> sp.csr_array:
@@ -127,32 +133,24 @@ def _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_lab
     )
 
 
-def _sizes(dataset, train_rows_of_label):
+def _sizes(dataset, sizes, train_rows_of_label):
     """Return the statistics of the numbers of rows, features and labels by name, see :func:`describe`."""
-    Y_train, Y_test, n_labels = dataset.Y_train, dataset.Y_test, dataset.n_labels
-    x_lengths, y_lengths = np.diff(dataset.X_train.indptr), np.diff(Y_train.indptr)
-    x_lengths_test, y_lengths_test = np.diff(dataset.X_test.indptr), np.diff(Y_test.indptr)
-    cardinality = (Y_train.nnz + Y_test.nnz) / (dataset.n_train + dataset.n_test)
+    features, labels = sizes["features", "train"], sizes["labels", "train"]
+    cardinality = (dataset.Y_train.nnz + dataset.Y_test.nnz) / (dataset.n_train + dataset.n_test)
     return {
-        "n_train": dataset.n_train,
-        "n_test": dataset.n_test,
-        "n_features": dataset.n_features,
-        "n_labels": n_labels,
-        "nonzeros_per_row_mean": float(x_lengths.mean()),
-        "nonzeros_per_row_max": int(x_lengths.max()),
-        "labels_per_row_mean": float(y_lengths.mean()),
-        "labels_per_row_max": int(y_lengths.max()),
+        **{name: getattr(dataset, name) for name in ("n_train", "n_test", "n_features", "n_labels")},
+        "nonzeros_per_row_mean": float(features.mean()),
+        "nonzeros_per_row_max": int(features.max()),
+        "labels_per_row_mean": float(labels.mean()),
+        "labels_per_row_max": int(labels.max()),
         "cardinality": float(cardinality),
-        "density": float(cardinality / n_labels),
+        "density": float(cardinality / dataset.n_labels),
         "label_frequency_mean": float(train_rows_of_label.mean()),
         "label_frequency_median": float(np.median(train_rows_of_label)),
         "label_frequency_max": int(train_rows_of_label.max()),
         "n_labels_never_in_train": int(np.count_nonzero(train_rows_of_label == 0)),
         "share_labels_rare": float(np.mean(train_rows_of_label <= RARE)),
-        "n_rows_without_labels_train": int(np.count_nonzero(y_lengths == 0)),
-        "n_rows_without_labels_test": int(np.count_nonzero(y_lengths_test == 0)),
-        "n_rows_without_features_train": int(np.count_nonzero(x_lengths == 0)),
-        "n_rows_without_features_test": int(np.count_nonzero(x_lengths_test == 0)),
+        **{f"n_rows_without_{noun}_{part}": int(np.count_nonzero(n == 0)) for (noun, part), n in sizes.items()},
     }
 
 
@@ -187,8 +185,8 @@ def _absent(train_rows_of_label, test_rows_of_label):
     }
 
 
-def _label_sets(dataset):
-    filled = np.concatenate([np.diff(dataset.Y_train.indptr), np.diff(dataset.Y_test.indptr)]) > 0
+def _label_sets(dataset, sizes):
+    filled = np.concatenate([sizes["labels", "train"], sizes["labels", "test"]]) > 0
     hashes = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
     _, rows = np.unique(hashes[filled], return_counts=True)
     different = rows.size + bool((~filled).any())
@@ -201,16 +199,11 @@ def _label_sets(dataset):
     }
 
 
-def _spread(dataset, train_rows_of_label, test_rows_of_label):
+def _spread(sizes, train_rows_of_label, test_rows_of_label):
     """Return a frame with means and quantiles of the numbers per row and per label, see :func:`describe`."""
-    numbers = {
-        ("features per row", "training"): np.diff(dataset.X_train.indptr),
-        ("features per row", "test"): np.diff(dataset.X_test.indptr),
-        ("labels per row", "training"): np.diff(dataset.Y_train.indptr),
-        ("labels per row", "test"): np.diff(dataset.Y_test.indptr),
-        ("rows per label", "training"): train_rows_of_label,
-        ("rows per label", "test"): test_rows_of_label,
-    }
+    parts = {"train": "training", "test": "test"}
+    numbers = {(f"{noun} per row", parts[part]): values for (noun, part), values in sizes.items()}
+    numbers |= {("rows per label", "training"): train_rows_of_label, ("rows per label", "test"): test_rows_of_label}
     lines = []
     for (quantity, part), values in numbers.items():
         quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist()))

@@ -108,17 +108,8 @@ def together(Y: Labels, labels: Sequence[int]) -> "DataFrame":
         order = leaves_list(linkage(squareform(away, checks=False), "average", optimal_ordering=True))
         labels, both, counts, phi = labels[order], both[np.ix_(order, order)], counts[order], phi[np.ix_(order, order)]
     i, j = np.indices(both.shape).reshape(2, -1)
-    return pd.DataFrame(
-        {
-            "first": labels[i],
-            "second": labels[j],
-            "n_first": counts[i].astype(np.int64),
-            "n_second": counts[j].astype(np.int64),
-            "n_both": both[i, j],
-            "expected": counts[i] * counts[j] / Y.shape[0],
-            "phi": phi[i, j],
-        }
-    )
+    frame = _pairs_of(labels[i], labels[j], both[i, j], counts[i], counts[j], Y.shape[0])
+    return frame.drop(columns="lift").assign(phi=phi[i, j])
 
 
 def _phi(n_first, n_second, both, n_rows):
@@ -186,33 +177,22 @@ def _never_together(Y, counts, n):
 def _pair_frame(parts, counts, n_rows, n, sign):
     """Return the frame of pairs, sorted by ``sign`` times phi, then by the number of rows with both."""
     first, second, both = (np.concatenate(part) for part in zip(*parts))
-    expected = counts[first] * counts[second] / n_rows
-    frame = pd.DataFrame(
-        {
-            "first": first.astype(np.int64),
-            "second": second.astype(np.int64),
-            "n_first": counts[first].astype(np.int64),
-            "n_second": counts[second].astype(np.int64),
-            "n_both": both.astype(np.int64),
-            "expected": expected,
-            "lift": both / expected,
-            "phi": _phi(counts[first], counts[second], both.astype(np.float64), n_rows),
-        }
-    )
+    frame = _pairs_of(first, second, both, counts[first], counts[second], n_rows)
     order = np.lexsort((frame["second"], frame["first"], -frame["n_both"], sign * frame["phi"]))[:n]
     return frame.iloc[order].reset_index(drop=True)
 
 
+def _pairs_of(first, second, both, n_first, n_second, n_rows):
+    expected = n_first * n_second / n_rows
+    lift = np.divide(both, expected, out=np.full(len(both), np.nan), where=expected > 0)
+    numbers = {"first": first, "second": second, "n_first": n_first, "n_second": n_second, "n_both": both}
+    phi = _phi(n_first, n_second, both.astype(np.float64), n_rows)
+    whole = {name: values.astype(np.int64) for name, values in numbers.items()}
+    return pd.DataFrame(whole | {"expected": expected, "lift": lift, "phi": phi})
+
+
 def _partner_frame(columns, counts, n_rows):
     place, label, partner, both = columns
-    expected = counts[label] * counts[partner] / n_rows
-    return pd.DataFrame(
-        {
-            "label": label.astype(np.int64),
-            "place": place,
-            "partner": partner.astype(np.int64),
-            "n_both": both.astype(np.int64),
-            "lift": both / expected,
-            "phi": _phi(counts[label], counts[partner], both.astype(np.float64), n_rows),
-        }
-    )
+    frame = _pairs_of(label, partner, both, counts[label], counts[partner], n_rows)
+    frame = frame.rename(columns={"first": "label", "second": "partner"}).assign(place=place)
+    return frame[["label", "place", "partner", "n_both", "lift", "phi"]]
