@@ -101,7 +101,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("xmlcore.datasets.writers._rows_text", fail)
+    monkeypatch.setattr("xmlcore.datasets.writers._rows", fail)
     with pytest.raises(OSError, match="disk full"):
         write_matrix(path, np.eye(2), [[0], [1]])
     assert path.read_text() == "old"

@@ -132,9 +132,11 @@ def write_matrix(
             return
         if format == "xmlc":
             stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
-        empty = " 0:0" if format == "svmlight" else ""
+        empty = " 0:0" if format == "svmlight" else ""  # a row without labels and features
         for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
-            stream.write(_rows_text(X, Y, first, stop, empty))
+            rows = _rows(X, Y, first, stop, ":")
+            lines = (" ".join([",".join(map(str, labels)), *features]) or empty for features, labels in rows)
+            stream.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def _write_npz(stream, X, Y, names):
@@ -151,13 +153,6 @@ def _write_npz(stream, X, Y, names):
     archive = io.BytesIO()  # a zip archive is not written from its beginning to its end, as compressed files are
     np.savez_compressed(archive, **arrays, **{field: np.array(given, str) for field, given in names.items()})
     stream.write(archive.getbuffer())
-
-
-def _rows_text(X, Y, first, stop, empty):
-    """Return rows ``first`` to ``stop - 1`` as text, in bytes; ``empty`` is a row without labels and features."""
-    rows = _rows(X, Y, first, stop, ":")
-    lines = (" ".join([",".join(map(str, labels)), *features]) or empty for features, labels in rows)
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _rows(X, Y, first, stop, between):

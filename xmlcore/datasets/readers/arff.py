@@ -69,7 +69,11 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
         read_as = f"the {_end(len(chosen), chosen[0] > 0)} {'is' if len(chosen) == 1 else 'are'} read as labels"
         source.warn(f"{read_as}. {doubt}", **doubted)
     names = {"feature_names": _feature_names(header, columns), "label_names": label_names}
-    return Rows(source, "arff", X, Y, header.data_line, **names, notes=_note_on_nominal(header, columns))
+    notes = []
+    if (several := np.flatnonzero(columns.width > 1)).size:
+        became = f"{_counted(several.size, 'nominal attribute')} became {int(columns.width[several].sum()):,} features"
+        notes.append(f"{became}, one for each value: {_some([header.names[a] for a in several])}.")
+    return Rows(source, "arff", X, Y, header.data_line, **names, notes=tuple(notes))
 
 
 def _label_attributes(header: Header, labels, source) -> list[int]:
@@ -212,6 +216,7 @@ class _Columns:
     n_labels: int
     codes: list  # see :func:`_code`, for each type
     is_label: np.ndarray  # for each attribute
+    width: np.ndarray  # columns of X that each has
 
 
 def _code(type: Type) -> tuple:
@@ -268,7 +273,7 @@ def _columns(header, chosen) -> _Columns:
         default=defaults.astype(np.int32),
         default_column=(column[defaults] + default[defaults]).astype(np.int32),
     )
-    return _Columns(attributes, int(width.sum()), len(chosen), codes, is_label)
+    return _Columns(attributes, int(width.sum()), len(chosen), codes, is_label, width)
 
 
 def _spellings(type: Type, encoding) -> dict[bytes, int]:
@@ -280,15 +285,12 @@ def _spellings(type: Type, encoding) -> dict[bytes, int]:
     if any(letter in value for value in type.values for letter in "\\'\"%\n\t\r"):
         for letters in ("\\'\"%", "\\'", '\\"', "\\"):
             ways.append([re.sub(f"([{re.escape(letters)}])", r"\\\1", value) for value in type.values])
-        ways = [[_with_blanks(value) for value in way] for way in ways]
+        blanks = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r"})
+        ways = [[value.translate(blanks) for value in way] for way in ways]
     for way in ways:
         for number, value in enumerate(way):
             found.setdefault(value.encode(encoding, "replace"), number)
     return found
-
-
-def _with_blanks(value):
-    return value.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
 def _feature_names(header, columns) -> list[str]:
@@ -302,17 +304,6 @@ def _feature_names(header, columns) -> list[str]:
         return list(compress(header.names, (~columns.is_label).tolist()))
     found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
-
-
-def _note_on_nominal(header, columns) -> tuple[str, ...]:
-    """Return a sentence on the nominal attributes that have several columns; nothing if there are none."""
-    width = np.array([_width(type, code) for type, code in zip(header.types, columns.codes)])[header.type_of]
-    several = np.flatnonzero((width > 1) & ~columns.is_label)
-    if not several.size:
-        return ()
-    names = _some([header.names[a] for a in several])
-    became = f"nominal attribute{'' if several.size == 1 else 's'} became {int(width[several].sum()):,} features"
-    return (f"{several.size:,} {became}, one for each value: {names}.",)
 
 
 def _counted(number, noun) -> str:

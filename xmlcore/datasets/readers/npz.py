@@ -40,12 +40,9 @@ def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
             raise source.error(found, "Every row needs its labels: save both from the same rows.")
     feature_names = _names(arrays, "feature_names", X.shape[1], source)
     names = {"feature_names": feature_names, "label_names": label_names}
-    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact, classes=_lists_classes(arrays))
-
-
-def _lists_classes(arrays) -> bool:
     listed = arrays.get("Y", arrays.get("y"))
-    return listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
+    classes = listed is not None and listed.ndim == 1 and listed.dtype.kind in "iu" and "Y_indptr" not in arrays
+    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact, classes=classes)
 
 
 def parse_labels(text, source, classes=False) -> tuple[sp.csr_array, list[str] | None, bool]:

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
@@ -37,6 +38,8 @@ VERSION = 3  # raised when a change of this module changes the data set, or what
 # that pandas documents as private although their names have no underscore.
 _SKIPPED_NAMES = {"tests", "conftest", "setup", "externals", "distutils"}
 _SKIPPED_MODULES = {"pandas.core", "pandas.compat"}
+# Types of functions: numpy's dispatchers, and what Cython compiles.
+_FUNCTION_LIKE = ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
 _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
 _DRAWN = re.compile(r"(?<=\.sample\(shape=\(4,\)\)\n)array\(\[[^\]]*\]\)")  # which scipy.stats draws at each import
 
@@ -120,13 +123,6 @@ def _members(module):
                 yield name, thing
 
 
-def _accessors(cls):
-    for name in sorted(set(dir(cls))):
-        with contextlib.suppress(Exception):
-            if _public(name) and inspect.isclass(inner := getattr(cls, name)):
-                yield name, inner
-
-
 def _public_methods(cls):
     """Yield name and function of each public method of a class, the inherited ones included."""
     # Members as inspect.getattr_static finds them; calling it for all members of all classes takes ten times as long.
@@ -193,9 +189,11 @@ def scan(report, packages=PACKAGES) -> list[dict]:
                 dotted = f"{module_name}.{name}"
                 if inspect.isclass(thing):
                     offer_class(dotted, thing)
-                    for inner_name, inner in _accessors(thing):
-                        offer_class(f"{dotted}.{inner_name}", inner)
-                elif inspect.isroutine(thing) or isinstance(thing, ufunc) or _is_function_like(thing):
+                    for inner_name in filter(_public, sorted(set(dir(thing)))):  # such as pandas' accessors
+                        with contextlib.suppress(Exception):
+                            if inspect.isclass(inner := getattr(thing, inner_name)):
+                                offer_class(f"{dotted}.{inner_name}", inner)
+                elif inspect.isroutine(thing) or isinstance(thing, ufunc) or type(thing).__name__ in _FUNCTION_LIKE:
                     offer(dotted, thing)
     rows = []
     for _, _, name, doc, _ in sorted(best.values(), key=lambda candidate: candidate[2]):
@@ -203,12 +201,6 @@ def scan(report, packages=PACKAGES) -> list[dict]:
         if parts is not None:
             rows.append({"name": name, "text": parts[0], "parameters": parts[1]})
     return rows
-
-
-def _is_function_like(thing):
-    """Return whether an object is a function of another type: numpy's dispatchers, functions compiled by Cython."""
-    kind = type(thing).__name__
-    return kind in ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
 
 
 def _main():
@@ -305,10 +297,7 @@ def build(progress):
     X = vectorizer.fit_transform(texts)
     words = vectorizer.get_feature_names_out()
     progress("Counting words", 0.8, f"{len(words)} words")
-    counts = {}
-    for row in rows:
-        for name in row["parameters"]:
-            counts[name] = counts.get(name, 0) + 1
+    counts = Counter(name for row in rows for name in row["parameters"])
     labels = sorted(name for name, count in counts.items() if count >= MIN_ROWS)
     ids = {name: j for j, name in enumerate(labels)}
     Y = [[ids[name] for name in row["parameters"] if name in ids] for row in rows]

@@ -96,8 +96,16 @@ def describe(dataset: Dataset) -> Description:
         irlbl=irlbl, scumble=scumble
     )
     summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
-    summary |= _features(dataset) | _label_sets(dataset, sizes) | of_labels
-    summary |= _absent(train_rows_of_label, test_rows_of_label)
+    summary |= _label_sets(dataset, sizes) | of_labels
+    in_train, used = used_columns(dataset.X_train), used_columns(dataset.X_train, dataset.X_test)
+    summary |= {
+        "n_features_never_used": dataset.n_features - used.size,
+        "n_features_never_in_train": dataset.n_features - in_train.size,
+        "n_features_only_in_test": used.size - in_train.size,
+        "n_labels_never_in_test": int(np.count_nonzero(test_rows_of_label == 0)),
+        "n_labels_only_in_test": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label > 0))),
+        "n_labels_never_used": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label == 0))),
+    }
     missing = float((train_rows_of_label * (labels["inverse_propensity"] - 1)).sum())
     matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
     summary |= {
@@ -164,25 +172,6 @@ def _buckets(train_rows_of_label, bucket_of_label):
             float(train_rows_of_label[in_bucket].sum() / occurrences) if occurrences else 0.0
         )
     return statistics
-
-
-def _features(dataset):
-    """Return the number of features that no row has, and the number that no training row has, by name."""
-    in_train = used_columns(dataset.X_train)
-    used = used_columns(dataset.X_train, dataset.X_test)
-    return {
-        "n_features_never_used": dataset.n_features - used.size,
-        "n_features_never_in_train": dataset.n_features - in_train.size,
-        "n_features_only_in_test": used.size - in_train.size,
-    }
-
-
-def _absent(train_rows_of_label, test_rows_of_label):
-    return {
-        "n_labels_never_in_test": int(np.count_nonzero(test_rows_of_label == 0)),
-        "n_labels_only_in_test": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label > 0))),
-        "n_labels_never_used": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label == 0))),
-    }
 
 
 def _label_sets(dataset, sizes):

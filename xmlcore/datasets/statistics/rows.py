@@ -58,7 +58,8 @@ def duplicates(dataset: Dataset) -> Duplicates:
     _, group, size = np.unique(hashes[row], return_inverse=True, return_counts=True)
     row, group = row[size[group] > 1], group[size[group] > 1]
     order = np.lexsort((row, group, -size[group]))  # by the size of the group, then group by group
-    row, group = row[order], _numbered(group[order])
+    row, group = row[order], group[order]
+    group = np.cumsum(np.diff(group, prepend=group[:1]) != 0)  # numbered in this order
 
     n_groups = int(group.max(initial=-1)) + 1
     in_train = np.bincount(group[~is_test[row]], minlength=n_groups)
@@ -93,11 +94,6 @@ def seen_in_train(dataset: Dataset) -> np.ndarray:
     check_dataset(dataset)
     filled = np.diff(dataset.X_test.indptr) > 0
     return filled & np.isin(row_hashes(dataset.X_test), row_hashes(dataset.X_train))
-
-
-def _numbered(group):
-    """Return the numbers of groups, of which each stands in one run, counted from 0 in the order of the runs."""
-    return np.cumsum(np.concatenate([[0], np.diff(group) != 0])) if group.size else group
 
 
 def label_sets(dataset: Dataset) -> "DataFrame":

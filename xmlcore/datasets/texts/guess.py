@@ -363,7 +363,9 @@ def _is_header(rows) -> bool:
 def _guess(form, rows) -> tuple[Guess, dict[str, list]]:
     """Return a guess from the first rows, and the values of each column."""
     values = {column: [row[i] for row in rows] for i, column in enumerate(form.columns)}
-    text, labels = _text_column(values, named=True), _named_labels(values)
+    by_name = {column.strip().lower(): column for column in reversed(values)}
+    labels = next((by_name[name] for name in LABEL_NAMES if name in by_name), None)
+    text = _text_column(values, named=True)
     if labels is None and text is None:  # what repeats itself rather has the labels
         labels = _label_columns(values, least=REPEATED)
     if text is None:
@@ -425,11 +427,6 @@ def _lists_marked(cells) -> bool:
     return bool(filled) and (all(uris_in(cell) is not None for cell in filled) or all(map(lists_prefixed, filled)))
 
 
-def _named_labels(values) -> str | None:
-    by_name = {column.strip().lower(): column for column in reversed(values)}
-    return next((by_name[name] for name in LABEL_NAMES if name in by_name), None)
-
-
 def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
     lists = [column for column, cells in values.items() if any(isinstance(cell, (list, tuple)) for cell in cells)]
     uris = [column for column, cells in values.items() if _lists_marked(cells)]
@@ -441,9 +438,8 @@ def _label_columns(values, least: float = 0.0) -> str | tuple[str, ...] | None:
         return several if len(several) > 1 else binary
     texts = {column: as_cells(cells) for column, cells in values.items()}
     again = {column: _repeated(cells) for column, cells in texts.items() if cells}
-    listing = [
-        column for column in again if guess_separator(texts[column]) not in (NONE, " ") and again[column] >= least
-    ]
+    marked = [column for column in again if guess_separator(texts[column]) not in (NONE, " ")]
+    listing = [column for column in marked if again[column] >= least]
     repeated = [column for column, share in again.items() if share >= max(least, 0.2)]
     return max(listing or repeated, key=again.get, default=None)
 

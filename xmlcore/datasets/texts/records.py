@@ -18,6 +18,10 @@ from xmlcore.progress import Progress
 LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark
 BATCH = 1024  # rows of Parquet that are in memory at a time
 DOCUMENT, SUBJECTS = (".txt", ".json"), (".tsv", ".key")  # in lower case or not
+_IN_LINES = (
+    'Write a JSON object in each line, such as {"text": "...", "labels": ["a", "b"]}: pandas does with '
+    "to_json(..., orient='records', lines=True)."
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -42,11 +46,13 @@ def records(source: NamedSource, form: RecordForm, columns, progress: Progress) 
         with source.pieces(progress) as (pieces, _):
             lone_cr = form.quoted and form.format != "jsonl"
             with text_of(pieces, form.encoding, lone_cr=lone_cr) as text:
-                read, lines = (
-                    {"jsonl": _json_rows, "fasttext": _fasttext_rows}.get(form.format, _table_rows),
-                    _Lines(text),
-                )
+                lines = _Lines(text)
                 try:
+                    if form.format == "jsonl":
+                        for place, value in json_objects(lines, source):
+                            yield place, [value.get(column) for column in columns]
+                        return
+                    read = _fasttext_rows if form.format == "fasttext" else _table_rows
                     yield from read(lines, form, columns, source)
                 except UnicodeDecodeError as error:
                     raise not_encoded(error, form.encoding, source, lines.count) from error
@@ -196,25 +202,22 @@ def _fasttext_rows(lines, form, columns, source):
         yield place, [document[column] for column in columns]
 
 
-def _json_rows(lines, form, columns, source):
-    for place, value in json_objects(lines, source):
-        yield place, [value.get(column) for column in columns]
-
-
 def json_objects(lines, source: NamedSource) -> Iterator[tuple[RecordPlace, dict]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         place = RecordPlace(source, number)
-        try:
-            value = json.loads(line, object_pairs_hook=_object)
-        except (ValueError, RecursionError) as error:
-            remedy = 'Write a JSON object in each line, such as {"text": "...", "labels": ["a", "b"]}.'
-            raise place.error(f"it is no JSON that can be read ({error})", remedy) from None
-        if not isinstance(value, dict):
-            remedy = "Write a JSON object in each line, with names: pandas does with to_json(..., lines=True)."
-            raise place.error(f"it is a JSON {_JSON.get(type(value), 'value')}, not an object", remedy)
-        yield place, {name: whole(each) for name, each in value.items()} if "\\u" in line else value
+        yield place, _json_object(line, place, _IN_LINES)
+
+
+def _json_object(text, place, remedy) -> dict:
+    try:
+        value = json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise place.error(f"it is no JSON that can be read ({error})", remedy) from None
+    if not isinstance(value, dict):
+        raise place.error(f"it is a JSON {_JSON.get(type(value), 'value')}, not an object", remedy)
+    return {name: whole(each) for name, each in value.items()} if "\\u" in text else value
 
 
 def _object(pairs) -> dict:
@@ -348,7 +351,8 @@ def _documents(source, encoding, progress):
             progress("Reading", i / len(documents))
             place = RecordPlace(_named(source, name))
             if name.lower().endswith(".json"):
-                yield place, _json_document(text_in(name), place)
+                value = _json_object(text_in(name), place, 'Write {"text": "...", "subjects": [...]}.')
+                yield place, [value.get("text"), value.get("subjects", value.get("labels"))]
                 continue
             stem = name[: -len(".txt")]
             beside = next((subjects[stem + ending] for ending in SUBJECTS if stem + ending in subjects), None)
@@ -382,18 +386,6 @@ def warn_of_files_left_out(source: NamedSource) -> None:
         shown = ", ".join(visible(PurePosixPath(name).name) for name in alone[:3]) + (", ..." if len(alone) > 3 else "")
         have = "1 file of subjects has" if len(alone) == 1 else f"{len(alone):,} files of subjects have"
         source.warn(f"{have} no .txt file of the same name, and no document is made of it ({shown})")
-
-
-def _json_document(text, place):
-    try:
-        value = json.loads(text, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise place.error(
-            f"it is no JSON that can be read ({error})", 'Write {"text": "...", "subjects": [...]}.'
-        ) from None
-    if not isinstance(value, dict):
-        raise place.error("it is no JSON object", 'Write {"text": "...", "subjects": [...]}.')
-    return [whole(value.get("text")), whole(value.get("subjects", value.get("labels")))]
 
 
 def _subjects(text, table) -> list:

@@ -192,11 +192,15 @@ class TextVectorizer(HasParameters):
         csr_array of float32, shape (number of texts, D)
         """
         progress = to_progress(progress)
-        self._check_params()
+        self.check()
         texts = check_texts(texts)
         if not texts:
             raise ValueError("there are no texts: give at least one")
-        stop = english_stop_words() if self.stop_words == ENGLISH else list(self.stop_words or ())
+        stop = list(self.stop_words or ())
+        if self.stop_words == ENGLISH:
+            from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+            stop = sorted(ENGLISH_STOP_WORDS)
         least, most = self._bounds(len(texts))
         analyzer = self._analyzer_for(texts)
         words = _words(texts, self._finder_of(analyzer), frozenset(stop), part_of(progress, 0.0, 0.8))
@@ -315,7 +319,7 @@ class TextVectorizer(HasParameters):
         try:
             params = {name: tuple(value) if name == "ngrams" else value for name, value in settings["params"].items()}
             made = cls(**params)
-            made._check_params()
+            made.check()
             names = unpacked(arrays["names"], arrays["name_ends"])
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
             n_rows, analyzer = check_count(settings["n_rows"], "n_rows"), settings.get("analyzer", "words")
@@ -329,9 +333,6 @@ class TextVectorizer(HasParameters):
 
     def check(self) -> None:
         """Raise ValueError or TypeError for the first parameter that ``fit`` would refuse."""
-        self._check_params()
-
-    def _check_params(self) -> None:
         check_parameters(self, self.PARAMETERS)
         if isinstance(self.stop_words, (list, tuple)):
             for word in self.stop_words:
@@ -427,12 +428,6 @@ def check_texts(texts) -> list[str]:
                 )
         texts = [str(text) for text in texts]
     return texts
-
-
-def english_stop_words() -> list[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return sorted(ENGLISH_STOP_WORDS)
 
 
 def _words(texts, finder, stop, progress):
