@@ -94,10 +94,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
 
 
 def _download(entry, progress, limits):
-    choices = addresses(entry)
-    if not choices:
-        raise _refused(entry, [f"There is no address from which {entry.name} can be downloaded."])
-    failures = []
+    failures, choices = [], addresses(entry)
     for address, checksum in choices:
         name = address.partition("?")[0].rsplit("/", 1)[-1]
         target = folder(entry) / (name if "." in name else f"{entry.name}.zip")
@@ -109,15 +106,10 @@ def _download(entry, progress, limits):
         with store.writing(*_kept(entry), name=entry.name, download=record) as path:
             shutil.move(target, path)  # also to another disk
         return
-    raise _refused(entry, failures)
-
-
-def _refused(entry, failures) -> DownloadError:
-    """Return the error for a file that cannot be downloaded, with a note on how to get it by hand."""
-    error = DownloadError(" ".join(failures))
+    error = DownloadError(" ".join(failures or [f"There is no address from which {entry.name} can be downloaded."]))
     where = f"put the file, packed or unpacked, into {folder(entry)}. It is then found there."
     error.add_note(f"Get it from {entry.page} and {where}")
-    return error
+    raise error
 
 
 def _read(entry, found, progress) -> Dataset:
@@ -130,31 +122,29 @@ def _read(entry, found, progress) -> Dataset:
             try:
                 inside += unpack(path, own, progress=part_of(progress, i / len(found), (i + 1) / len(found)))
             except DatasetFormatError as error:
-                raise _without(entry, found, error) from error
+                raise _unread(entry, found, error, packed=True) from error
         progress("Reading the file", 0.0)
         try:
             data = _read_parts(entry, inside)
         except DatasetFormatError as error:
-            raise _not_understood(entry, found, error) from error
+            raise _unread(entry, found, error, packed=False) from error
         progress("Reading the file", 1.0)
         return data
 
 
-def _without(entry, found, error) -> DatasetFormatError:
-    """Return the error for an archive that cannot be unpacked, after deleting it if it was downloaded here."""
-    remedy = f"Replace it: it is in {found[0].parent}."
-    if _record(entry, found):
-        store.delete(*_kept(entry))
-        remedy = "It has been deleted, so the next attempt downloads it again."
-    return DatasetFormatError(error.source, error.found, remedy)
-
-
-def _not_understood(entry, found, error) -> DatasetFormatError:
-    """Return an error in the content of a data set's files, which says where these are and what can be done."""
+def _unread(entry, found, error, packed) -> DatasetFormatError:
+    """Return an error in the files of a data set with what to do; an archive that was downloaded damaged is deleted."""
+    downloaded = bool(_record(entry, found))
+    if packed:
+        remedy = f"Replace it: it is in {found[0].parent}."
+        if downloaded:
+            store.delete(*_kept(entry))
+            remedy = "It has been deleted, so the next attempt downloads it again."
+        return DatasetFormatError(error.source, error.found, remedy)
     names = ", ".join(path.name for path in found[:3]) + (", ..." if len(found) > 3 else "")
     keep = f"The data set is read from {names} in {found[0].parent}."
     again, into = "Replace it by", ""
-    if _record(entry, found):
+    if downloaded:
         again, into = "Delete that folder to download it again, or put", f" into {folder(entry)}"
     remedy = f"{error.remedy} {keep} {again} files that can be read{into}: train.txt and test.txt, or data.txt."
     return DatasetFormatError(error.source, error.found, remedy.strip(), error.line, error.column)

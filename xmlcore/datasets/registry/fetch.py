@@ -131,15 +131,18 @@ class _Download:
             except _FailureError as failure:
                 failures = 1 if self._size() - before >= ENOUGH else failures + 1
                 if failures >= self.limits.attempts:
-                    kept = f" {wording.size(self._size())} are kept, and the next attempt continues there."
                     tried = f"{failures} attempts" if failures > 1 else "1 attempt"
-                    raise DownloadError(f"{failure}; given up after {tried}." + kept * (self._size() > 0)) from None
+                    raise DownloadError(f"{failure}; given up after {tried}.{self._kept()}") from None
                 self._wait(max(failure.wait, self.limits.pause * 2 ** (failures - 1)), str(failure))
         os.replace(self.part, output_file)
         self.note.unlink(missing_ok=True)
 
     def _size(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
+
+    def _kept(self) -> str:
+        size = self._size()
+        return f" {wording.size(size)} are kept, and the next attempt continues there." if size else ""
 
     def _wait(self, seconds, why):
         end = time.monotonic() + seconds
@@ -150,9 +153,7 @@ class _Download:
 
     def _check_time(self):
         if time.monotonic() > self.deadline:
-            minutes = self.limits.total / 60
-            kept = f"{wording.size(self._size())} are kept, and the next attempt continues there."
-            raise DownloadError(f"The download took more than {minutes:,.0f} minutes. {kept}")
+            raise DownloadError(f"The download took more than {self.limits.total / 60:,.0f} minutes.{self._kept()}")
 
     def _attempt(self, url):
         import requests
@@ -171,17 +172,14 @@ class _Download:
             with requests.get(url, stream=True, timeout=timeout, headers=headers) as response:
                 answered = True
                 self._receive(url, response, done, known)
-        except requests.ReadTimeout:
-            raise _FailureError(self._silent(url)) from None
-        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-            if "timed out" in str(error) and answered:
-                raise _FailureError(self._silent(url)) from None
-            if answered or isinstance(error, requests.exceptions.SSLError):
-                raise _FailureError(f"The connection to {_host(url)} broke") from None
-            raise _FailureError(f"{_host(url)} cannot be reached: is this machine offline?") from None
-
-    def _silent(self, url) -> str:
-        return f"{_host(url)} sent nothing for {self.limits.silence:g} s"
+        except (requests.ReadTimeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+            if isinstance(error, requests.ReadTimeout) or answered and "timed out" in str(error):
+                reason = f"{_host(url)} sent nothing for {self.limits.silence:g} s"
+            elif answered or isinstance(error, requests.exceptions.SSLError):
+                reason = f"The connection to {_host(url)} broke"
+            else:
+                reason = f"{_host(url)} cannot be reached: is this machine offline?"
+            raise _FailureError(reason) from None
 
     def _known(self, url) -> dict:
         """Return what is known of the unfinished file; an empty dict if it cannot be continued."""
@@ -202,7 +200,10 @@ class _Download:
             done = 0
         if "text/html" in response.headers.get("Content-Type", "").lower():
             raise DownloadError(_web_page(url))
-        self._check_room(total, done)
+        if total is not None and total > self.max_bytes:
+            raise DownloadError(f"The file has {wording.size(total)}, more than {wording.size(self.max_bytes)}.")
+        if total is not None and total - done > (free := shutil.disk_usage(self.part.parent).free):
+            raise DownloadError(f"The file has {wording.size(total)}, but the disk has {wording.size(free)} left.")
         headers = response.headers
         etag = headers.get("ETag", "")
         validator = headers.get("Last-Modified") if etag.startswith("W/") or not etag else etag
@@ -227,15 +228,6 @@ class _Download:
     def _forget(self):
         self.part.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
-
-    def _check_room(self, total, done):
-        if total is None:
-            return
-        if total > self.max_bytes:
-            raise DownloadError(f"The file has {wording.size(total)}, more than {wording.size(self.max_bytes)}.")
-        free = shutil.disk_usage(self.part.parent).free
-        if total - done > free:
-            raise DownloadError(f"The file has {wording.size(total)}, but the disk has {wording.size(free)} left.")
 
 
 def _check_status(url, response, done, forget):

@@ -29,10 +29,10 @@ def unpack(
             remedy = "Unpack it with another program, and put the files in its place."
             raise DatasetFormatError(archive.name, f"it is {kind}, which cannot be unpacked here", remedy)
     try:
-        if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            return _write(_zip_members(archive), archive, folder, progress, max_bytes, max_files)
-        if tarfile.is_tarfile(archive):
-            return _write(_tar_members(archive), archive, folder, progress, max_bytes, max_files)
+        is_zip = head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+        if is_zip or tarfile.is_tarfile(archive):
+            members = _zip_members(archive) if is_zip else _tar_members(archive)
+            return _write(members, archive, folder, progress, max_bytes, max_files)
     except DatasetFormatError:
         raise
     except (RuntimeError, NotImplementedError) as error:  # a password, or a method that zipfile does not know
