@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xmlcore.typing import Labels, Matrix
 
 _NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
-_OF_ROWS = _NAMED[2:]
+_OF_ROWS, _PARTS = _NAMED[2:], ("train", "test")
 _CONTENT_VERSION, _FINGERPRINT_VERSION = b"xmlcore data set 1", b"xmlcore data set 2"
 
 
@@ -116,50 +116,36 @@ class Dataset:
             raise TypeError("notes is a string: give a sequence of strings")
         self._set("notes", tuple(str(note) for note in self.notes))
 
-        X_train = check_features(self.X_train, name="X_train")
-        X_test = check_features(self.X_test, name="X_test")
-        if X_train.shape[1] != X_test.shape[1]:
-            raise ValueError(
-                f"X_train has {X_train.shape[1]} features, but X_test has {X_test.shape[1]}: "
-                "both need the same features in the same order"
-            )
+        X = [check_features(getattr(self, f"X_{part}"), name=f"X_{part}") for part in _PARTS]
         Y_train, Y_test, names = _without_names(self.Y_train, self.Y_test, self.label_names)
         self._set("label_names", _check_names(names, "label_names"))
         width = None if _is_matrix(Y_train) or self.label_names is None else len(self.label_names)
         Y_train = check_labels(Y_train, n_labels=width, name="Y_train")
         width = None if _is_matrix(Y_test) else Y_train.shape[1]
-        Y_test = check_labels(Y_test, n_labels=width, name="Y_test")
-        if Y_train.shape[1] != Y_test.shape[1]:
-            raise ValueError(
-                f"Y_train has {Y_train.shape[1]} labels, but Y_test has {Y_test.shape[1]}: "
-                "both need the same labels in the same order"
-            )
-        for part, X, Y in (("train", X_train, Y_train), ("test", X_test, Y_test)):
-            if X.shape[0] != Y.shape[0]:
-                raise ValueError(
-                    f"X_{part} has {X.shape[0]} rows, but Y_{part} has {Y.shape[0]}: every row needs its labels"
-                )
-            if X.shape[0] == 0:
+        Y = [Y_train, check_labels(Y_test, n_labels=width, name="Y_test")]
+        for letter, noun, (train, test) in (("X", "features", X), ("Y", "labels", Y)):
+            if train.shape[1] != test.shape[1]:
+                differ = f"{letter}_train has {train.shape[1]} {noun}, but {letter}_test has {test.shape[1]}"
+                raise ValueError(f"{differ}: both need the same {noun} in the same order")
+        counts = {"feature_names": (X[0].shape[1], "features"), "label_names": (Y[0].shape[1], "labels")}
+        for part, called, rows, labels in zip(_PARTS, ("training rows", "test rows"), X, Y):
+            n_rows = rows.shape[0]
+            if n_rows != labels.shape[0]:
+                differ = f"X_{part} has {n_rows} rows, but Y_{part} has {labels.shape[0]}"
+                raise ValueError(f"{differ}: every row needs its labels")
+            if n_rows == 0:
                 raise ValueError(f"X_{part} has no rows")
-        for field, count, noun in (
-            ("feature_names", X_train.shape[1], "features"),
-            ("label_names", Y_train.shape[1], "labels"),
-            ("row_names_train", X_train.shape[0], "training rows"),
-            ("row_names_test", X_test.shape[0], "test rows"),
-            ("texts_train", X_train.shape[0], "training rows"),
-            ("texts_test", X_test.shape[0], "test rows"),
-        ):
+            counts |= {f"row_names_{part}": (n_rows, called), f"texts_{part}": (n_rows, called)}
+            self._set(f"X_{part}", rows)
+            self._set(f"Y_{part}", labels)
+        for field, (count, noun) in counts.items():
             names = getattr(self, field)
             if names is not None and len(names) != count:
                 each = "texts" if field.startswith("texts") else "names"
                 raise ValueError(f"{field} has {len(names)} {each}, but there are {count} {noun}")
-        if self.vectorizer is not None and getattr(self.vectorizer, "n_features_", None) != X_train.shape[1]:
-            made = getattr(self.vectorizer, "n_features_", "no")
-            raise ValueError(f"the vectorizer makes {made} features, but X_train has {X_train.shape[1]}")
-        self._set("X_train", X_train)
-        self._set("Y_train", Y_train)
-        self._set("X_test", X_test)
-        self._set("Y_test", Y_test)
+        made = getattr(self.vectorizer, "n_features_", "no")
+        if self.vectorizer is not None and made != self.n_features:
+            raise ValueError(f"the vectorizer makes {made} features, but X_train has {self.n_features}")
         self._freeze()
 
     def __setstate__(self, state):
@@ -172,8 +158,7 @@ class Dataset:
                 array.flags.writeable = False
 
     def _set(self, field, value):
-        """Set an attribute, although the class is frozen."""
-        object.__setattr__(self, field, value)
+        object.__setattr__(self, field, value)  # although the class is frozen
 
     def __repr__(self):
         return (
@@ -279,15 +264,12 @@ def _without_names(Y_train, Y_test, names):
     if names is None and are_names(Y_train):
         names = read_label_names(Y_train, name="Y_train")[1]
         if are_names(Y_test):
-            known = set(names)
-            names = names + [name for name in read_label_names(Y_test, name="Y_test")[1] if name not in known]
+            names = list(dict.fromkeys(names + read_label_names(Y_test, name="Y_test")[1]))
     if names is None and are_names(Y_test):
         raise ValueError("Y_test has names of labels, and Y_train has none: give label_names")
-    if are_names(Y_train):
-        Y_train = read_label_names(Y_train, names, name="Y_train")[0]
-    if are_names(Y_test):
-        Y_test = read_label_names(Y_test, names, name="Y_test")[0]
-    return Y_train, Y_test, names
+    given = {"Y_train": Y_train, "Y_test": Y_test}
+    found = (read_label_names(Y, names, name=name)[0] if are_names(Y) else Y for name, Y in given.items())
+    return *found, names
 
 
 def _check_names(names, field):

@@ -157,9 +157,15 @@ def make_synthetic(
         "feature_noise": feature_noise,
         "label_noise": label_noise,
     }
-    _check_laws(random_state=random_state, n_jobs=n_jobs, name=name, **laws)
+    check_count(topic_size, "topic_size", least=2)
+    for field, most in (("feature_exponent", 2), ("feature_noise", 1), ("label_noise", 1)):
+        check_number(laws[field], field, 0, most)
+    effective_jobs(n_jobs)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a string, not {name!r:.200}")
     if random_state is None:
         random_state = np.random.SeedSequence().entropy
+    check_count(random_state, "random_state", least=0)
     seeds = np.random.SeedSequence([random_state, 0x5E7]).generate_state(4, np.uint32).tolist()
     problem = _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, *seeds[:2])
     tables = (
@@ -191,19 +197,6 @@ def synthetic_sizes(shape: str, **given: object) -> dict[str, Any]:
             raise ValueError(f"{field} must be from 1 to {count}, {sizes[count]:,}, not {sizes[field]}")
     check_number(sizes["label_exponent"], "label_exponent", 0, 2)
     return sizes
-
-
-def _check_laws(feature_exponent, topic_size, feature_noise, label_noise, random_state, n_jobs, name):
-    """Raise TypeError or ValueError, naming the argument, unless :func:`make_synthetic` accepts all of them."""
-    check_count(topic_size, "topic_size", least=2)
-    if random_state is not None:
-        check_count(random_state, "random_state", least=0)
-    effective_jobs(n_jobs)
-    check_number(feature_exponent, "feature_exponent", 0, 2)
-    for field, value in (("feature_noise", feature_noise), ("label_noise", label_noise)):
-        check_number(value, field, 0, 1)
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a string, not {name!r:.200}")
 
 
 def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
